@@ -6,7 +6,7 @@ import pandas as pd
 from common import shared, show
 
 import voirdire
-from voirdire.kinds.scores.learned_spread import with_learned_spread
+from voirdire.kinds.scores.terms import with_learned_spread
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from common import shared, show
 
-from voirdire.kinds.votes.human import candidates
-from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.human.votes import gather_evidence
+from voirdire.kinds.votes import candidates
+from voirdire.kinds.votes.human import gather_evidence
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes

@@ -15,7 +15,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.decide.decision import people_preference
 from voirdire.decide.prospects import people_needed
-from voirdire.kinds.preference import Preference
+from voirdire.kinds.people import Preference
 from voirdire.planning.apart import plan_to_distinguish
 
 ITEMS = 5

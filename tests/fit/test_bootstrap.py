@@ -13,9 +13,9 @@ from voirdire import fit
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode, find_modes
 from voirdire.kinds.joint import JOINT
-from voirdire.kinds.scores.bootstrap import resample_scores
+from voirdire.kinds.scores.draw import resample_scores
 from voirdire.kinds.scores.problem import encode_scores
-from voirdire.kinds.votes import bootstrap as refit
+from voirdire.kinds.votes import draw as refit
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores

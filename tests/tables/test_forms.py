@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from voirdire.cli import app
-from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.tables.forms import escape_formula_cell, unescape_names
 from voirdire.tables.votes import read_votes
 

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from voirdire.kinds.joint_problem import JointProblem, encode_joint
+from voirdire.kinds.labels.chances import draw_labels as draw_labels
 from voirdire.kinds.labels.density import LabelsDensity
-from voirdire.kinds.labels.draw import draw_labels as draw_labels
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.density import VotesDensity

@@ -16,7 +16,7 @@ from voirdire.decide.prospects import expected_loss
 from voirdire.errors import InputError
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.fit import Fit
-from voirdire.kinds.votes.results import rank_values
+from voirdire.kinds.results import rank_values
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import nearest_name
 from voirdire.typing import Floats

@@ -18,7 +18,7 @@ from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.kinds.columns import to_records
-from voirdire.kinds.rankings.fit import RankingsFit
+from voirdire.kinds.registry import RankingsFit
 from voirdire.tables.forms import escape_formula_cell
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from voirdire.decide.prospects import (
 )
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
-from voirdire.kinds.preference import Preference
+from voirdire.kinds.people import Preference
 from voirdire.model.problem import TARGET
 from voirdire.tables.encode import level_positions
 from voirdire.tables.words import count_in_words

@@ -12,7 +12,7 @@ from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit import read_people_table
 from voirdire.decide.selective import Part, answers_needed, candidate_parts, guaranteed_parts
 from voirdire.errors import raise_problems
-from voirdire.kinds.claims import Claims
+from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns, to_data_frame, to_records
 from voirdire.kinds.fit import Fit
 from voirdire.settings import PROB, share_problems

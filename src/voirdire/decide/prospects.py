@@ -2,7 +2,7 @@
 
 Where scores are about people, the gap between these and a panel is in the deviation s of a difference with the median
 m, and no answer of the panel takes it away. n answers of people to which of the two is better, each with the
-information i of the difference (:class:`voirdire.kinds.preference.Preference`), leave the deviation
+information i of the difference (:class:`voirdire.kinds.people.Preference`), leave the deviation
 (1 / s^2 + n i)^(-1/2): the two are t deviations apart from
 
     n = (t^2 / m^2 - 1 / s^2) / i(m)
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.kinds.preference import Preference
+from voirdire.kinds.people import Preference
 from voirdire.tables.covariates import number_column
 from voirdire.tables.encode import encode_column
 from voirdire.tables.problems import Problems, nearest_name

@@ -1,8 +1,6 @@
-"""Answers of a fit one by one: their log probability under draws, what was said, and what they are about.
+"""Answers of a fit: one by one, their shares in tables of the same questions, and what a fit claims.
 
-One answer of each row, drawn by the answers' probabilities.
-
-Probability of answers that a model has not seen, by the mode of the posterior given those that it has seen.
+The probability of answers that a model has not seen is that by the mode of the posterior given those that it has seen.
 
 Of scores and labels each answer is predicted by itself, also where a judge gave an item several:
 
@@ -14,15 +12,15 @@ On a continuous scale it is the density per point of the scale, and at the ends 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats, Ints
 
 
 def sample_categorical(chance: Floats, rng: np.random.Generator) -> Ints:
@@ -120,3 +118,143 @@ def map_over_draws(of: Callable[[Values], Floats]) -> LogOf:
         return np.stack([of({name: value[at] for name, value in values.items()}) for at in range(draws)])
 
     return log_by_draw
+
+
+COLUMNS = 10  # answers told apart in the shares of a judge
+OTHERS = "others"
+
+
+class Shares(NamedTuple):
+    """Share of wins of every item, or of each answer among those of every judge who gave any.
+
+    Attributes
+    ----------
+    rows : list of str
+        Items or judges.
+    columns : list of str
+        Of judges, levels of the scale (runs of neighbouring ones where there are more than ten) or labels (the nine
+        most frequent and the others); of items none.
+    share : array, shape (tables, rows) or (tables, rows, columns)
+        NaN for an item that was never voted on.
+    """
+
+    rows: list[str]
+    columns: list[str]
+    share: Floats
+
+
+class Calibration(NamedTuple):
+    """Answers by their probability, all arrays of one shape: it, how often one came out, and out of how many."""
+
+    chance: Floats
+    hits: Floats
+    total: Floats
+
+
+def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
+    """Shares of each judge's answers; ``problem`` says which answers there are, and which a table gives."""
+    given = problem.given(problem.table)
+    column, names = (_group_levels if problem.ordered else _group_labels)(problem.possible, given)
+    judge, size = problem.table.judge, len(problem.judges)
+    n = np.bincount(judge, minlength=size)
+
+    def judge_shares(found: Ints) -> Floats:
+        counts = np.bincount(judge * len(names) + column[found], minlength=size * len(names))
+        return np.asarray(counts.reshape(size, len(names))[n > 0] / n[n > 0, None])
+
+    kept = [problem.judges[k] for k in np.flatnonzero(n)]
+    return Shares(kept, names, np.stack([judge_shares(problem.given(table)) for table in tables]))
+
+
+def _group_levels(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
+    """Column of each level, and the columns' names."""
+    parts = np.array_split(np.arange(len(levels)), min(COLUMNS, len(levels)))
+    names = [
+        levels[part[0]] if len(part) == 1 else f"{levels[part[0]]}\u2013{levels[part[-1]]}" for part in parts
+    ]
+    return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), names
+
+
+def _group_labels(labels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
+    """Column of each label, the less common in one, and the columns' names."""
+    size = len(labels)
+    if size <= COLUMNS:
+        return np.arange(size), list(labels)
+    common = np.sort(np.argsort(-np.bincount(given, minlength=size), kind="stable")[: COLUMNS - 1])
+    column = np.full(size, COLUMNS - 1)
+    column[common] = np.arange(COLUMNS - 1)
+    return column, [*(labels[label] for label in common), OTHERS]
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """Answers of a fit, one for each unit: an item under a criterion, or a pair of items.
+
+    Attributes
+    ----------
+    about : dict of str to array, shape (units,)
+        Names: criterion, item; or criterion, first, second (by name) and context, where votes have some.
+    answer : array, shape (units,)
+        Label, number, or "first" or "second".
+    confidence : array, shape (units,)
+        The larger the surer. Any number serves that people's answers, as far as they check it, did not enter.
+    taught : bool array, shape (units,)
+        Units that people answered in the fit's own table.
+    """
+
+    about: dict[str, npt.NDArray[Any]]
+    answer: npt.NDArray[Any]
+    confidence: Floats
+    taught: Bools
+
+    def with_pairs(self, pairs: Sequence[Mapping[str, Any]]) -> Claims:
+        """The same with the preferences that people's answers to other pairs teach, where there are such.
+
+        Parameters
+        ----------
+        pairs : sequence of dict
+            As of :class:`.Anchored`: first, second, p_first and perhaps criterion.
+        """
+        if not pairs:
+            return self
+        further = ("criterion",) if "criterion" in pairs[0] else ()
+        for_low: dict[tuple[str, ...], float] = {}
+        for pair in pairs:
+            one, other, p = pair["first"], pair["second"], pair["p_first"]
+            for_low[(*sorted((one, other)), *(pair[name] for name in further))] = (
+                p if one < other else 1.0 - p
+            )
+        units = zip(*(self.about[name].tolist() for name in ("first", "second", *further)), strict=True)
+        chance = np.array([for_low[unit] for unit in units])
+        answer = np.where(chance >= 0.5, "first", "second").astype(object)
+        return replace(self, answer=answer, confidence=np.maximum(chance, 1.0 - chance))
+
+
+def consensus_signs(
+    judge: Ints, question: Ints, net: Floats, given: Floats | Ints, sweeps: int, still: float = 0.0
+) -> Floats:
+    """Each judge's agreement with the consensus that explains most of the panel's agreement, in [-1, 1].
+
+    Power iteration on the judges' agreement, from a point off the symmetric one.
+
+    Parameters
+    ----------
+    judge, question : int array, shape (answers,)
+    net : array, shape (answers,)
+        Of answers of either side, weighed.
+    given : array, shape (judges,)
+        How much each judge answered.
+    sweeps : int
+        At most.
+    still : float
+        Change of the signs after which they are known.
+    """
+    signs = np.ones(len(given)) + 1e-3 * np.cos(np.arange(len(given)))
+    for _ in range(sweeps):
+        consensus = np.bincount(question, net * signs[judge])
+        agreement = np.bincount(judge, net * consensus[question], len(given))
+        before, signs = signs, agreement / np.maximum(given, 1.0)
+        signs = signs / max(np.abs(signs).max(), 1e-300)
+        if np.abs(signs - before).max() < still:
+            break
+    return np.asarray(signs if (signs * given).sum() >= 0 else -signs)

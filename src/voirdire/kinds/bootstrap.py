@@ -29,19 +29,16 @@ Batch = tuple[int, np.random.SeedSequence]  # its refits, their seed
 
 
 def refit_in_batches(
-    kind: Kind[Any, Any],
-    problem: Problem,
-    mode: Floats,
-    resamples: int,
-    seed: int,
-    jobs: int | None,
-    client: object,
+    kind: Kind[Any, Any], problem: Problem, mode: Floats, resamples: int, seed: int, how: tuple[Any, ...]
 ) -> Floats:
-    """Modes of resampled tables, shape (resamples, size): batches with seeds of their own, in several processes."""
+    """Modes of resampled tables, shape (resamples, size): batches with seeds of their own, in several processes.
+
+    ``how`` are the numbers of processes and the cluster, as :func:`.run_in_order` takes them.
+    """
     sizes = [min(TASK, resamples - start) for start in range(0, resamples, TASK)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
     batches: list[Batch] = list(zip(sizes, seeds, strict=True))
-    return np.concatenate(run_in_order(partial(_refit_batch, kind, problem, mode), batches, jobs, client))
+    return np.concatenate(run_in_order(partial(_refit_batch, kind, problem, mode), batches, *how))
 
 
 def _refit_batch(kind: Kind[Any, Any], problem: Problem, mode: Floats, batch: Batch) -> Floats:

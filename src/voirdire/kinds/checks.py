@@ -13,7 +13,7 @@ from voirdire.model.problem import Check, Level, Problem, list_names
 from voirdire.typing import Floats, Ints
 
 
-class Found(NamedTuple):
+class CheckBasis(NamedTuple):
     """What checks of a fit look at beside its problem.
 
     Parameters
@@ -239,16 +239,11 @@ def linked_items_check(
     linked, otherwise : str
         What is said where all items are linked, and of groups that nothing links.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     items = len(problem.items)
     node = criterion * items + item
     nodes, at = np.unique(node, return_inverse=True)
     links, by = np.unique(link, return_inverse=True)
-    shape = (len(links) + len(nodes),) * 2
-    edges = coo_array((np.ones(len(node)), (by, len(links) + at)), shape=shape)
-    group = connected_components(edges, directed=False)[1][len(links) :]
+    group = connected_groups(by, at, len(links), len(nodes))[len(links) :]
     under = nodes // items
     apart = [np.unique(group[under == c], return_counts=True) for c in range(len(problem.criteria))]
     most = int(np.argmax([len(parts) for parts, _ in apart]))
@@ -262,3 +257,12 @@ def linked_items_check(
         f"against the rest: {otherwise}"
     )
     return Check("connectivity", "warn", float(len(parts)), message)
+
+
+def connected_groups(one: Ints, other: Ints, ones: int, others: int) -> Ints:
+    """Group of each of so many ``ones`` and then ``others`` that are linked pair by pair, directly or through more."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = coo_array((np.ones(len(one)), (one, ones + other)), shape=(ones + others,) * 2)
+    return np.asarray(connected_components(edges, directed=False)[1])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior
 from voirdire.model.terms.reliability import Values
@@ -43,6 +44,11 @@ class TablesByName(Mapping[str, Columns]):
     def __len__(self) -> int:
         """Number of tables."""
         return len(self._make)
+
+
+def name_array(names: Sequence[str]) -> npt.NDArray[np.object_]:
+    """Names as a column that may hold None, too."""
+    return np.array(names, dtype=object)
 
 
 def to_data_frame(columns: Columns) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from voirdire.errors import InputError, NotThisKindError
 from voirdire.infer.diagnose import summarise_draws, to_arviz
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.pymc_model import pymc_model, variable_draws
-from voirdire.kinds.checks import Found, withhold_orientation_probability
+from voirdire.kinds.checks import CheckBasis, withhold_orientation_probability
 from voirdire.kinds.columns import Columns, TablesByName, to_data_frame, to_records
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.idata import split_chains, to_inference_data
@@ -190,8 +190,8 @@ class Fit:
             "panel": what its judges answer, the default. "target": what people would, whoever the judges of the rows
             are, with intervals of probability ``prob`` that hold how far panels are from people
             (:mod:`voirdire.kinds.target_predictions`), and beside it (``..._panel``) the same by the panel alone: see
-            :func:`.votes.about_items.predict_comparisons`, :func:`.scores.about_items.item_score_questions` and
-            :func:`.rankings.about_items.ranked_items`. Of labels it says which of the two ``p_<class>`` is, by default
+            :func:`.votes.predict.predict_comparisons`, :func:`.scores.predict.item_score_questions` and
+            :func:`.rankings.predict.ranked_items`. Of labels it says which of the two ``p_<class>`` is, by default
             what the fit is about; rows without labels have the classes of items of the fit.
 
         Raises
@@ -354,14 +354,15 @@ class Fit:
     def all_checks(self) -> tuple[Check, ...]:
         """Checks of the fit."""
         chosen = None if self.anchored is None else self.anchored.chosen
-        found = Found(self.posterior, self.tables["judges"], list(self.method_checks), self.seed, chosen)
-        checks = [*self.kind.checks(self.problem, found), *check_drift(*self._time_series, seed=self.seed)]
+        basis = CheckBasis(self.posterior, self.tables["judges"], list(self.method_checks), self.seed, chosen)
+        checks = [*self.kind.checks(self.problem, basis), *check_drift(*self._time_series, seed=self.seed)]
         checks += check_prior(self.problem, self.posterior, all(one.check != "weights" for one in checks))
         return tuple(withhold_orientation_probability(checks, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:
         """Say what a fit of this kind has, where something is asked for that only fits of others have."""
-        others = [made.kind.words for made in _fit_classes(Fit) if hasattr(made, name)]
+        classes = dict.fromkeys(_fit_classes(Fit))
+        others = [made.kind.words for made in classes if hasattr(made, name)]
         if name.startswith("_") or name == "kind" or not others:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         single = [words for words in others if " " not in words]

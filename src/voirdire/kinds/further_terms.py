@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.own_families import asked_families
+from voirdire.kinds.own_families import add_own_families, own_family_judges
 from voirdire.model.design import Term
 from voirdire.model.panel_density import (
     STEP,
@@ -82,7 +82,7 @@ def attach_terms(
         )
     if request.covariates is not None:
         of = with_covariates(of, request.covariates)
-    of, left = _add_own_families(of, request)
+    of, left = add_own_families(of, request)
     notes += left
     if request.terms:
         _check_unused_settings(request, rows, of)
@@ -141,37 +141,6 @@ def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any
                 f"{name!r} is given, and no term names it; add it (as in item + {name}), or leave it out"
             )
     problems.raise_any()
-
-
-def _add_own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
-    """With the covariate of own families, or without the answers about them."""
-    families = asked_families(request, table.judges, table.items)
-    if families is None:
-        return table, []
-    of_judges, of_items = families
-    judge = np.array([of_judges[name] for name in table.judges], dtype=object)[table.judge]
-    item = np.array([of_items[name] for name in table.items], dtype=object)[table.item]
-    own: Bools = judge == item.T  # of votes of each item
-    if request.without_own_family:
-        any_own = own.reshape(-1, table.rows).any(axis=0)
-        if any_own.all():
-            raise InputError(
-                f"all {table.rows:,} {table.data} are of judges on items of their own family; nothing is left"
-            )
-        count = f"{int(any_own.sum()):,} of {table.rows:,} {table.data}"
-        return table.subset(~any_own), [f"{count} are of a judge on an item of its family: left out."]
-    said = (
-        "answered about an item of its own family and another about it, too"
-        if own.ndim == 1
-        else ("compared an item of its own family with one of another")
-    )
-    if own.all() or not own.any() or (own.ndim > 1 and (own[0] == own[1]).all()):
-        raise InputError(
-            f"no judge {said}: an effect of own families cannot be told; check that judges and items name their "
-            "families alike, or leave the families of items out"
-        )
-    further = table.further.with_covariates((OWN_FAMILY,), own.T[..., None].astype(float), np.ones(1))
-    return table.with_further(further), []
 
 
 def _add_periods(table: Any) -> Any:
@@ -378,17 +347,8 @@ def resolve_terms(
     terms = added_terms(rows, covariates, steps, apart=apart, unit=unit)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
     return Resolved(
-        terms, levels, codes, numbers, walk, units, _own_family_judges(table), further.factors.get(PERIOD, ())
+        terms, levels, codes, numbers, walk, units, own_family_judges(table), further.factors.get(PERIOD, ())
     )
-
-
-def _own_family_judges(table: Any) -> tuple[str, ...]:
-    """Judges that answered about an item of their own family, of votes beside another."""
-    if OWN_FAMILY not in table.further.covariates:
-        return ()
-    own = table.further.covariate[..., table.further.covariates.index(OWN_FAMILY)]
-    some = own > 0 if own.ndim == 1 else own[:, 0] != own[:, 1]
-    return tuple(table.judges[judge] for judge in np.unique(table.judge[some]))
 
 
 def check_terms_vary(added: Resolved, what: str, differ: Bools | None = None) -> None:

@@ -10,31 +10,34 @@ import numpy as np
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.answers import Answers, Seen
-from voirdire.kinds.bootstrap import refit_modes
-from voirdire.kinds.checks import Found
+from voirdire.kinds import results as shared_results
+from voirdire.kinds.answers import Answers, Calibration, Seen, Shares
+from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.joint_problem import JointProblem, all_checks, encode_joint
-from voirdire.kinds.kind import Kind, Packed, Request, Results
+from voirdire.kinds.kind import Kind, Packed, Request, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
-from voirdire.kinds.preference import Preference
+from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
 from voirdire.kinds.scores import results as score_results
-from voirdire.kinds.scores.about_items import item_score_questions
-from voirdire.kinds.scores.bootstrap import resample_scores as resampled_scores
-from voirdire.kinds.scores.dependence import score_residuals as score_residuals
-from voirdire.kinds.scores.kind import SCORES, given_or_stored_criteria, unpack_criteria
-from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
-from voirdire.kinds.shares import Calibration, Shares
+from voirdire.kinds.scores.draw import resample_scores as resampled_scores
+from voirdire.kinds.scores.kind import SCORES
+from voirdire.kinds.scores.predict import item_score_questions
+from voirdire.kinds.scores.residuals import score_residuals as score_residuals
+from voirdire.kinds.scores.weights import (
+    OnCriteria,
+    given_or_stored_criteria,
+    read_criterion_importance,
+    unpack_criteria,
+)
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.unused_columns import unused_columns
-from voirdire.kinds.votes import results as vote_results
-from voirdire.kinds.votes.about_items import predict_comparisons
 from voirdire.kinds.votes.answers import evaluate_held_out_votes
-from voirdire.kinds.votes.bootstrap import resample_votes as resampled_votes
-from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.draw import resample_votes as resampled_votes
 from voirdire.kinds.votes.kind import VOTES, unpack_people
+from voirdire.kinds.votes.people import read_anchors
+from voirdire.kinds.votes.predict import predict_comparisons
 from voirdire.kinds.votes.trust import vote_residuals as vote_residuals
 from voirdire.model.density import Data
 from voirdire.model.problem import Check
@@ -84,9 +87,9 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     refused = ("classes", "positive", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
     compared = ("joint", "votes")
     results: ClassVar[Results] = {
-        "items": vote_results.ranking_table,
+        "items": shared_results.ranking_table,
         "judges": joint_judge_table,
-        "criteria": vote_results.criterion_table,
+        "criteria": shared_results.criterion_table,
         "groups": lambda problem, *how: score_results.judge_group_table(problem.of_scores, *how),
         "cutpoints": lambda problem, *how: score_results.cutpoint_table(problem.of_scores, *how),
     }
@@ -95,11 +98,11 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         """Votes and scores."""
         return (VOTES, problem.of_votes), (SCORES, problem.of_scores)
 
-    def checks(self, problem: JointProblem, found: Found) -> list[Check]:
+    def checks(self, problem: JointProblem, basis: CheckBasis) -> list[Check]:
         """See :func:`.joint_problem.all_checks`."""
-        votes = vote_residuals(problem.of_votes, found.posterior)
-        left = votes.beside(score_residuals(problem.of_scores, found.posterior))
-        return [*found.of_method, *all_checks(problem, found, votes, left)]
+        votes = vote_residuals(problem.of_votes, basis.posterior)
+        left = votes.beside(score_residuals(problem.of_scores, basis.posterior))
+        return [*basis.of_method, *all_checks(problem, basis, votes, left)]
 
     def residuals(self, problem: JointProblem, posterior: Posterior) -> Residuals:
         """Residual votes and scores, with the comparisons of the votes alone."""
@@ -151,24 +154,12 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         both = (kind.table_of(part) for kind, part in self.parts(problem))
         return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
 
-    def problem_with_table(
-        self,
-        problem: JointProblem,
-        *,
-        table: VotesAndScores | None = None,
-        criteria: Any = None,
-        answer_weight: Floats | None = None,
-    ) -> JointProblem:
+    def encode_again(self, problem: JointProblem, change: TableChange) -> JointProblem:
         """As in :class:`.Kind`; the scale and anchors stay."""
-        posed = problem.tables if table is None else table
-        how: dict[str, Any] = {
-            "levels": problem.of_scores.scale.levels,
-            "criteria": given_or_stored_criteria(
-                problem, problem.of_votes.criteria_votes, posed.criteria, criteria
-            ),
-            "anchors": problem.of_votes.anchors,
-        }
-        return encode_joint(problem.model, posed, answer_weight=answer_weight, **how)
+        votes = problem.of_votes
+        how: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
+        how["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
+        return encode_joint(problem.model, change.table, answer_weight=change.answer_weight, **how)
 
     def join(self, problem: JointProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""
@@ -233,12 +224,6 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
             table.votes, here, lambda seen: encode_joint(model, VotesAndScores(seen, table.scores), **how)
         )
 
-    def refit_resampled(
-        self, problem: JointProblem, mode: Floats, resamples: int, rng: np.random.Generator
-    ) -> Floats:
-        """See :mod:`voirdire.kinds.bootstrap`."""
-        return refit_modes(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
-
     def resampled(self, problem: JointProblem, rng: np.random.Generator) -> Data:
         """As many votes and as many scores, drawn with replacement."""
         return resampled_votes(problem.of_votes, rng) | resampled_scores(problem.of_scores, rng)
@@ -281,10 +266,6 @@ class JointFit(ComparedFit, ScoredFit):
 
     problem: JointProblem
     kind: ClassVar[Kind[Any, Any]] = JOINT
-
-    def strength_columns(self) -> Columns:
-        """Strength of every item under every criterion, with sd and interval; one row per cell."""
-        return vote_results.strength_table(self.problem, self.posterior, self.prob)
 
 
 def _has_pairs(table: object) -> bool:

@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.kinds.checks import Found, linked_items_check
+from voirdire.kinds.checks import CheckBasis, linked_items_check
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.votes import trust as trusting
-from voirdire.kinds.votes.human.table import Anchors
+from voirdire.kinds.votes.people import Anchors
 from voirdire.kinds.votes.position import position_check
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Check, Problem, list_names
@@ -125,36 +125,24 @@ def encode_joint(
         of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
     else:
         tables = with_common_names(tables.votes, tables.scores, on_criteria.judges)
-    scores = encode_scores(
-        of_scores,
-        tables.scores,
-        levels=levels,
-        criteria=OnCriteria(weights=weights),
-        repeats=repeats,
-        complete=False,
-        answer_weight=answer_weight,
-    )
-    how: dict[str, Any] = {"anchors": anchors, "answer_weight": answer_weight, "keep_empty": keep_empty}
+    how: dict[str, Any] = {"levels": levels, "repeats": repeats, "answer_weight": answer_weight}
+    how["criteria"] = OnCriteria(weights=weights)
+    scores = encode_scores(of_scores, tables.scores, complete=False, **how)
+    how = {"anchors": anchors, "answer_weight": answer_weight, "keep_empty": keep_empty}
     votes = encode_votes(of_votes, tables.votes, on_criteria, ties=ties, **how)
     sizes = len(tables.judges), len(tables.criteria), len(tables.items)
     compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
     votes = replace(votes, density=replace(votes.density, compared=compared), beside_scores=True)
-    return JointProblem(
-        SharedDensity(model, *sizes, (votes.density, scores.density)),
-        votes.data | scores.data,
-        tables.judges,
-        tables.criteria,
-        tables.items,
-        votes.judge_votes + scores.judge_votes,
-        votes,
-        scores,
-    )
+    density = SharedDensity(model, *sizes, (votes.density, scores.density))
+    names = (tables.judges, tables.criteria, tables.items)
+    answers = votes.judge_votes + scores.judge_votes
+    return JointProblem(density, votes.data | scores.data, *names, answers, votes, scores)
 
 
 FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
 
 
-def all_checks(problem: JointProblem, found: Found, of_votes: Residuals, left: Residuals) -> list[Check]:
+def all_checks(problem: JointProblem, basis: CheckBasis, of_votes: Residuals, left: Residuals) -> list[Check]:
     """Checks that every fit of votes and scores makes; of residuals of votes, and of votes and scores."""
     votes = problem.of_votes
     return [
@@ -163,11 +151,11 @@ def all_checks(problem: JointProblem, found: Found, of_votes: Residuals, left: R
         *constant_judges_check(problem.of_scores),
         *([] if votes.criteria_votes is not None else weights_check(problem.of_scores, "joint-position")),
         *([] if votes.anchors is None else [trusting.human_agreement_check(votes)]),
-        *trusting.same_criteria_check(votes, found.posterior),
-        *check_dependent_judges(problem, left, found.seed),
-        *position_check(votes, of_votes, found.judges),
+        *trusting.same_criteria_check(votes, basis.posterior),
+        *check_dependent_judges(problem, left, basis.seed),
+        *position_check(votes, of_votes, basis.judges),
         *trusting.splitting_items_check(votes, of_votes),
-        *check_influence(problem, found.posterior),
+        *check_influence(problem, basis.posterior),
     ]
 
 

@@ -13,22 +13,22 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.answers import Answers, Seen
-from voirdire.kinds.checks import Found
-from voirdire.kinds.claims import Claims
+from voirdire.kinds.answers import Answers, Calibration, Claims, Seen, Shares
+from voirdire.kinds.bootstrap import refit_modes
+from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.page_words import PageWords
 from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shown_draws
-from voirdire.kinds.preference import Preference
+from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import (
     Quantities,
     item_score_quantities,
     judge_quantities,
     parameter_quantities,
 )
-from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
+from voirdire.model.density import Data
 from voirdire.model.problem import PANEL, TARGET, Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
@@ -78,11 +78,8 @@ class Request:
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns that are read for it beside those that every table has, where a table has them."""
-        found = (
-            ()
-            if self.covariates is None
-            else (*covariate_columns(self.covariates), *covariate_names(self.covariates))
-        )
+        given = self.covariates
+        found = () if given is None else (*covariate_columns(given), *covariate_names(given))
         found += () if self.by is None else (self.by,)
         names = [name for row in self.terms for name in row.factors]
         return tuple(
@@ -117,6 +114,25 @@ class Packed(NamedTuple):
     arrays: dict[str, Any]
 
 
+class TableChange(NamedTuple):
+    """The table, and what else, that the model of a problem is posed over again.
+
+    Attributes
+    ----------
+    table : table of the kind
+    own : bool
+        Whether it is the problem's own, with its anchors.
+    criteria : Votes, OnCriteria or None
+        As of :meth:`Kind.problem_with_table`.
+    answer_weight : array, shape (judges,), or None
+    """
+
+    table: Any
+    own: bool
+    criteria: Any
+    answer_weight: Floats | None
+
+
 class Kind(ABC, Generic[T, P]):
     """A kind of data: how its tables are posed, what its fits show, and what is asked of its judges.
 
@@ -147,11 +163,10 @@ class Kind(ABC, Generic[T, P]):
         ------
         InputError
         """
-        given = {name: getattr(request, name) for name in self.refused if name.isidentifier()}
         problems = [
             f"{name}= is not for tables of {self.words}; leave it out"
-            for name, v in given.items()
-            if v is not None
+            for name in self.refused
+            if name.isidentifier() and getattr(request, name) is not None
         ]
         if "anchor_mode='cut'" in self.refused and request.anchor_mode == "cut":
             problems.append(f"anchor_mode='cut' is not for tables of {self.words}; leave it out")
@@ -198,7 +213,6 @@ class Kind(ABC, Generic[T, P]):
         sums = type(self).model_of_terms is not Kind.model_of_terms
         return unused_columns(problem, self.table_of(problem), sums)
 
-    @abstractmethod
     def problem_with_table(
         self, problem: P, *, table: T | None = None, criteria: Any = None, answer_weight: Floats | None = None
     ) -> P:
@@ -213,6 +227,14 @@ class Kind(ABC, Generic[T, P]):
         answer_weight : array, shape (judges,), optional
             What one answer of each judge counts for.
         """
+        own = self.table_of(problem)
+        return self.encode_again(
+            problem, TableChange(own if table is None else table, table is None, criteria, answer_weight)
+        )
+
+    @abstractmethod
+    def encode_again(self, problem: P, change: TableChange) -> P:
+        """The model of a problem over a table of the same coding and scale; see :meth:`problem_with_table`."""
 
     @abstractmethod
     def join(self, problem: P, new: object) -> T:
@@ -251,7 +273,7 @@ class Kind(ABC, Generic[T, P]):
         return posterior
 
     @abstractmethod
-    def checks(self, problem: P, found: Found) -> list[Check]:
+    def checks(self, problem: P, basis: CheckBasis) -> list[Check]:
         """Checks that every fit makes, after those of its method; that of drift comes after these."""
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType(
@@ -265,16 +287,10 @@ class Kind(ABC, Generic[T, P]):
 
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
-        return (
-            [
-                *describe_gap(problem, posterior),
-                *describe_agreement(
-                    problem, posterior, self.items_called(problem), self.has_anchors(problem)
-                ),
-            ]
-            if self.has_scores(problem)
-            else []
-        )
+        if not self.has_scores(problem):
+            return []
+        called, anchored = self.items_called(problem), self.has_anchors(problem)
+        return describe_gap(problem, posterior) + describe_agreement(problem, posterior, called, anchored)
 
     def items_called(self, problem: P) -> str:
         """What the items of a problem are, in the plural: a board may be of something else."""
@@ -485,21 +501,35 @@ class Kind(ABC, Generic[T, P]):
     def unpack(self, model: Model, packed: Packed) -> P:
         """A problem that was stored."""
 
-    @abstractmethod
     def refit_resampled(self, problem: P, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
         """Modes of tables of as many answers, drawn with replacement; shape (resamples, size).
 
-        Parameters
-        ----------
-        mode : array, shape (size,)
-            Of the whole table.
-        """
+        See :mod:`voirdire.kinds.bootstrap`.
 
-    compared: ClassVar[tuple[str, ...]]  # kinds of models that predict its answers
+        Raises
+        ------
+        InputError
+            The kind has none.
+        """
+        return refit_modes(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
+
+    def resampled(self, problem: P, rng: np.random.Generator) -> Data:
+        """As many answers, drawn with replacement.
+
+        Raises
+        ------
+        InputError
+            The kind has no bootstrap.
+        """
+        raise InputError(f"{self.words} have no bootstrap; their intervals are those of the posterior")
+
+    compared: ClassVar[
+        tuple[str, ...]
+    ] = ()  # kinds of models that predict its answers, where not its own alone
 
     def predicts_answers(self, model: Model) -> bool:
         """True if a model predicts the answers of this kind."""
-        return model.data in self.compared
+        return model.data in (self.compared or (self.name,))
 
     def predicts_density(self, model: Model) -> bool:
         """True if a model has a density, not a probability, of an answer."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from voirdire.kinds.people import PeopleTable
 from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.tables.details import Details
 from voirdire.tables.further import Further
 from voirdire.tables.labels import Labels
 from voirdire.tables.rankings import Rankings
 from voirdire.tables.scores import Scores
+
+R = TypeVar("R", Scores, Rankings)
 
 _CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
 _ROWS = ("row_cell", "row_outcome", "row_context")
@@ -78,6 +81,22 @@ def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dic
     codes = _select_prefix(f"{key}_", arrays)
     more = {name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)}
     return lists_to_tuples(names) | codes | {"further": Further.from_packed(names["further"], more)}
+
+
+def pack_people(people: PeopleTable[Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Names and codes of people's scores or rankings, where there are such."""
+    if people is None:
+        return {}, {}
+    names, codes = pack_rated(people.table, "people")
+    return {"people": names, "people_notes": people.notes}, codes
+
+
+def unpack_people(made: type[R], names: dict[str, Any], arrays: dict[str, Any]) -> PeopleTable[R] | None:
+    """What :func:`pack_people` packed, a table of the class ``made``."""
+    if "people" not in names:
+        return None
+    table = made(**unpack_rated(names["people"], arrays, "people"))
+    return PeopleTable(table, tuple(names["people_notes"]))
 
 
 def _select_prefix(start: str, arrays: dict[str, Any]) -> dict[str, Any]:

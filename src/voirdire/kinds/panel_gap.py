@@ -144,13 +144,8 @@ def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[st
     gap = find_gap(problem, integrated_scores(problem.density, values))
     assert isinstance(gap, GapPosterior)
     correlation, low, high = gap.correlation(prob)
-    return {
-        "answers": answers.answers,
-        "items": len(answers.items),
-        "correlation": correlation,
-        "low": low,
-        "high": high,
-    }
+    found = {"correlation": correlation, "low": low, "high": high}
+    return {"answers": answers.answers, "items": len(answers.items), **found}
 
 
 def describe_gap(problem: Problem, posterior: Posterior) -> list[str]:

@@ -8,7 +8,7 @@ Pairs of items: how often one wins against another, and how sure it is that it i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit_in_batches
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.effects import effect_tables, spread_table
 from voirdire.kinds.fit import Fit, import_fit_function
 from voirdire.kinds.panel_gap import learned_gap, shown_draws
+from voirdire.kinds.quantities import effect_tables, spread_table
+from voirdire.kinds.results import context_table, strength_table
+from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.problem import PANEL, Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.settings import least_draws
@@ -26,54 +28,6 @@ from voirdire.tables.given import convert_to_library
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class TermsFit:
-    """A fit whose problem has ``added`` terms."""
-
-    problem: Any
-    posterior: Any
-    prob: float
-
-    def covariates(self) -> pd.DataFrame:
-        """Effects of covariates, held fixed: name, effect (log-odds, or points), low, high, unit, clear (of 0).
-
-        Raises
-        ------
-        InputError
-            The fit has none.
-        """
-        return self._term_frame("covariates", "covariates() needs fit(..., covariates=...)")
-
-    def own_family(self) -> pd.DataFrame:
-        """Preference of judges for their own family: judge (None: over all), effect (log-odds), low, high.
-
-        Raises
-        ------
-        InputError
-            The fit was not asked for it.
-        """
-        return self._term_frame("own_family", "own_family() needs fit(..., families=..., item_families=...)")
-
-    def terms(self) -> pd.DataFrame:
-        """Values of the other terms beside a model's own: term, level, value (log-odds, or points), low, high.
-
-        Raises
-        ------
-        InputError
-            The fit has none.
-        """
-        return self._term_frame(
-            "terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges"
-        )
-
-    def _term_frame(self, name: str, otherwise: str) -> pd.DataFrame:
-        import pandas as pd
-
-        found = effect_tables(self.problem, self.posterior, self.prob)
-        if name not in found:
-            raise InputError(otherwise)
-        return pd.DataFrame(found[name])
 
 
 def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
@@ -103,13 +57,9 @@ def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     if posterior.values is None:
         centre = {name: of[None] for name, of in posterior.central_values.items()}
         score = shown_draws(problem, centre)[0]
+        p_win = logistic_sigmoid(score[first] - score[second], np)
         nothing = np.full(len(first), np.nan)
-        return columns | {
-            "p_win": logistic_sigmoid(score[first] - score[second], np),
-            "low": nothing,
-            "high": nothing,
-            "p_better": nothing,
-        }
+        return columns | {"p_win": p_win, **dict.fromkeys(("low", "high", "p_better"), nothing)}
     draws = shown_draws(problem, posterior.values)
     found = np.empty((4, len(first)))
     for item in range(len(items)):  # pairs of one item at a time: draws times items, not times pairs
@@ -158,7 +108,7 @@ class RankedFit(Fit):
     def spreads(self) -> pd.DataFrame:
         """Learned spreads of items, contexts, tastes and tie habits: name, value, low, high.
 
-        Empty of models without learned structure; see :func:`voirdire.kinds.effects.spread_table`.
+        Empty of models without learned structure; see :func:`voirdire.kinds.quantities.spread_table`.
         """
         return self._frame(spread_table(self.problem, self.posterior, self.prob))
 
@@ -172,8 +122,8 @@ class RankedFit(Fit):
         return import_fit_function("decide")(self, prices, margin)
 
     def strength_columns(self) -> Columns:
-        """As :meth:`strengths`, as columns."""
-        raise NotImplementedError
+        """Strength of every item under every criterion, with sd and interval; one row per cell."""
+        return strength_table(self.problem, self.posterior, self.prob)
 
     def bootstrap(
         self, resamples: int = 1000, seed: int = 0, jobs: int | None = 1, client: object = None
@@ -206,9 +156,70 @@ class RankedFit(Fit):
                 f"resamples {resamples} is too few for intervals of {self.prob}; at least {least:,}"
             )
         problem, centre = self.problem, self.posterior.centre
-        x = refit_in_batches(self.kind, problem, centre, resamples, seed, jobs, client)
+        x = refit_in_batches(self.kind, problem, centre, resamples, seed, (jobs, client))
         around = Posterior(problem.density, centre, x[None], around_centre=True)
         return self._frame(self.kind.results["items"](problem, around, self.prob))
+
+
+class TermsFit(RankedFit):
+    """A fit whose problem has ``added`` terms."""
+
+    problem: Any
+    kind: ClassVar[TermsKind[Any, Any]]
+
+    def contexts(self) -> pd.DataFrame:
+        """Strength of every item in every context; see :func:`.results.context_table`.
+
+        Raises
+        ------
+        InputError
+            The model has no contexts, or the table not several.
+        """
+        contexts = self.kind.table_of(self.problem).contexts
+        if "context_strength" not in self.posterior.central_values:
+            named = {"model": self.model.name, "contexts": max(len(contexts), 1)}
+            raise InputError(self.kind.needs_contexts.format(**named))
+        return self._frame(context_table(self.problem, contexts, self.posterior, self.prob))
+
+    def covariates(self) -> pd.DataFrame:
+        """Effects of covariates, held fixed: name, effect (log-odds, or points), low, high, unit, clear (of 0).
+
+        Raises
+        ------
+        InputError
+            The fit has none.
+        """
+        return self._term_frame("covariates", "covariates() needs fit(..., covariates=...)")
+
+    def own_family(self) -> pd.DataFrame:
+        """Preference of judges for their own family: judge (None: over all), effect (log-odds), low, high.
+
+        Raises
+        ------
+        InputError
+            The fit was not asked for it.
+        """
+        return self._term_frame("own_family", "own_family() needs fit(..., families=..., item_families=...)")
+
+    def terms(self) -> pd.DataFrame:
+        """Values of the other terms beside a model's own: term, level, value (log-odds, or points), low, high.
+
+        Raises
+        ------
+        InputError
+            The fit has none.
+        """
+        return self._term_frame(
+            "terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges"
+        )
+
+    def _term_frame(self, name: str, otherwise: str) -> pd.DataFrame:
+        import pandas as pd
+
+        found = effect_tables(self.problem, self.posterior, self.prob)
+        if name not in found:
+            raise InputError(otherwise)
+        return pd.DataFrame(found[name])
 
 
 class ComparedFit(RankedFit):

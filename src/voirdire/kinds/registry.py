@@ -1,27 +1,172 @@
-"""The kinds of data that there are, by the names that model files and tables have for them.
-
-The class of fits of each kind of data.
-"""
+"""The kinds of data that there are, by the names that model files and tables have for them, and their fits."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.kinds.fit import Fit
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.fit import Fit, import_fit_function
 from voirdire.kinds.joint import JOINT, JointFit
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.labels.fit import LabelsFit
+from voirdire.kinds.labels import systems as label_systems
 from voirdire.kinds.labels.kind import LABELS
-from voirdire.kinds.rankings.fit import RankingsFit
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.success import success_class
+from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit, TermsFit
 from voirdire.kinds.rankings.kind import RANKINGS
-from voirdire.kinds.scores.fit import ScoresFit
+from voirdire.kinds.rankings.problem import RankingsProblem
+from voirdire.kinds.scores import systems as score_systems
 from voirdire.kinds.scores.kind import SCORES
-from voirdire.kinds.votes.fit import VotesFit
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.results import strengths_on_scale
+from voirdire.kinds.terms_kind import TermsKind
+from voirdire.kinds.votes import groups
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.results import judges_by_criterion
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model, model_names
+from voirdire.tables.given import convert_to_library
+
+
+class VotesFit(TermsFit, ComparedFit):
+    """A fit of votes."""
+
+    problem: VotesProblem
+    kind: ClassVar[TermsKind[Any, Any]] = VOTES
+
+    def judges_by_criterion(self) -> pd.DataFrame:
+        """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
+        return self._frame(judges_by_criterion(self.problem, self.posterior, self.prob))
+
+    def groups(self) -> pd.DataFrame:
+        """Items in each group of contexts: by, group, item, score, sd, low, high, rank, p_best."""
+        return self._frame(groups.items_by_group(self.problem, self.posterior, self.prob))
+
+
+class ScoresFit(TermsFit, ScoredFit):
+    """A fit of scores."""
+
+    problem: ScoresProblem
+    kind: ClassVar[TermsKind[Any, Any]] = SCORES
+
+    def people(self) -> pd.DataFrame:
+        """People who gave anchors: criterion, scores, severity, discrimination or noise, with intervals.
+
+        On the scales of :meth:`judges`; see :func:`.scores.results.people_table`. Empty without anchors.
+        """
+        return self._frame(self.tables["people"])
+
+    def systems(self) -> pd.DataFrame:
+        """Systems, best first, of scores of systems over contexts; see :mod:`voirdire.kinds.scores.systems`.
+
+        Columns: system, contexts, score, sd, low, high, rank, rank_low, rank_high, p_best. Items are the systems'
+        answers in each context, which :meth:`ranking` compares.
+
+        Raises
+        ------
+        InputError
+            The table has no columns context and system, or the fit no draws.
+        """
+        return self._frame(score_systems.system_table(self.problem, self.posterior, self.prob))
+
+    def strength_columns(self) -> Columns:
+        """Strength of every item under every criterion, with sd and interval; one row per cell."""
+        return strengths_on_scale(self.problem, self.posterior, self.prob)
+
+
+class RankingsFit(TermsFit):
+    """A fit of rankings."""
+
+    problem: RankingsProblem
+    kind: ClassVar[TermsKind[Any, Any]] = RANKINGS
+
+    def next_rankings(self, count: int = 5, **settings: Any) -> pd.DataFrame:
+        """Rankings to ask for next; see :func:`voirdire.fit.next.rankings.next_rankings`.
+
+        Raises
+        ------
+        InputError
+            The request is wrong, or the fit has no draws.
+        """
+        rankings: pd.DataFrame = import_fit_function("next_rankings")(self.in_pandas, count, **settings)
+        return convert_to_library(rankings, self.frames)
+
+
+class LabelsFit(Fit):
+    """A fit of labels."""
+
+    problem: LabelsProblem
+    kind: ClassVar[Kind[Any, Any]] = LABELS
+
+    def classes(self) -> pd.DataFrame:
+        """Items: class, probability of every class; see :func:`.labels.results.item_table`."""
+        return self._frame(self.tables["items"])
+
+    def confusion(self) -> pd.DataFrame:
+        """Judges' confusion matrices: judge, class, label, probability, low, high."""
+        return self._frame(self.tables["confusion"])
+
+    def shares(self) -> pd.DataFrame:
+        """Shares of the classes: criterion, class, share, low, high."""
+        return self._frame(self.tables["shares"])
+
+    def systems(self, positive: object = None) -> pd.DataFrame:
+        """Systems, of labels of systems over contexts; see :mod:`voirdire.kinds.labels.systems`.
+
+        Columns: system, contexts; where a class counts as a success (its share) or labels are grades that are numbers
+        (their mean) score, sd, low, high, rank, rank_low, rank_high, p_best, best first; share_CLASS, share_CLASS_low
+        and share_CLASS_high of every class.
+
+        Parameters
+        ----------
+        positive : str, optional
+            The class that counts as a success, by default that of the fit.
+
+        Raises
+        ------
+        InputError
+            The table has no columns context and system, or the fit no draws; ``positive`` is no class.
+        """
+        return self._frame(
+            label_systems.system_table(self._with(positive).problem, self.posterior, self.prob)
+        )
+
+    def board(self, positive: object = None, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
+        """The leaderboard of systems over contexts; see :func:`voirdire.decide.board.board`.
+
+        Parameters
+        ----------
+        positive : str, optional
+            The class that counts as a success, by default that of the fit.
+        prices, margin
+            As of :meth:`decide`.
+        """
+        found: dict[str, Any] = import_fit_function("board")(self._with(positive).in_pandas, prices, margin)
+        return found
+
+    def decide(self, prices: object = None, margin: float = 0.0) -> Any:
+        """Decide which systems share the first place; see :func:`voirdire.decide.decision.decide`."""
+        return import_fit_function("decide")(self, prices, margin)
+
+    def _with(self, positive: object) -> LabelsFit:
+        """The same fit with another class as the one that counts as a success."""
+        if positive is None:
+            return self
+        problem = self.problem
+        chosen = success_class(problem.labels[: problem.classes], positive)
+        return replace(self, problem=replace(problem, positive=chosen))
+
+    def accuracy(self, truth: object, **settings: Any) -> pd.DataFrame:
+        """Accuracy and balanced accuracy against known classes, with bootstrap intervals.
+
+        ``truth`` has columns item and label; see :func:`voirdire.fit.accuracy.accuracy` for the settings.
+        """
+        found: pd.DataFrame = import_fit_function("accuracy")(self.in_pandas, truth, **settings)
+        return convert_to_library(found, self.frames)
+
 
 FITS: dict[str, type[Fit]] = {
     made.kind.name: made for made in (VotesFit, LabelsFit, ScoresFit, RankingsFit, JointFit)
@@ -75,3 +220,7 @@ def votes_of(problem: Problem, what: str) -> VotesProblem:
     if votes is None:
         raise InputError(f"{what} is for fits of votes; this is one of {kind_of(problem).words}")
     return votes
+
+
+if TYPE_CHECKING:
+    import pandas as pd

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns
-from voirdire.kinds.votes.results import rank_values
+from voirdire.infer.posterior import Posterior, summary_of_draws
+from voirdire.kinds.columns import Columns, to_records
+from voirdire.kinds.kind import Entrants
+from voirdire.kinds.results import rank_columns
 from voirdire.tables.rated import Rated
 from voirdire.typing import Floats, Ints
 
@@ -45,32 +46,45 @@ def systems_and_contexts(table: Rated) -> Placed | None:
     return Placed(*found)
 
 
+def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placed:
+    """System and context of every item, where draws of systems can be made.
+
+    Raises
+    ------
+    InputError
+        The table is not about systems over contexts, or the posterior has no draws.
+    """
+    where = systems_and_contexts(table)
+    if where is None:
+        raise InputError(
+            f"systems() needs {answers} of several systems over several contexts: columns context and system"
+        )
+    if posterior.values is None:
+        raise InputError("systems() needs draws; fit with another method than 'map'")
+    return where
+
+
 def rank_systems(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
-    """Systems as they come: system, contexts, and what :func:`.votes.results.ranking_table` has of items.
+    """Systems as they come: system, contexts, and what :func:`.results.ranking_table` has of items.
 
     Parameters
     ----------
     drawn : array, shape (draws, systems)
         What each is worth.
     """
-    score = np.median(drawn, axis=0)
-    low, high = posterior.interval(drawn, prob)
-    each = rank_values(drawn)
-    ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
-    rank_low, rank_high = np.quantile(each, ends, axis=0, method="inverted_cdf")
     contexts = np.unique(np.stack(where), axis=1)[0]
     return {
         "system": np.array(table.systems, dtype=object),
         "contexts": np.bincount(contexts, minlength=len(table.systems)),
-        "score": score,
-        "sd": drawn.std(axis=0, ddof=1),
-        "low": low,
-        "high": high,
-        "rank": rank_values(score),
-        "rank_low": rank_low,
-        "rank_high": rank_high,
-        "p_best": (each == 1).mean(axis=0),
+        **rank_columns(summary_of_draws(posterior, drawn, prob), drawn, prob),
     }
+
+
+def system_entrants(problem: Any, drawn: Floats, table: Columns) -> Entrants:
+    """Systems as entrants of a leaderboard: draws of their scores, and the table of them."""
+    rows = [{"item": row.pop("system"), **row} for row in to_records(table)]
+    contexts = len(problem.table.contexts) if problem.over == "new" else 0
+    return Entrants(problem.table.systems, drawn, rows, contexts)
 
 
 def check_context_scope(about: Placed | None, over: str, what: str, more: str = "") -> None:

@@ -7,8 +7,8 @@ criterion. Each kind of data says what is expected of answers about items that a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from voirdire.tables.rated import Rated
 from voirdire.typing import Floats, Ints
 
 Predicted = dict[str, Floats]
+PLURALS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts"}
 
 
 class ItemQuestions(NamedTuple):
@@ -93,29 +94,41 @@ def predict_about_target(
     return found
 
 
-def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
-    """Item and criterion of each row in a problem's coding, and the columns that name them.
+def fit_codes(
+    problem: Any, given: Rated, names: Sequence[str], problems: Problems
+) -> tuple[dict[str, Any], Columns]:
+    """Codes of each row in a problem's coding (judge, criterion, item, context), and the columns that name them.
 
-    The criterion is -1, and what an item is worth over all is meant, where the table has no such column.
-
-    Raises
-    ------
-    InputError
-        The fit does not know an item or a criterion.
+    Names that the problem does not know are reported.
     """
-    problems = Problems(given.data)
-    wanted = ["criterion", "item"] if given.has_criteria and len(problem.criteria) > 1 else ["item"]
-    codes, named = {}, {}
-    for name, ours in (("criterion", problem.criteria), ("item", problem.items)):
-        if name not in wanted:
-            continue
-        theirs = given.criteria if name == "criterion" else given.items
+    codes: dict[str, Any] = {}
+    named: Columns = {}
+    for name in names:
+        plural = PLURALS[name]
+        table = problem.table if name == "context" else problem
+        theirs, ours = getattr(given, plural), getattr(table, plural)
         place = level_positions(theirs, ours)
         for level in np.flatnonzero(place < 0):
             rows = np.flatnonzero(getattr(given, name) == level) + 1
             problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
         codes[name] = place[getattr(given, name)]
         named[name] = np.array(ours, dtype=object)[codes[name]]
+    return codes, named
+
+
+def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
+    """Item and criterion of each row in a problem's coding, and the columns that name them.
+
+    The criterion is -1, all of them together, where none is given or the problem has one alone.
+
+    Raises
+    ------
+    InputError
+        Items or criteria that the problem does not know.
+    """
+    problems = Problems(given.data)
+    wanted = ["criterion", "item"] if given.has_criteria and len(problem.criteria) > 1 else ["item"]
+    codes, named = fit_codes(problem, given, wanted, problems)
     problems.raise_any()
     return codes["item"], codes.get("criterion", codes["item"] * 0 - 1), named
 

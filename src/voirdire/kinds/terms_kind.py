@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.effects import effect_tables, spread_table
-from voirdire.kinds.in_contexts import context_strengths
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.quantities import effect_tables, spread_table
+from voirdire.kinds.results import context_strengths
 from voirdire.kinds.target_predictions import ItemQuestions, predict_about_target
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined_table
@@ -21,7 +21,12 @@ P = TypeVar("P", bound=Any)
 
 
 class TermsKind(Kind[T, P]):
-    """A kind of data whose problems have ``added`` terms."""
+    """A kind of data whose problems have ``added`` terms.
+
+    ``needs_contexts`` says, of a ``{model}`` and a table of so many ``{contexts}``, what it takes to have them.
+    """
+
+    needs_contexts: ClassVar[str]
 
     @abstractmethod
     def item_questions(self, problem: P, table: object) -> ItemQuestions:

@@ -12,9 +12,9 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import some_draws
+from voirdire.kinds.answers import Shares
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import votes_of
-from voirdire.kinds.shares import Shares
 from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats

@@ -9,9 +9,9 @@ from scipy.special import ndtri
 
 from voirdire.fit.next.suggest import next_comparisons
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.votes.fit import VotesFit
-from voirdire.kinds.votes.human.stacking import Stacking
+from voirdire.kinds.registry import VotesFit
 from voirdire.kinds.votes.problem import encode_votes
+from voirdire.kinds.votes.stacking import Stacking
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 

@@ -18,8 +18,8 @@ from voirdire.fit.next.suggest import _weighted_draws, next_comparisons
 from voirdire.fit.verb import fit
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.fit import Fit
-from voirdire.kinds.votes.fit import VotesFit
-from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.registry import VotesFit
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes

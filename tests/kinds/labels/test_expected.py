@@ -13,8 +13,8 @@ from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.mode import find_modes
 from voirdire.kinds.labels import curvature
 from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.layout import DenseCounts, SparseCounts, choose_count_storage
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.kinds.labels.sparse_counts import DenseCounts, SparseCounts, choose_count_storage
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 

@@ -20,7 +20,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.fit.human import describe_anchors
 from voirdire.kinds.human import Anchored
-from voirdire.kinds.labels import shares
+from voirdire.kinds.labels import cut as shares
 from voirdire.kinds.labels.about import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 

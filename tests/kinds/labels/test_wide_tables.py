@@ -10,7 +10,8 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.labels import around, families, influence, problem, sparse_counts, systems
+from voirdire.kinds.labels import around, families, influence, problem, systems
+from voirdire.kinds.labels import layout as sparse_counts
 from voirdire.kinds.labels import wide_residuals as sums_of_pairs
 from voirdire.kinds.labels.curvature import Curvature, negative_hessian
 from voirdire.kinds.labels.dependence import label_residuals

@@ -14,7 +14,7 @@ from voirdire import InputError
 from voirdire.infer.nested import marginal
 from voirdire.infer.nested.marginal import find_conditional_mode
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
-from voirdire.kinds.scores.shared_errors import shared_errors
+from voirdire.kinds.scores.residuals import shared_errors
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 

@@ -10,7 +10,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
-from voirdire.kinds.scores.shared_errors import shared_errors
+from voirdire.kinds.scores.residuals import shared_errors
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 from voirdire.trust.dependence import most_alike, pairwise_dependence

@@ -10,7 +10,7 @@ import voirdire
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS
 from voirdire.kinds.scores import halo
-from voirdire.kinds.scores.learned_spread import with_learned_spread
+from voirdire.kinds.scores.terms import with_learned_spread
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 

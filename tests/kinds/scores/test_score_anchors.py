@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.kinds.scores.bootstrap import resample_scores
 from voirdire.kinds.scores.concordance import human_concordance_check
+from voirdire.kinds.scores.draw import resample_scores
 from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores

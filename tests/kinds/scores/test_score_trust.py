@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.scores.dependence import score_residuals
+from voirdire.kinds.scores.residuals import score_residuals
 from voirdire.trust.influence import judges_changing_first
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]

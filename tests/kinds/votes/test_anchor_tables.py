@@ -7,7 +7,7 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.tables.counts import Votes
 from voirdire.tables.families import family_codes, read_families
 from voirdire.tables.votes import read_votes
@@ -37,7 +37,7 @@ def test_items_that_no_judge_saw_are_reported_and_left_out(panel: Votes) -> None
     anchors = read_anchors(frame(("x", "y", "x"), ("x", "yy", "x"), ("q", "r", "q")), panel)
     assert anchors.count == 1
     assert "2 anchors are about items that no judge has seen ('q', 'r', 'yy'" in anchors.notes[0]
-    with pytest.raises(InputError, match=r"all 1 anchors are about items that no judge has seen \('q', 'r'"):
+    with pytest.raises(InputError, match=r"all 1 anchor is about an item that no judge has seen \('q', 'r'"):
         read_anchors(frame(("q", "r", "q")), panel)
 
 

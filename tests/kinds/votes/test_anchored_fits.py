@@ -16,8 +16,8 @@ from voirdire.errors import InputError
 from voirdire.fit.human import _best_method, _loss_if_wrong
 from voirdire.infer import engine
 from voirdire.infer.pymc_model import pymc_model, value_point
-from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.human.votes import HumanVotes
+from voirdire.kinds.votes.human import HumanVotes
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, OneCoin, simulate_votes

@@ -11,7 +11,7 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.kinds.votes.human.table import encode_contexts, read_anchors
+from voirdire.kinds.votes.people import encode_contexts, read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.kinds.votes.human import coins
-from voirdire.kinds.votes.human.coins import CONCENTRATIONS, MEANS, learn_coins
+from voirdire.kinds.votes import candidates as coins
+from voirdire.kinds.votes.candidates import CONCENTRATIONS, MEANS, learn_coins
 
 PRIOR = {"a": 4.0, "b": 1.5, "reversed": 0.1}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons, right_and_wrong
-from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons, right_and_wrong
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.tables.votes import read_votes
 
 ROWS = [

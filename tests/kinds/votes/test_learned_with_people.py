@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.votes.human.cut import cut_draws, cut_mode, fix_coins
-from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.human.votes import gather_evidence
+from voirdire.kinds.votes.cut import cut_draws, cut_mode, fix_coins
+from voirdire.kinds.votes.human import gather_evidence
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes

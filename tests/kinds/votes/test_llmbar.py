@@ -9,9 +9,9 @@ import pytest
 from voirdire.fit.human import compare_methods
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.votes.human import candidates
-from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.human.votes import HumanVotes
+from voirdire.kinds.votes import candidates
+from voirdire.kinds.votes.human import HumanVotes
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import load_model

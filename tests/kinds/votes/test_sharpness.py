@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.people import read_anchors
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes

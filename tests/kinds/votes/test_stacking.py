@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_expit, logsumexp
 
-from voirdire.kinds.votes.human.stacking import Stacking, covariance_factors
+from voirdire.kinds.votes.stacking import Stacking, covariance_factors
 
 RNG = np.random.default_rng(3)
 X = RNG.choice([-1.0, 0.0, 1.0], (30, 6))

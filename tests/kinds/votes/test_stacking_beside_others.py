@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from scipy.special import log_expit, ndtri
 
-from voirdire.kinds.votes.human.comparisons import collect_comparisons
-from voirdire.kinds.votes.human.stacking import Stacking
+from voirdire.kinds.votes.comparisons import collect_comparisons
+from voirdire.kinds.votes.stacking import Stacking
 from voirdire.tables.votes import read_votes
 
 COIN = {"a": 4.0, "b": 1.5, "reversed": 0.1}

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from voirdire.infer.posterior import Posterior, integrated_scores, normalised_weights
+from voirdire.kinds import results as shared
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.votes import results as summaries
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
@@ -73,7 +74,7 @@ def test_scores_are_weighted_strengths() -> None:
 def test_the_ranking_is_that_of_the_draws() -> None:
     problem = posed("maple")
     known = posterior(problem)
-    found = pd.DataFrame(summaries.ranking_table(problem, known, prob=0.8))
+    found = pd.DataFrame(shared.ranking_table(problem, known, prob=0.8))
     draws = integrated_scores(problem.density, chained(known))
     middle = np.median(draws, axis=0)
     assert found["score"].is_monotonic_decreasing
@@ -95,7 +96,7 @@ def test_the_ranking_is_that_of_the_draws() -> None:
 def test_the_mode_alone_has_no_spread() -> None:
     problem = posed("maple-position")
     alone = posterior(problem, draws=False)
-    items = pd.DataFrame(summaries.ranking_table(problem, alone, 0.9))
+    items = pd.DataFrame(shared.ranking_table(problem, alone, 0.9))
     assert items[["sd", "low", "high", "rank_low", "rank_high", "p_best"]].isna().all(axis=None)
     assert items[["score", "rank"]].notna().all(axis=None)
     judges = pd.DataFrame(summaries.judge_table(problem, alone, 0.9))
@@ -104,17 +105,17 @@ def test_the_mode_alone_has_no_spread() -> None:
     )
     assert judges.filter(regex="_(low|high)$").isna().all(axis=None)
     for table in (
-        summaries.criterion_table(problem, alone, 0.9),
-        summaries.strength_table(problem, alone, 0.9),
+        shared.criterion_table(problem, alone, 0.9),
+        shared.strength_table(problem, alone, 0.9),
     ):
         assert pd.DataFrame(table)[["low", "high"]].isna().all(axis=None)
-    assert to_records(summaries.ranking_table(problem, alone, 0.9))[0]["sd"] is None
+    assert to_records(shared.ranking_table(problem, alone, 0.9))[0]["sd"] is None
 
 
 def test_strengths_are_told_by_criterion_and_item() -> None:
     problem = posed("maple")
     known = posterior(problem)
-    found = pd.DataFrame(summaries.strength_table(problem, known, 0.9)).set_index(["criterion", "item"])
+    found = pd.DataFrame(shared.strength_table(problem, known, 0.9)).set_index(["criterion", "item"])
     draws = chained(known)["strength"]
     assert len(found) == 6
     for c, criterion in enumerate(problem.criteria):
@@ -130,7 +131,7 @@ def test_strengths_are_told_by_criterion_and_item() -> None:
 def test_criteria_have_weights_that_sum_to_one() -> None:
     problem = posed("maple")
     known = posterior(problem)
-    found = pd.DataFrame(summaries.criterion_table(problem, known, 0.9))
+    found = pd.DataFrame(shared.criterion_table(problem, known, 0.9))
     w = chained(known)["weight"]
     share = np.exp(w) / np.exp(w).sum(axis=1, keepdims=True)
     assert found["criterion"].tolist() == CRITERIA

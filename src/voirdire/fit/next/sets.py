@@ -5,7 +5,7 @@ Questions to a person about pairs that nothing links, to answer the others by st
 A person's answer to one such pair tells of another only through the judges: which of them to follow. The model's
 strengths are no guide to that. The order of a pair on which judges are divided is the least sure, and its answer says
 least about them; people asked about such pairs alone never learn what a majority is worth, so that asking at random is
-better. With the regression of :mod:`voirdire.kinds.votes.human.stacking`, f_p the log-odds that people prefer the one
+better. With the regression of :mod:`voirdire.kinds.votes.stacking`, f_p the log-odds that people prefer the one
 item of pair p, what is unknown is what people would say of every pair,
 
     P(T_p = one | f) = sigmoid(f_p),   P(answer to q = one | f) = sigmoid(f_q),
@@ -24,9 +24,9 @@ from scipy.special import expit
 
 from voirdire.fit.next.information import Unknowns, expected_information
 from voirdire.fit.next.questions import Questions
-from voirdire.kinds.votes.human.candidates import Evidence, stacking_regression
-from voirdire.kinds.votes.human.comparisons import unconnected_pairs
-from voirdire.kinds.votes.human.votes import gather_evidence
+from voirdire.kinds.votes.candidates import Evidence, stacking_regression
+from voirdire.kinds.votes.comparisons import unconnected_pairs
+from voirdire.kinds.votes.human import gather_evidence
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.typing import Floats, Ints
 

@@ -28,7 +28,7 @@ from voirdire.fit.next.questions import (
 from voirdire.fit.next.sets import stacked_questions, stacking_evidence
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.registry import votes_of
-from voirdire.kinds.votes.human.comparisons import unconnected_pairs
+from voirdire.kinds.votes.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
 from voirdire.model.terms.reliability import Values

@@ -12,14 +12,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.kinds.answers import Claims
+from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.density import LabelsDensity
-from voirdire.kinds.labels.names import misnamed_class_rates
+from voirdire.kinds.labels.layout import sum_by_item
+from voirdire.kinds.labels.names import misnamed_class_rates, tied_units
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.renaming import best_renaming
-from voirdire.kinds.labels.sparse_counts import sum_by_item
 from voirdire.kinds.labels.states import panel_class_probabilities
 from voirdire.kinds.labels.target import ASSUMED, Panel, Target
-from voirdire.kinds.labels.ties import tied_units
 from voirdire.kinds.labels.wide_residuals import PAIRS
 from voirdire.model.density import Data
 from voirdire.model.problem import TARGET
@@ -231,3 +232,30 @@ def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str
         f"The panel says {100 * says:.0f}%, experts or people would agree in {100 * agrees:.0f}% (means over items): "
         f"{why}. Probabilities are about the {which}."
     ]
+
+
+def class_columns(problem: LabelsProblem, chance: Floats, other: Floats) -> Columns:
+    """Columns of what is most probable, with its probability about the other subject, and of every class.
+
+    Parameters
+    ----------
+    chance, other : array, shape (rows, classes)
+        About what the problem is, and about the other of panel and target.
+    """
+    label = chance.argmax(axis=1)
+    return {
+        "label": np.array(problem.labels, dtype=object)[label],
+        "probability": chance.max(axis=1),
+        f"probability_{other_subject(problem)}": other[np.arange(len(chance)), label],
+    } | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
+
+
+def claimed_classes(problem: LabelsProblem, posterior: Posterior) -> Claims:
+    """The most probable class of every item under each criterion; its probability is the confidence."""
+    chance = shown_probabilities(problem, posterior)[0]
+    about = {
+        "criterion": np.array(problem.criteria)[problem.unit_criterion],
+        "item": np.array(problem.items)[problem.unit_item],
+    }
+    answer = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
+    return Claims(about, answer, chance.max(axis=1), problem.known >= 0)

@@ -23,7 +23,7 @@ import numpy as np
 from voirdire.infer.krylov import inverse_root
 from voirdire.kinds.labels.curvature import Curvature
 from voirdire.kinds.labels.expected import Expected
-from voirdire.kinds.labels.sparse_counts import SparseCounts
+from voirdire.kinds.labels.layout import SparseCounts
 from voirdire.typing import Floats
 
 NUMBERS = 1e7  # that draws may hold,

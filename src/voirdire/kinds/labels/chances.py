@@ -1,14 +1,25 @@
-"""Probability of every label that a judge may give an item, by what is known of the item's class."""
+"""Probability of every label that a judge may give an item, by what is known of its class; and labels drawn by it.
+
+Labels that a model generates, of items of which no more is known than by people; see :mod:`.infer.outcomes`.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.infer.outcomes import Outcome
+from voirdire.kinds.answers import sample_categorical
+from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.states import repeat_probabilities
+from voirdire.kinds.labels.states import drawn_rates, expand_units, repeat_probabilities
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
 
 
@@ -73,3 +84,58 @@ def check_answer_probabilities(problem: LabelsProblem) -> None:
     """
     if not problem.density.latent:
         raise InputError(f"model {problem.model.name} gives no probability of single labels: nothing to draw")
+
+
+def draw_labels(
+    problem: LabelsProblem, values: Values, rng: np.random.Generator, *, anew: bool = False
+) -> Labels:
+    """The labels of a problem, drawn anew under one set of values.
+
+    Parameters
+    ----------
+    anew : bool
+        Draw classes by their shares alone, as of other items; by default by P(class | the item's labels).
+    """
+    density, table, part = problem.density, problem.table, problem.data["labels"]
+    judge, unit = table.judge, label_units(problem)
+    seen = {"labels": part | {"counts": part["counts"] * 0 if anew else part["counts"]}}
+    if density.shares_errors:
+        of_unit = expand_units(seen, problem.unit_row)  # items with the same labels are drawn each by itself
+        chance = np.empty((len(judge), density.labels))
+        for k, rates in drawn_rates(density, values, of_unit, rng)[1]:
+            chance[judge == k] = rates[unit[judge == k]]
+    elif density.latent:
+        joint = density.joint(values, seen, np)[problem.unit_row]
+        of = sample_categorical(np.exp(log_softmax(joint, problem.classes, np)), rng)
+        rates = np.exp(density.rates(values, np))
+        chance = rates[judge if len(rates) > 1 else judge * 0, of[unit]]
+    else:
+        chance = np.exp(log_softmax(values["tendency"], density.labels, np))[problem.unit_row[unit]]
+    code = np.array([table.labels.index(label) for label in problem.labels])
+    return replace(table, label=code[sample_categorical(chance, rng)])
+
+
+def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
+    """Counts of labels by item, judge and label (of all judges together where they are alike)."""
+    density, part, row = problem.density, problem.data["labels"], problem.unit_row
+    each = {name: of[row] for name, of in part.items() if name != "weight"} | {"weight": np.ones(len(row))}
+    judges = part["counts"].shape[1] // len(problem.labels)
+
+    def log_probability(value: Any, values: Values, xp: Any) -> Array:
+        counts = value.reshape((len(row), judges * len(problem.labels)))
+        ((of, weight),) = density.log_parts(values, {"labels": each | {"counts": counts}}, xp)
+        return of * weight
+
+    def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
+        return _count_labels(problem, draw_labels(problem, values, rng, anew=True), judges)
+
+    return [Outcome("labels", _count_labels(problem, problem.table, judges), log_probability, draw_counts)]
+
+
+def _count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
+    """Counts by item (under a criterion), judge and label, shape (units, judges, labels)."""
+    wide = max(len(table.items), 1)
+    unit = np.unique(table.criterion * wide + table.item, return_inverse=True)[1]
+    counts = np.zeros((len(problem.unit_row), judges, len(problem.labels)))
+    np.add.at(counts, (unit, table.judge if judges > 1 else table.judge * 0, problem.given(table)), 1.0)
+    return counts

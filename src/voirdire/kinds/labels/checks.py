@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import Found, below_chance_check, constant_judges
+from voirdire.kinds.checks import CheckBasis, below_chance_check, constant_judges
 from voirdire.kinds.labels.dependence import dependence_check
 from voirdire.kinds.labels.influence import beliefs_without_judge, influence_check, labels_given
+from voirdire.kinds.labels.names import ties_check
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.systems import class_grades, probable_shares, system_shares
-from voirdire.kinds.labels.ties import ties_check
 from voirdire.kinds.systems import systems_and_contexts
 from voirdire.model.problem import Check, list_names, worst_level
 from voirdire.model.terms.confusion import log_softmax
@@ -35,11 +35,8 @@ def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     draws = np.asarray(system_shares(problem, posterior) @ worth)
-    return [
-        check_first_place(
-            judges_changing_first(problem, posterior, worth), "system", problem.table.systems, draws
-        )
-    ]
+    changing = judges_changing_first(problem, posterior, worth)
+    return [check_first_place(changing, "system", problem.table.systems, draws)]
 
 
 def judges_changing_first(
@@ -86,16 +83,16 @@ CONSTANT = "and what the judge would say of the other classes is set by the prio
 TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
 
 
-def all_checks(problem: LabelsProblem, found: Found) -> list[Check]:
+def all_checks(problem: LabelsProblem, basis: CheckBasis) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
     own += [*unseen_classes_check(problem), *ties_check(problem)]
-    own += dependence_check(problem, found.posterior, found.seed)
-    own += _influence_checks(problem, found.posterior, found.seed)
-    if found.posterior.values is not None:
-        own += below_chance_check(problem, found.judges, 1.0 / len(problem.labels), TURNED)
-    return [*found.of_method, *own]
+    own += dependence_check(problem, basis.posterior, basis.seed)
+    own += _influence_checks(problem, basis.posterior, basis.seed)
+    if basis.posterior.values is not None:
+        own += below_chance_check(problem, basis.judges, 1.0 / len(problem.labels), TURNED)
+    return [*basis.of_method, *own]
 
 
 def _influence_checks(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:

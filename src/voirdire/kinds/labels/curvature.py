@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.kinds.labels.expected import Belief, Expected
-from voirdire.kinds.labels.sparse_counts import SparseCounts
+from voirdire.kinds.labels.layout import SparseCounts
 from voirdire.typing import Floats, Ints
 
 TOGETHER = 4_000_000  # numbers of gradients of items that are held at once

@@ -7,54 +7,166 @@ and Robert 2017, arXiv 1708.08719) forbids that feedback. With A the items whose
     p_cut(rates, shares) = p(rates | A) p(shares | rates, all labels, A),
     p(rates | A) = p(rates) prod_{i in A} prod_k,l rate_k,z_i,l ^ n_i,k,l / constant,
 
-with the prior of the model (judges pooled towards the panel's matrix), and the second factor of
-:mod:`.labels.shares`. The class of an item then is distributed as the model has it, averaged over draws, so
-that what the known items leave open about the judges is carried through. A judge that labelled none of them is known as
-far as the panel is.
+with the prior of the model (judges pooled towards the panel's matrix), and the second factor as below. The class of an
+item then is distributed as the model has it, averaged over draws, so that what the known items leave open about the
+judges is carried through. A judge that labelled none of them is known as far as the panel is.
 
 Rates are drawn from the first factor: coins exactly (given r right labels of r + w, a coin's density is a mixture of
 Beta(a + r, b + w) and Beta(b + r, a + w)), matrices by the Laplace approximation as corrected in
 :mod:`voirdire.infer.refine` (the density is log-concave). A class without a known item keeps the prior's row: renaming
 such classes changes p_cut by the prior's ratio alone, as it does the joint posterior, so their names are settled alike.
+
+With the rates given, P(labels of i | class j) =: L_i,j is a number, and the shares of criterion c have the density
+
+    p(s_c | rates, labels) = p(s_c) prod_{i under c} sum_j s_c,j L_i,j
+
+in as many dimensions as there are classes less one, whatever the number of judges. The mode is found by Newton steps in
+the free coordinates of the log shares; where the density is not log-concave the complete-data curvature, which bounds
+the observed one (Louis 1982, JRSS B 44), takes its place. Draws are chosen, by their importance weights, from a few of
+the multivariate t distribution there (sampling, importance resampling: Rubin 1988). Many rates are done at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaln, expit, logit
+from scipy.special import betaln, expit, log_softmax, logit
 
-from voirdire.errors import InputError
 from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Mode
 from voirdire.infer.refine import laplace_draws
-from voirdire.kinds.labels import shares
+from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.density import Data
+from voirdire.model.terms.arrays import zero_sum
+from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
+
+PROPOSALS = 16
+FREEDOM = 10.0  # of their t distribution
+STEPS, HALVINGS = 100, 30
+TOLERANCE = 1e-8  # on the gradient, per item
+
+
+class Likelihoods(NamedTuple):
+    """P(labels | class) under one criterion, shape (rates, distinct, classes), scaled; how many items are alike."""
+
+    of_class: Floats
+    weight: Floats
+
+
+class Modes(NamedTuple):
+    """Modes (rates, classes - 1), roots of their inverse curvatures, and the largest component of a gradient."""
+
+    x: Floats
+    root: Floats
+    gradient: float
+
+
+def class_likelihoods(density: LabelsDensity, values: Values, data: Data) -> list[Likelihoods]:
+    """Likelihood of the class of each distinct item by its labels, criterion by criterion.
+
+    Parameters
+    ----------
+    values : dict
+        Named values with a leading axis, of which only the rates are used.
+    """
+    part = data["labels"]
+    log_rates = density.rates(values, np).swapaxes(-3, -2)  # (rates, classes, judges, labels)
+    flat = log_rates.reshape((*log_rates.shape[:2], -1))
+    log = np.einsum("nl,djl->dnj", part["counts"], flat, optimize=True) + part["known"]
+    lik = np.exp(log - log.max(axis=-1, keepdims=True))
+    rows = [np.flatnonzero(part["criterion"] == c) for c in range(density.criteria)]
+    return [Likelihoods(lik[:, row], part["weight"][row]) for row in rows]
+
+
+def share_modes(found: Likelihoods, sd: float) -> Modes:
+    """Modes of the log shares in free coordinates, for every set of rates.
+
+    Parameters
+    ----------
+    sd : float
+        Of the prior of the log shares.
+
+    Examples
+    --------
+    Three items that are surely of the second class and one of the first, under a wide prior:
+
+    >>> certain = Likelihoods(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([3.0, 1.0]))
+    >>> np.exp(log_shares(share_modes(certain, 1e3).x, 2)).round(3).tolist()
+    [[0.25, 0.75]]
+    """
+    size, classes = len(found.of_class), found.of_class.shape[-1]
+    plane, total = np.asarray(zero_sum(np.eye(classes - 1), classes, np)).T, found.weight.sum()
+    x = np.zeros((size, classes - 1))
+    value = log_density(x, found, sd)
+    for _ in range(STEPS):
+        shares = np.exp(log_shares(x, classes))
+        belief = found.of_class * shares[:, None]
+        belief /= belief.sum(axis=-1, keepdims=True)
+        weighed = belief * found.weight[:, None]
+        expected = weighed.sum(axis=1)
+        slope = (expected - total * shares) @ plane - x / sd**2
+        complete = (
+            _projected_covariance(total * shares, total**0.5 * shares, plane) + np.eye(classes - 1) / sd**2
+        )
+        hidden = np.einsum("dj,ja,jb->dab", expected, plane, plane)
+        hidden -= (weighed @ plane).swapaxes(1, 2) @ (belief @ plane)
+        observed = complete - hidden
+        proper = np.linalg.eigvalsh(observed)[:, 0] > 1e-9 * (1.0 + total)
+        metric = np.where(proper[:, None, None], observed, complete)
+        gradient = float(np.abs(slope).max(initial=0.0))
+        if gradient <= TOLERANCE * (1.0 + total):
+            break
+        step, length = np.linalg.solve(metric, slope[..., None])[..., 0], np.ones((size, 1))
+        for _ in range(HALVINGS):
+            there = log_density(x + length * step, found, sd)
+            worse = there < value - 1e-12 * np.abs(value)
+            if not worse.any():
+                break
+            length[worse] *= 0.5
+        x, value = x + length * step, there
+    root = np.linalg.inv(np.linalg.cholesky(metric)).swapaxes(1, 2)
+    return Modes(x, np.asarray(root, dtype=float), gradient)
+
+
+def draw_shares(found: Likelihoods, at: Modes, sd: float, each: int, rng: np.random.Generator) -> Floats:
+    """Draws of the log shares in free coordinates, shape (rates, each, classes - 1)."""
+    size, wide = at.x.shape
+    z = rng.standard_normal((PROPOSALS, size, wide))
+    z /= np.sqrt(rng.chisquare(FREEDOM, (PROPOSALS, size, 1)) / FREEDOM)
+    proposed = at.x + np.einsum("dab,pdb->pda", at.root, z)
+    log_proposal = -0.5 * (FREEDOM + wide) * np.log1p((z * z).sum(axis=-1) / FREEDOM)
+    weight = np.stack([log_density(x, found, sd) for x in proposed]) - log_proposal
+    # the largest of log weights with Gumbel noise is a draw by the weights
+    chosen = (weight[..., None] + rng.gumbel(size=(PROPOSALS, size, each))).argmax(axis=0)
+    return np.asarray(proposed[chosen, np.arange(size)[:, None]])
+
+
+def log_density(x: Floats, found: Likelihoods, sd: float) -> Floats:
+    """Log density of log shares in free coordinates, shape (rates,), up to a constant of each set of rates."""
+    shares = np.exp(log_shares(x, found.of_class.shape[-1]))
+    mixed = (found.of_class @ shares[..., None])[..., 0]
+    return np.asarray(np.log(np.maximum(mixed, 1e-300)) @ found.weight - 0.5 * (x * x).sum(axis=-1) / sd**2)
+
+
+def log_shares(x: Floats, classes: int) -> Floats:
+    """Log shares from free coordinates, shape (..., classes)."""
+    return np.asarray(log_softmax(np.asarray(zero_sum(x, classes, np)), axis=-1))
+
+
+def _projected_covariance(diagonal: Floats, outer: Floats, plane: Floats) -> Floats:
+    """plane' (diag a - b b') plane / scale, for every row of a and b."""
+    leaned = outer @ plane
+    square = np.einsum("dj,ja,jb->dab", diagonal, plane, plane)
+    return np.asarray(square - leaned[:, :, None] * leaned[:, None, :])
+
 
 RATES = 1000  # draws of the rates, each with several of the shares
 LARGEST = 4_000_000  # numbers held at once
-
-
-def check_cut(problem: LabelsProblem) -> None:
-    """Raise where known classes teach nothing about judges, as the model takes all alike.
-
-    Raises
-    ------
-    InputError
-    """
-    if not problem.density.latent:
-        raise InputError(
-            f"anchor mode 'cut' learns judges from the anchors, but model {problem.model.name} takes all judges alike; "
-            "take hierarchical-dawid-skene, dawid-skene-pooled or one-coin-label, or anchor_mode='joint'"
-        )
-    if problem.density.shares_errors:
-        raise InputError(
-            f"anchor mode 'cut' is for models whose judges err independently, not for {problem.model.name}: take "
-            "hierarchical-dawid-skene, or anchor_mode='joint'"
-        )
 
 
 def restrict_to_anchors(problem: LabelsProblem) -> LabelsProblem:
@@ -81,8 +193,8 @@ def cut_mode(problem: LabelsProblem) -> Mode:
     """Mode of the rates given the known items, and of the shares given those rates."""
     of_rates = find_mode(restrict_to_anchors(problem))
     x, slope = of_rates.x[None].copy(), of_rates.gradient
-    given = shares.class_likelihoods(problem.density, problem.density.values(x, np), problem.data)
-    found = [shares.share_modes(part, _share_sd(problem)) for part in given]
+    given = class_likelihoods(problem.density, problem.density.values(x, np), problem.data)
+    found = [share_modes(part, _share_sd(problem)) for part in given]
     here = problem.density.parameter_slices["class_share"]
     x[:, here] = np.concatenate([modes.x for modes in found], axis=1)
     return replace(of_rates, x=x[0], gradient=max([slope, *(modes.gradient for modes in found)]))
@@ -106,8 +218,8 @@ def cut_draws(
     together = max(1, LARGEST // max(1, len(problem.data["labels"]["counts"]) * problem.classes))
     for start in range(0, size, together):
         part = x[start : start + together]
-        given = shares.class_likelihoods(density, density.values(part, np), problem.data)
-        found = [shares.draw_shares(lik, shares.share_modes(lik, sd), sd, each, rng) for lik in given]
+        given = class_likelihoods(density, density.values(part, np), problem.data)
+        found = [draw_shares(lik, share_modes(lik, sd), sd, each, rng) for lik in given]
         at = slice(start * each, (start + len(part)) * each)
         out[at, here] = np.concatenate(found, axis=-1).reshape(len(part) * each, -1)
     return out[:count], k

@@ -14,6 +14,7 @@ right labels tells the names apart; classes that have an anchor keep their name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import permutations
@@ -27,9 +28,8 @@ from voirdire.kinds.labels.around import laplace_draws
 from voirdire.kinds.labels.curvature import negative_hessian
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
-from voirdire.kinds.labels.layout import LabelsLayout
+from voirdire.kinds.labels.layout import LabelsLayout, is_compressed, multiply_counts, sum_by_item
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
-from voirdire.kinds.labels.sparse_counts import is_compressed, multiply_counts, sum_by_item
 from voirdire.kinds.labels.states import log_joint, log_rates
 from voirdire.model.density import ByHand, Data
 from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS
@@ -212,10 +212,13 @@ class LabelsDensity(LabelsLayout):
         """
         if not self.has_mirror or len(self.free) != 2:
             raise ValueError(f"model {self.model.name} has no mirror here, or more than one")
-        a, b = self.free
-        order = list(range(self.classes))
-        order[a], order[b] = b, a
-        return self.rename_classes(x, np.array(order), xp)
+        return self.rename_classes(x, self._class_order((1, 0)), xp)
+
+    def _class_order(self, names: Sequence[int] | Ints) -> Ints:
+        """The name of every class, where free classes take each other's."""
+        order, free = np.arange(self.classes), np.array(self.free)
+        order[free] = free[list(names)]
+        return order
 
     def rename_classes(self, x: Array, order: npt.NDArray[np.int64], xp: Any) -> Array:
         """Return the flat vectors, shape (..., size), with class j called by the name ``order[j]``."""
@@ -267,13 +270,8 @@ class LabelsDensity(LabelsLayout):
 
     def equivalent_points(self, x: Array, xp: Any) -> list[Array]:
         """All other namings of flat vectors."""
-        free = np.array(self.free)
-        orders = []
-        for names in list(permutations(range(len(free))))[1:]:
-            order = np.arange(self.classes)
-            order[free] = free[list(names)]
-            orders.append(order)
-        return [self.rename_classes(x, order, xp) for order in orders]
+        others = list(permutations(range(len(self.free))))[1:]
+        return [self.rename_classes(x, self._class_order(names), xp) for names in others]
 
     def fold_orientations(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """Rename the classes of every draw as the prior prefers; see :class:`voirdire.model.density.LogDensity`."""
@@ -282,15 +280,13 @@ class LabelsDensity(LabelsLayout):
         flat = draws.reshape(-1, self.size)
         scores = self.name_scores(flat, np)
         best = best_renaming(scores)
-        free, size = np.array(self.free), len(self.free)
+        size = len(self.free)
         folded = flat.copy()
         for names in np.unique(best, axis=0):
             if (names == np.arange(size)).all():
                 continue
-            order = np.arange(self.classes)
-            order[free] = free[names]
             here = (best == names).all(axis=1)
-            folded[here] = self.rename_classes(flat[here], order, np)
+            folded[here] = self.rename_classes(flat[here], self._class_order(names), np)
         of_best = np.take_along_axis(scores, best[..., None], axis=-1)[..., 0].sum(axis=-1)
         ratio = np.expm1(np.maximum(log_permanent(scores, size, np) - of_best, 0.0))
         turned = (best != np.arange(size)).any(axis=1)
@@ -309,10 +305,9 @@ class LabelsDensity(LabelsLayout):
         )
         log = scores[:, np.arange(size), names].sum(axis=-1)
         drawn = (log + rng.gumbel(size=log.shape)).argmax(axis=1)
-        free, out = np.array(self.free), x.copy()
+        out = x.copy()
         for which in np.unique(drawn):
-            order = np.arange(self.classes)
-            order[free] = free[names[which]]
+            order = self._class_order(names[which])
             out[drawn == which] = self.rename_classes(x[drawn == which], order, np)
         return out
 

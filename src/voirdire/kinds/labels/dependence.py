@@ -73,11 +73,8 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
 
 def _shared_units(problem: LabelsProblem) -> bool:
     """True where two judges have labelled one item (under one criterion)."""
-    first, unit, judge = (
-        np.zeros(len(problem.unit_item), dtype=np.int64),
-        units_of(problem),
-        problem.table.judge,
-    )
+    first = np.zeros(len(problem.unit_item), dtype=np.int64)
+    unit, judge = units_of(problem), problem.table.judge
     first[unit] = judge
     return bool((first[unit] != judge).any())
 
@@ -110,15 +107,11 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     if not _shared_units(problem):
-        return [
-            Check(
-                "dependence",
-                "warn",
-                None,
-                "No item has labels of two judges, so nothing tells whether judges err together. Let two judges label "
-                "some items.",
-            )
-        ]
+        message = (
+            "No item has labels of two judges, so nothing tells whether judges err together. Let two judges label "
+            "some items."
+        )
+        return [Check("dependence", "warn", None, message)]
     rng = np.random.default_rng(seed)
     wide = wide_residuals(problem, posterior, rng) if problem.is_sparse else None
     left = label_residuals(problem, posterior, rng) if wide is None else wide

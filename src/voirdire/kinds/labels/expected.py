@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.kinds.labels.layout import LabelsLayout
-from voirdire.kinds.labels.sparse_counts import choose_count_storage
+from voirdire.kinds.labels.layout import LabelsLayout, choose_count_storage
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.parameters import Normal

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.kinds.labels.layout import LabelsLayout
-from voirdire.kinds.labels.sparse_counts import Patterns
+from voirdire.kinds.labels.layout import LabelsLayout, Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import log_sigmoid
 from voirdire.model.terms.cumulative import level_log_probabilities, log_expectation

@@ -161,8 +161,10 @@ def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
 
 def _agreement_probability(pairs: _Agreements, one: int, other: int, expected: Floats) -> float:
     """Probability that two judges agree so often as strangers."""
+    from scipy.special import bdtrc
+
     shared, agreed = int(pairs.shared[one, other]), int(pairs.agreed[one, other] + 1e-9)
-    return _binomial_tail_probability(shared, agreed, float(expected[one, other]))
+    return float(bdtrc(agreed - 1, shared, expected[one, other]))
 
 
 def _cohen_kappa(pairs: _Agreements) -> Floats:
@@ -187,20 +189,3 @@ def _similar_pairs(pairs: _Agreements) -> npt.NDArray[np.bool_]:
     for one, other in zip(*np.nonzero(close), strict=True):
         close[one, other] = _agreement_probability(pairs, one, other, expected) * (usable.sum() / 2) < ALPHA
     return np.asarray(close)
-
-
-def _binomial_tail_probability(shared: int, agreed: int, expected: float) -> float:
-    """Probability of at least so many agreements of a binomial distribution.
-
-    Examples
-    --------
-    >>> round(_binomial_tail_probability(3, 2, 0.5), 9)
-    0.5
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_factorial = np.append(0.0, np.cumsum(np.log(np.arange(1, shared + 1))))
-        times = np.arange(agreed, shared + 1)
-        log = log_factorial[shared] - log_factorial[times] - log_factorial[shared - times]
-        log += times * np.log(expected)
-        log[times < shared] += ((shared - times) * np.log1p(-expected))[times < shared]
-    return float(np.exp(log).sum())

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
 from voirdire.infer.infer import infer_at_mode
@@ -21,7 +22,7 @@ from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.human import AVERAGE, BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, anchor_folds
 from voirdire.kinds.labels.about import class_probabilities, collect_panel
-from voirdire.kinds.labels.cut import check_cut, cut_draws, cut_mode
+from voirdire.kinds.labels.cut import cut_draws, cut_mode
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.stacking import LEAST, Stacking
@@ -60,8 +61,18 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return np.flatnonzero(self.problem.known >= 0)
 
     def check_cut(self) -> None:
-        """As in :class:`.HumanAnswers`."""
-        check_cut(self.problem)
+        """As in :class:`.HumanAnswers`: known classes teach nothing about judges that the model takes as alike."""
+        problem = self.problem
+        if not problem.density.latent:
+            raise InputError(
+                f"anchor mode 'cut' learns judges from the anchors, but model {problem.model.name} takes all judges "
+                "alike; take hierarchical-dawid-skene, dawid-skene-pooled or one-coin-label, or anchor_mode='joint'"
+            )
+        if problem.density.shares_errors:
+            raise InputError(
+                f"anchor mode 'cut' is for models whose judges err independently, not for {problem.model.name}: take "
+                "hierarchical-dawid-skene, or anchor_mode='joint'"
+            )
 
     def compares(self, asked: str | None, can_cut: bool) -> bool:
         """True if nothing was asked for and there are several ways."""
@@ -247,10 +258,5 @@ def _hide_classes(problem: LabelsProblem, hidden: Ints) -> LabelsProblem:
     """The problem with the classes of some units unknown."""
     known = problem.known.copy()
     known[hidden] = -1
-    return encode_labels(
-        problem.model,
-        problem.table,
-        classes=problem.labels[: problem.classes],
-        known=known,
-        families=problem.families,
-    )
+    classes, families = problem.labels[: problem.classes], problem.families
+    return encode_labels(problem.model, problem.table, classes=classes, known=known, families=families)

@@ -53,12 +53,8 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> Given:
     >>> labels_given(fit.problem).counts.tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    judges, unit, judge, label = (
-        len(problem.judges),
-        label_units(problem),
-        problem.table.judge,
-        problem.given(problem.table),
-    )
+    judges, unit = len(problem.judges), label_units(problem)
+    judge, label = problem.table.judge, problem.given(problem.table)
     if some is not None:
         here = np.isin(unit, some)
         unit, judge, label = unit[here], judge[here], label[here]

@@ -11,30 +11,32 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.answers import Seen
+from voirdire.kinds.answers import Seen, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
+from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results, TableChange
 from voirdire.kinds.labels import checks, results, systems
-from voirdire.kinds.labels.about import describe_agreement, describe_thinning
+from voirdire.kinds.labels.about import claimed_classes, describe_agreement, describe_thinning
 from voirdire.kinds.labels.answers import label_answers, label_calibration, score_held_out
-from voirdire.kinds.labels.chances import check_answer_probabilities, label_probabilities
-from voirdire.kinds.labels.claims import claimed_classes
+from voirdire.kinds.labels.chances import (
+    check_answer_probabilities,
+    draw_labels,
+    label_outcomes,
+    label_probabilities,
+)
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import label_residuals
-from voirdire.kinds.labels.draw import draw_labels, label_outcomes
 from voirdire.kinds.labels.families import families_by_answers, found_families
-from voirdire.kinds.labels.over_time import accuracy_over_time
+from voirdire.kinds.labels.names import symmetrise_posterior
 from voirdire.kinds.labels.predict import predict_labels, predict_target
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.results import judge_values
 from voirdire.kinds.labels.success import success_class, unknown_success_error
 from voirdire.kinds.labels.success import success_note as taken_for_success
-from voirdire.kinds.labels.ties import symmetrise_posterior
+from voirdire.kinds.over_time import label_series
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.quantities import Quantities
-from voirdire.kinds.shares import answer_shares
-from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
+from voirdire.kinds.systems import check_context_scope, system_entrants, systems_and_contexts, systems_note
 from voirdire.model.problem import TARGET, list_names
 from voirdire.model.specs import Model
 from voirdire.model.terms import SHARED_ERRORS
@@ -45,7 +47,7 @@ from voirdire.tables.joined import joined_table
 from voirdire.tables.label_questions import as_questions, labels_to_questions, read_labels_like
 from voirdire.tables.labels import Labels
 from voirdire.trust.residuals import Residuals
-from voirdire.typing import Bools, Floats
+from voirdire.typing import Bools
 
 
 class LabelsKind(Kind[Labels, LabelsProblem]):
@@ -55,7 +57,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     page_words = page_words.LABELS
     words = "labels"
     refused = ("criteria", "covariates", "item_families", "by", "order", "judges")
-    compared = ("labels",)
     results: ClassVar[Results] = {
         "items": results.item_table,
         "judges": results.judge_table,
@@ -80,7 +81,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     answers_to_fit = staticmethod(as_questions)
     families_by_answers = staticmethod(families_by_answers)
     of_systems = staticmethod(systems.system_quantities)
-    time_series = staticmethod(accuracy_over_time)
+    time_series = staticmethod(label_series)
 
     def guessing_probability(self, problem: LabelsProblem) -> float:
         """One class of all, as reliability is the mean over classes."""
@@ -120,14 +121,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         check_context_scope(place, request.over, "labels")
         if place is not None:
             notes.append(systems_note(table, request.over))
-        posed = encode_labels(
-            model,
-            table,
-            classes=request.classes,
-            anchors=known,
-            families=families,
-            positive=request.positive,
-        )
+        how: dict[str, Any] = {"classes": request.classes, "anchors": known, "positive": request.positive}
+        posed = encode_labels(model, table, families=families, **how)
         if place is not None:
             systems.check_size(posed)
         if request.board:
@@ -171,45 +166,25 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         systems.check_columns(problem.table)
         worth = systems.known_grades(problem)
         shares = systems.system_shares(problem, posterior)
-        rows = to_records(systems.system_table(problem, posterior, prob, shares))
-        rows = [{"item": row.pop("system"), **row} for row in rows]
-        contexts = len(problem.table.contexts) if problem.over == "new" else 0
-        return Entrants(problem.table.systems, np.asarray(shares @ worth), rows, contexts)
+        table = systems.system_table(problem, posterior, prob, shares)
+        return system_entrants(problem, np.asarray(shares @ worth), table)
 
     def unit(self, problem: LabelsProblem) -> str:
         """Unit of systems' scores."""
-        return (
-            super().unit(problem)
-            if systems_and_contexts(problem.table) is None
-            else systems.score_unit(problem)
-        )
+        if systems_and_contexts(problem.table) is None:
+            return super().unit(problem)
+        return systems.score_unit(problem)
 
     def uses_families(self, problem: LabelsProblem) -> bool:
         """True if the model has errors that families share."""
         return problem.density.shares_errors
 
-    def problem_with_table(
-        self,
-        problem: LabelsProblem,
-        *,
-        table: Labels | None = None,
-        criteria: Any = None,
-        answer_weight: Floats | None = None,
-    ) -> LabelsProblem:
+    def encode_again(self, problem: LabelsProblem, change: TableChange) -> LabelsProblem:
         """As in :class:`.Kind`; classes that were named stay."""
         classes = problem.labels[: problem.classes]
-        every = set(classes) == set(problem.table.labels)
-        known = problem.known if table is None else None
-        posed = problem.table if table is None else table
-        every_class = None if every else classes
-        found = encode_labels(
-            problem.model,
-            posed,
-            classes=every_class,
-            known=known,
-            families=problem.families,
-            positive=problem.positive,
-        )
+        how: dict[str, Any] = {"classes": None if set(classes) == set(problem.table.labels) else classes}
+        how |= {"known": problem.known if change.own else None, "positive": problem.positive}
+        found = encode_labels(problem.model, change.table, families=problem.families, **how)
         return replace(found, over=problem.over, about=problem.about)
 
     def join(self, problem: LabelsProblem, new: object) -> Labels:
@@ -251,12 +226,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def score_held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> Seen:
         """See :func:`.labels.answers.score_held_out`."""
         return score_held_out(self.encode_table(model, table, replace(request, anchors=None))[0], here)
-
-    def refit_resampled(
-        self, problem: LabelsProblem, mode: Floats, resamples: int, rng: np.random.Generator
-    ) -> Floats:
-        """See :mod:`voirdire.kinds.bootstrap`."""
-        raise InputError("labels have no bootstrap; their intervals are those of the posterior")
 
     def pack(self, problem: LabelsProblem) -> Packed:
         """Labels, classes and which are known."""

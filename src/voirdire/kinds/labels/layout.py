@@ -1,14 +1,23 @@
-"""The sizes of a table of labels, which its density is searched by."""
+"""The sizes of a table of labels, which its density is searched by, and sums over the labels of items.
+
+Counts of labels are a matrix, shape (items, judges x labels): of small tables an array, of those in which nearly all
+would be 0 a compressed one (:class:`scipy.sparse.csr_array`) that has the others alone.
+
+Patterns are the different answers that a few judges gave to items, which far outnumber them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from voirdire.model.density import LogDensity
-from voirdire.typing import Ints
+from voirdire.model.terms.arrays import Array
+from voirdire.typing import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -59,3 +68,181 @@ class LabelsLayout(LogDensity):
     def columns(self, judges: Ints) -> Ints:
         """Columns of the labels of some judges among the counts."""
         return (judges[:, None] * self.labels + np.arange(self.labels)).ravel()
+
+
+class _Rows(NamedTuple):
+    counts: Floats
+    of_item: Ints
+
+
+class Patterns(_Rows):
+    """Different rows of a table of counts.
+
+    Attributes
+    ----------
+    counts : array, shape (patterns, columns)
+        The rows, each once.
+    of_item : int array, shape (items,)
+        Which of them each item has.
+
+    Examples
+    --------
+    >>> found = Patterns.of(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
+    >>> found.counts[found.of_item].tolist()
+    [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+    >>> found.total(np.array([[1.0], [5.0], [2.0]])).sum(axis=1).tolist()
+    [5.0, 3.0]
+    """
+
+    @classmethod
+    def of(cls, counts: Floats) -> Patterns:
+        """The patterns of a table, shape (items, columns)."""
+        rows, of_item = np.unique(counts, axis=0, return_inverse=True)
+        return cls(rows, of_item.ravel())
+
+    @cached_property
+    def _sorted_items(self) -> tuple[Ints, Ints]:
+        """Items in the order of their patterns, and where each pattern begins."""
+        order = np.argsort(self.of_item, kind="stable")
+        return order, np.searchsorted(self.of_item[order], np.arange(len(self.counts)))
+
+    def total(self, of_item: Floats) -> Floats:
+        """Sums over the items of each pattern, shape (patterns, columns), of numbers of shape (items, columns)."""
+        order, start = self._sorted_items
+        return np.asarray(np.add.reduceat(of_item[order], start, axis=0))
+
+
+LABEL = 16  # as many numbers for each that is not 0: more, and only those are summed
+WIDE = 4_000_000  # numbers beyond which those that are 0 are not even held
+TOGETHER = 250_000  # numbers of items and columns that are held at once: as many as are near the processor
+
+Matrix: TypeAlias = Any  # an array, or a compressed one
+
+
+def should_compress(items: int, columns: int, labels: int) -> bool:
+    """True if counts are compressed: of a large table of which most are 0.
+
+    Parameters
+    ----------
+    labels : int
+        How many were given.
+
+    Examples
+    --------
+    >>> should_compress(1_000, 4_000, 10_000), should_compress(10_000, 4_000, 100_000)
+    (False, True)
+    """
+    return items * columns > max(WIDE, LABEL * labels)
+
+
+def compress_counts(row: Ints, column: Ints, shape: tuple[int, int]) -> Matrix:
+    """Counts of labels, of which each is given by its row and column, as a compressed matrix.
+
+    Examples
+    --------
+    >>> compress_counts(np.array([1, 0, 1]), np.array([2, 0, 2]), (2, 3)).toarray().tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]
+    """
+    from scipy.sparse import coo_array
+
+    return coo_array((np.ones(len(row)), (row.astype(np.int32), column.astype(np.int32))), shape).tocsr()
+
+
+def is_compressed(counts: Matrix) -> bool:
+    """True if only counts that are not 0 are held."""
+    return hasattr(counts, "indptr")
+
+
+def multiply_counts(counts: Matrix, rates: Array, xp: Any) -> Array:
+    """Product of counts with numbers of shape (judges x labels, columns)."""
+    return counts @ rates if is_compressed(counts) else xp.dot(counts, rates)
+
+
+def sum_by_item(counts: Matrix, labels: int) -> Floats:
+    """How often each label was given to each item, by all judges, shape (items, labels).
+
+    Examples
+    --------
+    >>> sum_by_item(np.array([[1.0, 0.0, 0.0, 2.0]]), 2).tolist()
+    [[1.0, 2.0]]
+    """
+    if not is_compressed(counts):
+        return np.asarray(counts.reshape(len(counts), counts.shape[1] // labels, labels).sum(axis=1))
+    return np.asarray(counts @ np.tile(np.eye(labels), (counts.shape[1] // labels, 1)))
+
+
+def choose_count_storage(counts: Matrix) -> DenseCounts | SparseCounts:
+    """Counts in the form in which sums take less time.
+
+    Examples
+    --------
+    >>> counts = np.zeros((3, 60))
+    >>> counts[0, 7] = counts[2, 9] = 2.0
+    >>> rates = np.arange(60.0)[None]
+    >>> choose_count_storage(counts).by_item(rates).tolist(), (rates @ counts.T).tolist()
+    ([[14.0, 0.0, 18.0]], [[14.0, 0.0, 18.0]])
+    """
+    if is_compressed(counts):
+        return SparseCounts(counts)
+    if counts.size > LABEL * np.count_nonzero(counts) > 0:
+        from scipy.sparse import csr_array
+
+        return SparseCounts(csr_array(counts))
+    return DenseCounts(counts)
+
+
+class DenseCounts:
+    """As products of matrices."""
+
+    def __init__(self, counts: Floats) -> None:
+        self._counts, self._transposed = counts, np.ascontiguousarray(counts.T)
+
+    def by_item(self, rates: Floats) -> Floats:
+        """Sums over the labels of each item, shape (classes, items), of numbers of shape (classes, judges x labels)."""
+        return np.asarray(rates @ self._transposed)
+
+    def by_label(self, belief: Floats) -> Floats:
+        """Sums over the items of each label, shape (classes, judges x labels), of numbers of shape (classes, items)."""
+        return np.asarray(belief @ self._counts)
+
+    def rows(self, here: slice) -> Floats:
+        """The counts of some items, shape (some, judges x labels)."""
+        return self._counts[here]
+
+
+class SparseCounts:
+    """As sums over the counts that are not 0."""
+
+    def __init__(self, counts: Matrix) -> None:
+        self._counts = counts
+
+    @property
+    def labels(self) -> int:
+        """Number of labels that were given, those of one judge and item alike once."""
+        return int(self._counts.nnz)
+
+    @property
+    def columns(self) -> int:
+        """Number of judges times labels."""
+        return int(self._counts.shape[1])
+
+    def by_item(self, rates: Floats) -> Floats:
+        """See :class:`DenseCounts`."""
+        # few numbers beside each other, as rows, are taken in a tenth of the time
+        return np.ascontiguousarray((self._counts @ np.ascontiguousarray(rates.T)).T)
+
+    def by_label(self, belief: Floats) -> Floats:
+        """See :class:`DenseCounts`."""
+        return np.ascontiguousarray((self._counts.T @ np.ascontiguousarray(belief.T)).T)
+
+    def rows(self, here: slice) -> Floats:
+        """See :class:`DenseCounts`."""
+        return np.asarray(self._counts[here].toarray())
+
+    def parts(self, columns: int) -> Iterator[tuple[slice, Matrix]]:
+        """Items in parts with their counts, so many that a table of theirs with so many columns is small."""
+        items = self._counts.shape[0]
+        size = max(1, TOGETHER // max(columns, 1))
+        for start in range(0, items, size):
+            here = slice(start, min(start + size, items))
+            yield here, self._counts if size >= items else self._counts[here]

@@ -13,20 +13,20 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.about import (
+    class_columns,
     class_probabilities,
     collect_panel,
     model_probabilities,
-    other_subject,
     shown_probabilities,
 )
 from voirdire.kinds.labels.chances import label_probabilities
 from voirdire.kinds.labels.names import misnamed_class_rates
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.target import Target
+from voirdire.kinds.target_predictions import fit_codes
 from voirdire.model.density import Data
 from voirdire.model.problem import TARGET
 from voirdire.model.terms import CONFUSION
-from voirdire.tables.encode import level_positions
 from voirdire.tables.label_questions import read_labels_like
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems, nearest_name
@@ -83,22 +83,6 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
     return named | class_columns(problem, chance, other)
 
 
-def class_columns(problem: LabelsProblem, chance: Floats, other: Floats) -> Columns:
-    """Columns of what is most probable, with its probability about the other subject, and of every class.
-
-    Parameters
-    ----------
-    chance, other : array, shape (rows, classes)
-        About what the problem is, and about the other of panel and target.
-    """
-    label = chance.argmax(axis=1)
-    return {
-        "label": np.array(problem.labels, dtype=object)[label],
-        "probability": chance.max(axis=1),
-        f"probability_{other_subject(problem)}": other[np.arange(len(chance)), label],
-    } | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
-
-
 def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) -> Floats | None:
     """P(class | labels) of each item of another table in draws of the posterior, shape (draws, items, classes).
 
@@ -137,13 +121,8 @@ def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints,
     labels = problem.table.labels
     new = read_labels_like(problem.table, table)
     problems = Problems("labels")
-    judge, criterion = (
-        _known_codes(names, levels, codes, kind, problems)
-        for names, levels, codes, kind in (
-            (new.judges, problem.judges, new.judge, "judge"),
-            (new.criteria, problem.criteria, new.criterion, "criterion"),
-        )
-    )
+    judge = _known_codes(new.judges, problem.judges, new.judge, "judge", problems)
+    criterion = _known_codes(new.criteria, problem.criteria, new.criterion, "criterion", problems)
     problems.raise_any()
     by_judge = CONFUSION[problem.model.reliability.kind].by_judge
     size = len(problem.judges) if by_judge else 1
@@ -256,17 +235,9 @@ def _encode_rows(
     problem: LabelsProblem, given: Scores, names: tuple[str, ...]
 ) -> tuple[dict[str, Ints], Columns]:
     """Codes of rows by a problem's levels, and the columns that name them."""
-    problems, codes = Problems("labels"), {}
-    named: Columns = {}
-    for name in names:
-        plural = {"judge": "judges", "criterion": "criteria", "item": "items"}[name]
-        theirs, ours = getattr(given, plural), getattr(problem, plural)
-        place = level_positions(theirs, ours)
-        for level in np.flatnonzero(place < 0):
-            at = np.flatnonzero(getattr(given, name) == level) + 1
-            problems.rows(at, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
-        codes[name] = place[getattr(given, name)]
-        if name != "criterion" or problem.table.has_criteria:
-            named[name] = np.array(ours, dtype=object)[codes[name]]
+    problems = Problems("labels")
+    codes, named = fit_codes(problem, given, names, problems)
     problems.raise_any()
+    if not problem.table.has_criteria:
+        named.pop("criterion", None)
     return codes, named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.checks import label_switching_check
 from voirdire.kinds.labels.density import LabelsDensity
-from voirdire.kinds.labels.sparse_counts import compress_counts, is_compressed, should_compress
+from voirdire.kinds.labels.layout import compress_counts, is_compressed, should_compress
 from voirdire.kinds.labels.success import success_class
 from voirdire.model.problem import TARGET, Check, Problem
 from voirdire.model.specs import Model
@@ -32,7 +32,7 @@ class LabelsProblem(Problem):
     """One model and one table of labels, ready for inference.
 
     ``data["labels"]`` holds, per distinct item, ``counts`` (distinct, judges x labels; one judge where the model takes
-    all alike; of large tables compressed, see :mod:`.labels.sparse_counts`), ``known`` (distinct, classes; 0 where a
+    all alike; of large tables compressed, see :mod:`.labels.layout`), ``known`` (distinct, classes; 0 where a
     class is possible), ``criterion`` and ``weight``. Items are counted together where neither the model nor the anchors
     tell them apart, but in large tables.
 
@@ -223,35 +223,16 @@ def encode_labels(
     }
     shared = judging.kind in SHARED_ERRORS
     named = dict(families or {}) if shared else {}
-    density = LabelsDensity(
-        model,
-        len(table.judges),
-        len(table.criteria),
-        len(table.items),
-        len(unit),
-        len(chosen),
-        len(names),
-        tuple(int(j) for j in np.unique(known[at])),
-        _judge_blocks(named, table.judges, counts, len(names)) if shared else (),
-    )
+    levels = (table.judges, table.criteria, table.items)
+    sizes = (len(table.judges), len(table.criteria), len(table.items))
+    anchored = tuple(int(j) for j in np.unique(known[at]))
+    blocks = _judge_blocks(named, table.judges, counts, len(names)) if shared else ()
+    density = LabelsDensity(model, *sizes, len(unit), len(chosen), len(names), anchored, blocks)
     given = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
-    return LabelsProblem(
-        density,
-        data,
-        table.judges,
-        table.criteria,
-        table.items,
-        given,
-        table,
-        names,
-        len(chosen),
-        unit_item,
-        unit_criterion,
-        row,
-        known,
-        named,
-        positive=success_class(chosen, positive),
+    found = LabelsProblem(
+        density, data, *levels, given, table, names, len(chosen), unit_item, unit_criterion, row, known
     )
+    return replace(found, families=named, positive=success_class(chosen, positive))
 
 
 def _judge_blocks(

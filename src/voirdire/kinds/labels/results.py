@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.labels.about import other_subject, shown_probabilities
+from voirdire.kinds.columns import Columns, name_array, with_intervals
+from voirdire.kinds.labels.about import class_columns, shown_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.quantities import Quantities, Quantity
+from voirdire.kinds.results import empty_table, level_columns, quantity_table
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -25,16 +23,10 @@ def item_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Col
     where the table has criteria.
     """
     chance, other = shown_probabilities(problem, posterior)
-    best = chance.argmax(axis=1)
-    columns: Columns = {"item": _name_array(problem.items)[problem.unit_item]}
+    columns: Columns = {"item": name_array(problem.items)[problem.unit_item]}
     if problem.table.has_criteria:
-        columns["criterion"] = _name_array(problem.criteria)[problem.unit_criterion]
-    columns["label"] = _name_array(problem.labels)[best]
-    columns["probability"] = chance.max(axis=1)
-    columns[f"probability_{other_subject(problem)}"] = other[np.arange(len(best)), best]
-    columns |= {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
-    columns["known"] = problem.known >= 0
-    return columns
+        columns["criterion"] = name_array(problem.criteria)[problem.unit_criterion]
+    return columns | class_columns(problem, chance, other) | {"known": problem.known >= 0}
 
 
 def judge_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
@@ -46,45 +38,32 @@ def judge_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Co
     other | the other). All are missing where the model takes judges alike and knows no classes.
     """
     size = len(problem.judges)
-    columns: Columns = {"judge": _name_array(problem.judges), "votes": problem.judge_votes}
+    columns: Columns = {"judge": name_array(problem.judges), "votes": problem.judge_votes}
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
 def confusion_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """P(label | class) of every judge with interval, one row per cell; nothing where the model has no classes."""
     if not problem.density.latent:
-        names: Columns = {name: np.array([], dtype=object) for name in ("judge", "class", "label")}
-        return names | {name: np.array([]) for name in ("probability", "low", "high")}
-    shape = (len(problem.judges), problem.classes, len(problem.labels))
-    judge, of, label = (part.ravel() for part in np.indices(shape))
-    columns: Columns = {
-        "judge": _name_array(problem.judges)[judge],
-        "class": _name_array(problem.labels)[of],
-        "label": _name_array(problem.labels)[label],
-    }
-    rates = posterior.shown(lambda values: {"": np.exp(problem.density.rates(values, np))}, prob, parts=True)[
-        ""
-    ]
-    for name, part in (("probability", rates.point), ("low", rates.low), ("high", rates.high)):
-        columns[name] = np.broadcast_to(part, shape).ravel()
-    return columns
+        return empty_table(("judge", "class", "label"), ("probability", "low", "high"))
+    names = {"judge": problem.judges, "class": problem.labels[: problem.classes], "label": problem.labels}
+
+    def rates(values: Values) -> Floats:
+        return np.asarray(np.exp(problem.density.rates(values, np)))
+
+    return quantity_table(posterior, rates, prob, "probability", level_columns(**names), parts=True)
 
 
 def class_share_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """Share of every class among the items of each criterion, with interval; nothing without latent classes."""
     if not problem.density.latent:
-        names: Columns = {name: np.array([], dtype=object) for name in ("criterion", "class")}
-        return names | {name: np.array([]) for name in ("share", "low", "high")}
-    shape = (len(problem.criteria), problem.classes)
-    criterion, of = (part.ravel() for part in np.indices(shape))
-    columns: Columns = {
-        "criterion": _name_array(problem.criteria)[criterion],
-        "class": _name_array(problem.labels)[of],
-    }
-    share = posterior.shown(
-        lambda values: {"": np.exp(problem.density.shares(values, np))}, prob, parts=True
-    )[""]
-    return columns | {"share": share.point.ravel(), "low": share.low.ravel(), "high": share.high.ravel()}
+        return empty_table(("criterion", "class"), ("share", "low", "high"))
+    levels = level_columns(**{"criterion": problem.criteria, "class": problem.labels[: problem.classes]})
+
+    def shares(values: Values) -> Floats:
+        return np.asarray(np.exp(problem.density.shares(values, np)))
+
+    return quantity_table(posterior, shares, prob, "share", levels, parts=True)
 
 
 def judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
@@ -114,7 +93,3 @@ def class_quantities(problem: LabelsProblem, values: Values) -> Quantities:
     dims = ("judge", "class", "label")[-(shown.ndim - 1) :]
     share = np.exp(density.shares(values, np))
     return {"confusion": Quantity(shown, dims), "class_share": Quantity(share, ("criterion", "class"))}
-
-
-def _name_array(names: tuple[str, ...]) -> npt.NDArray[Any]:
-    return np.array(names, dtype=object)

@@ -9,59 +9,23 @@ together; a judge of no family who labels no item twice needs none, as its effec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.kinds.labels.sparse_counts import Patterns
+from voirdire.kinds.answers import sample_categorical
+from voirdire.kinds.labels.layout import Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-
-class SharedErrorsDensity(Protocol):
-    """Interface of a density of labels where judges share errors (:class:`.LabelsDensity`)."""
-
-    @property
-    def blocks(self) -> tuple[tuple[int, ...], ...]:
-        """Judges whose labels of an item hang together given its class."""
-        ...
-
-    @property
-    def labels(self) -> int:
-        """Number of labels."""
-        ...
-
-    @property
-    def classes(self) -> int:
-        """Number of classes."""
-        ...
-
-    @property
-    def alone(self) -> Ints:
-        """Judges whose effect is summed out beforehand."""
-        ...
-
-    def nodes(self, values: Values, judges: Ints, xp: Any) -> Array:
-        """Log P(label | state, effect) of judges."""
-        ...
-
-    def effects(self, values: Values, block: int | None, xp: Any) -> Array:
-        """Log P(effect | state) of a block of judges, or of a judge alone (None)."""
-        ...
-
-    def columns(self, judges: Ints) -> Ints:
-        """Columns of counts of judges."""
-        ...
-
-    def state_probabilities(self, values: Values, data: Data) -> Floats:
-        """P(state | labels)."""
-        ...
+if TYPE_CHECKING:
+    from voirdire.kinds.labels.density import LabelsDensity
 
 
-def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: Any) -> Array:
+def log_joint(density: LabelsDensity, values: Values, counts: Array, xp: Any) -> Array:
     """Log P(labels | state) of items, shape (items, states).
 
     Parameters
@@ -84,7 +48,7 @@ def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: A
     return total
 
 
-def log_rates(density: SharedErrorsDensity, values: Values, xp: Any) -> Array:
+def log_rates(density: LabelsDensity, values: Values, xp: Any) -> Array:
     """Log P(label | state) of every judge, effects summed out, shape (judges, states, labels)."""
     found: list[Array] = [None] * sum(len(judges) for judges, _ in _effect_groups(density))
     for judges, number in _effect_groups(density):
@@ -94,14 +58,14 @@ def log_rates(density: SharedErrorsDensity, values: Values, xp: Any) -> Array:
     return xp.stack(found)
 
 
-def _effect_groups(density: SharedErrorsDensity) -> list[tuple[Ints, int | None]]:
+def _effect_groups(density: LabelsDensity) -> list[tuple[Ints, int | None]]:
     """Judges whose effects are the same, with the number of their block; None of judges alone."""
     blocks = [(np.array(block), number) for number, block in enumerate(density.blocks)]
     return [*blocks, *((np.array([k]), None) for k in density.alone)]
 
 
 def _log_marginal_rates(
-    density: SharedErrorsDensity, values: Values, judges: Ints, block: int | None, xp: Any
+    density: LabelsDensity, values: Values, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """Log P(label | state) of some judges, shape (judges, states, labels)."""
     weight = density.effects(values, block, xp)
@@ -110,14 +74,14 @@ def _log_marginal_rates(
 
 
 def _log_effect_probabilities(
-    density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
+    density: LabelsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """Log P(labels of some judges, effect | state), shape (items, states, effects)."""
     return _log_block_effects(density, values, counts[:, density.columns(judges)], judges, block, xp)
 
 
 def _log_block_effects(
-    density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
+    density: LabelsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """As :func:`_log_effect_probabilities`, of counts of the labels of these judges alone."""
     nodes = density.nodes(values, judges, xp)
@@ -131,9 +95,7 @@ def _flatten_rates(rates: Array) -> Array:
     return rates.reshape((shape[0] * shape[1], -1))
 
 
-def repeat_probabilities(
-    density: SharedErrorsDensity, values: Values, data: Data
-) -> Iterator[tuple[int, Floats]]:
+def repeat_probabilities(density: LabelsDensity, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
     """Of each judge, P(label if asked anew | all labels of an item), shape (distinct, labels), as the judge's number.
 
     A judge brings along what its family makes of the item.
@@ -149,7 +111,7 @@ def repeat_probabilities(
             yield int(k), effect.reshape(len(state), -1) @ of_judge.reshape(-1, density.labels)
 
 
-def panel_class_probabilities(density: SharedErrorsDensity, values: Values, data: Data) -> Floats:
+def panel_class_probabilities(density: LabelsDensity, values: Values, data: Data) -> Floats:
     """P(class | labels): what a judge of the panel, any of them, says if asked anew; shape (distinct, classes)."""
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
     for _, chance in repeat_probabilities(density, values, data):
@@ -159,9 +121,7 @@ def panel_class_probabilities(density: SharedErrorsDensity, values: Values, data
     return found
 
 
-def without_judge(
-    density: SharedErrorsDensity, values: Values, data: Data, judge: int
-) -> tuple[Floats, Floats]:
+def without_judge(density: LabelsDensity, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
     """Beliefs about items without one judge's labels: P(state), and P(label of the judge).
 
     Shapes (distinct, states) and (distinct, labels). Shares and rates stay those of all labels.
@@ -172,7 +132,7 @@ def without_judge(
 
 
 def beliefs_of_others(
-    density: SharedErrorsDensity, values: Values, data: Data, judge: int
+    density: LabelsDensity, values: Values, data: Data, judge: int
 ) -> tuple[Floats, Floats]:
     """As :func:`without_judge`, of labels among which the judge's are not."""
     state = density.state_probabilities(values, data)
@@ -185,14 +145,14 @@ def beliefs_of_others(
 
 
 def drawn_rates(
-    density: SharedErrorsDensity, values: Values, data: Data, rng: np.random.Generator
+    density: LabelsDensity, values: Values, data: Data, rng: np.random.Generator
 ) -> tuple[Ints, Iterator[tuple[int, Floats]]]:
     """States of items drawn from what their labels leave open; and of each judge, P(label | state, effect drawn).
 
     Shapes (distinct,) and (distinct, labels). Effects of families are drawn too, given their labels.
     """
     believed = density.state_probabilities(values, data)
-    state = _sample_categorical(believed, rng)
+    state = sample_categorical(believed, rng)
 
     def judge_rates() -> Iterator[tuple[int, Floats]]:
         rows = np.arange(len(state))
@@ -200,7 +160,7 @@ def drawn_rates(
             log = _log_effect_probabilities(density, values, data["labels"]["counts"], judges, number, np)[
                 rows, state
             ]
-            effect = _sample_categorical(np.exp(log - log.max(axis=-1, keepdims=True)), rng)
+            effect = sample_categorical(np.exp(log - log.max(axis=-1, keepdims=True)), rng)
             for k, of_judge in zip(judges, np.exp(density.nodes(values, judges, np)), strict=True):
                 yield int(k), of_judge[state, effect]
 
@@ -211,9 +171,3 @@ def expand_units(data: Data, row: Ints) -> Data:
     """The data of all units, of which ``row`` says where each stands among the distinct ones."""
     part = {name: column[row] for name, column in data["labels"].items()}
     return {"labels": part | {"weight": np.ones(len(row))}}
-
-
-def _sample_categorical(weight: Floats, rng: np.random.Generator) -> Ints:
-    total = weight.cumsum(axis=1)
-    drawn: Ints = (rng.random((len(weight), 1)) * total[:, -1:] > total).sum(axis=1)
-    return drawn

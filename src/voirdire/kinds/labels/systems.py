@@ -30,7 +30,7 @@ from voirdire.kinds.labels.names import misnamed_class_rates
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.success import unknown_success_error
 from voirdire.kinds.quantities import Quantities, Quantity
-from voirdire.kinds.systems import rank_systems, systems_and_contexts
+from voirdire.kinds.systems import rank_systems, require_systems, systems_and_contexts
 from voirdire.model.problem import TARGET
 from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
@@ -57,13 +57,8 @@ def system_shares(
     InputError
         The table is not about systems, or the fit has no draws or no classes.
     """
-    where = systems_and_contexts(problem.table)
-    if where is None:
-        raise InputError(
-            "systems() needs labels of several systems over several contexts: columns context and system"
-        )
-    if posterior.values is None:
-        raise InputError("systems() needs draws; fit with another method than 'map'")
+    where = require_systems(problem.table, posterior, "labels")
+    assert posterior.values is not None  # else refused
     rng = np.random.default_rng((seed, OWN))
     system, context = where.system[problem.unit_item], where.context[problem.unit_item]
     wanted = len(next(iter(posterior.values.values()))) if each else DRAWS

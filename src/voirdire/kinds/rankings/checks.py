@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.kinds.checks import (
-    Found,
+    CheckBasis,
     linked_items_check,
     names_check,
     separation_check,
@@ -15,10 +15,10 @@ from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.model.problem import Check, list_names
 
 
-def all_checks(problem: RankingsProblem, found: Found) -> list[Check]:
+def all_checks(problem: RankingsProblem, basis: CheckBasis) -> list[Check]:
     """Checks that every fit of rankings makes, after those of its method."""
     own = [connectivity_check(problem), first_or_last_check(problem), constant_judges_check(problem)]
-    return [*found.of_method, *own]
+    return [*basis.of_method, *own]
 
 
 def connectivity_check(problem: RankingsProblem) -> Check:

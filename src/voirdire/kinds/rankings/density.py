@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import panel_field
-from voirdire.kinds.in_contexts import strengths_over_contexts
+from voirdire.kinds.results import strengths_over_contexts
 from voirdire.model.density import Data
 from voirdire.model.design import Scale, Term
 from voirdire.model.panel_density import PanelDensity
@@ -26,14 +26,8 @@ from voirdire.tables.rankings import Rankings
 def model_terms(model: Model, table: Rankings, people: bool = False) -> tuple[Term, ...]:
     """The terms of a model that a table has something to say of, perhaps with people's rankings beside it."""
     rate = model.strength.numbers["rate"]
-    found = [
-        Term(
-            "strength",
-            ("criterion", "item"),
-            0,
-            scale=Scale(rate=rate, spread="log_spread", rows=1, zero_sum=True),
-        )
-    ]
+    scale = Scale(rate=rate, spread="log_spread", rows=1, zero_sum=True)
+    found = [Term("strength", ("criterion", "item"), 0, scale=scale)]
     if model.context is not None and why_no_contexts(table) is None:
         scale = Scale(rate=model.context.numbers["rate"], spread="log_context_spread")
         found.append(Term("context_strength", ("criterion", "item", "context"), 0, scale=scale))

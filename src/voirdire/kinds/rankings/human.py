@@ -8,35 +8,24 @@ known as far as its spread is, so that their intervals are wider by it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.human import criterion_codes, describe_unknown_anchors
-from voirdire.kinds.votes.human.table import PEOPLE
+from voirdire.kinds.people import (
+    NOT_KNOWN,
+    NOT_USED,
+    PEOPLE,
+    PeopleTable,
+    describe_unknown_anchors,
+    match_items,
+)
 from voirdire.tables.encode import level_positions
 from voirdire.tables.people import PERSON
 from voirdire.tables.problems import Problems
 from voirdire.tables.rankings import Rankings, read_rankings
 
 
-@dataclass(frozen=True, eq=False)
-class RankedAnchors:
-    """People's rankings, coded by the names of a panel's.
-
-    Attributes
-    ----------
-    table : Rankings
-        In the panel's coding of items and criteria, and of contexts where it has some; its judges are people.
-    notes : tuple of str
-        Rows that could not be used, in words.
-    """
-
-    table: Rankings
-    notes: tuple[str, ...] = ()
-
-
-def read_ranked_anchors(table: object, panel: Rankings) -> RankedAnchors:
+def read_ranked_anchors(table: object, panel: Rankings) -> PeopleTable[Rankings]:
     """Read people's rankings and bring them into the coding of a panel's.
 
     Items that no judge has ranked are left out of a ranking: the order of the others is as probable without them.
@@ -44,7 +33,7 @@ def read_ranked_anchors(table: object, panel: Rankings) -> RankedAnchors:
 
     Parameters
     ----------
-    table : path, dataframe or RankedAnchors
+    table : path, dataframe or PeopleTable
         Columns ``item`` and ``rank``; ``person`` (or ``judge``) where several people rank; ``criterion`` where the
         panel's rankings have several; optionally ``context`` and ``run``. A ranking without context is one over
         contexts.
@@ -65,38 +54,26 @@ def read_ranked_anchors(table: object, panel: Rankings) -> RankedAnchors:
     >>> found.notes[0][:50]
     '1 anchor is about an item that no judge has ranked'
     """
-    if isinstance(table, RankedAnchors):
+    if isinstance(table, PeopleTable):
         return table
-    people = _read_people(table)
-    problems = Problems("anchors")
-    criterion = criterion_codes(people, panel, problems)
-    item = level_positions(people.items, panel.items)[people.item]
-    kept, said = (
-        item >= 0,
-        describe_unknown_anchors(people.items, people.item, panel.items, "about item", "ranked"),
-    )
-    notes = [f"{said}: they say nothing about this panel and are not used."] if said else []
-    coding: dict[str, Any] = {
-        "criteria": panel.criteria,
-        "items": panel.items,
-        "has_criteria": panel.has_criteria,
-    }
+    people, problems = _read_people(table), Problems("anchors")
+    coded, said = match_items(people, panel, problems, "ranked")
+    notes = [f"{said}: {NOT_USED}"] if said else []
+    kept = coded.item >= 0
     if people.context is not None and panel.context is not None:
         context = level_positions(people.contexts, panel.contexts)[people.context]
-        unseen = describe_unknown_anchors(
+        coded = replace(coded, contexts=panel.contexts, context=context)
+        if said := describe_unknown_anchors(
             people.contexts, people.context, panel.contexts, "in context", "ranked in"
-        )
-        notes += (
-            [f"{unseen}: what items are worth there is not known, and they are not used."] if unseen else []
-        )
-        coding |= {"contexts": panel.contexts, "context": context}
+        ):
+            notes.append(f"{said}: {NOT_KNOWN}")
         kept &= context >= 0
     problems.raise_any()
-    coded = replace(people, criterion=criterion[people.criterion], item=item, **coding).subset(kept)
+    coded = coded.subset(kept)
     if not coded.rows or not coded.has_comparisons:
         why = "; ".join(notes) or "each is of a single item"
         raise InputError(f"anchors: no ranking has two items that judges have ranked ({why})")
-    return RankedAnchors(coded, tuple(notes))
+    return PeopleTable(coded, tuple(notes))
 
 
 def _read_people(table: object) -> Rankings:

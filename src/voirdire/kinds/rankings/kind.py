@@ -10,26 +10,27 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
+from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.further_terms import attach_terms, model_with_terms
-from voirdire.kinds.kind import Packed, Request, Results
-from voirdire.kinds.packing import pack_rated, unpack_rated
+from voirdire.kinds.kind import Packed, Request, Results, TableChange
+from voirdire.kinds.packing import pack_people, pack_rated, unpack_people, unpack_rated
 from voirdire.kinds.rankings import checks, results
-from voirdire.kinds.rankings.about_items import ranked_items
-from voirdire.kinds.rankings.answers import ranking_answers, score_held_out
 from voirdire.kinds.rankings.density import why_no_contexts, why_no_tastes
-from voirdire.kinds.rankings.human import RankedAnchors
-from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings, ranking_outcomes
+from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings, ranked_items, ranking_outcomes
 from voirdire.kinds.rankings.problem import RankingsProblem, check_covariates_vary, encode_rankings
-from voirdire.kinds.rankings.results import judge_values
-from voirdire.kinds.scores.kind import given_or_stored_criteria, unpack_criteria
-from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
+from voirdire.kinds.rankings.results import judge_values, ranking_answers, score_held_out
+from voirdire.kinds.scores.weights import (
+    OnCriteria,
+    given_or_stored_criteria,
+    read_criterion_importance,
+    unpack_criteria,
+)
 from voirdire.kinds.terms_kind import TermsKind
-from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model, load_model
 from voirdire.tables.rankings import Rankings
-from voirdire.typing import Bools, Floats
+from voirdire.typing import Bools
 
 #: Sections of models of rankings, by what their values are of, and what every model has.
 SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
@@ -52,11 +53,14 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     page_words = page_words.RANKINGS
     words = "rankings"
     refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
-    compared = ("rankings",)
+    needs_contexts = (
+        "contexts() needs a model with contexts, such as plackett-luce-contexts, and a table in which items are ranked "
+        "in several; this is a fit of {model}"
+    )
     results: ClassVar[Results] = {
-        "items": vote_results.ranking_table,
+        "items": shared_results.ranking_table,
         "judges": results.judge_table,
-        "criteria": vote_results.criterion_table,
+        "criteria": shared_results.criterion_table,
     }
 
     checks = staticmethod(checks.all_checks)
@@ -135,21 +139,14 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         """The target, too, where people rank: what items are worth is then about them."""
         return super().result_subject(problem, request) or (None if problem.anchors is None else TARGET)
 
-    def problem_with_table(
-        self,
-        problem: RankingsProblem,
-        *,
-        table: Rankings | None = None,
-        criteria: Any = None,
-        answer_weight: Floats | None = None,
-    ) -> RankingsProblem:
+    def encode_again(self, problem: RankingsProblem, change: TableChange) -> RankingsProblem:
         """As in :class:`.Kind`."""
-        posed = problem.table if table is None else table
-        weighed = given_or_stored_criteria(problem, None, posed.criteria, criteria)
-        anchors = problem.anchors if table is None else None
-        return encode_rankings(
-            problem.model, posed, over=problem.density.over, weights=weighed.weights, anchors=anchors
-        )
+        weights = given_or_stored_criteria(problem, None, change).weights
+        how: dict[str, Any] = {
+            "over": problem.density.over,
+            "anchors": problem.anchors if change.own else None,
+        }
+        return encode_rankings(problem.model, change.table, weights=weights, **how)
 
     def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """The new weights."""
@@ -170,29 +167,20 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         table, model, _ = attach_terms(table, model, request)
         return score_held_out(model, table, here)
 
-    def refit_resampled(
-        self, problem: RankingsProblem, mode: Floats, resamples: int, rng: np.random.Generator
-    ) -> Floats:
-        """Refused: intervals are those of the posterior."""
-        raise InputError("rankings have no bootstrap; their intervals are those of the posterior")
-
     def pack(self, problem: RankingsProblem) -> Packed:
         """The rankings."""
         names, arrays = pack_rated(problem.table, "rankings")
         tables: dict[str, Any] = {"rankings": names, "weights": problem.density.weights}
-        if problem.anchors is not None:
-            tables["people"], people = pack_rated(problem.anchors.table, "people")
-            tables["people_notes"] = problem.anchors.notes
-            arrays |= people
-        return Packed({"tables": tables, "anchors": None, "over": problem.density.over}, arrays)
+        people, theirs = pack_people(problem.anchors)
+        return Packed(
+            {"tables": tables | people, "anchors": None, "over": problem.density.over}, arrays | theirs
+        )
 
     def unpack(self, model: Model, packed: Packed) -> RankingsProblem:
         """The problem of :meth:`pack`."""
-        names, anchors = packed.sections["tables"], None
+        names = packed.sections["tables"]
         table = Rankings(**unpack_rated(names["rankings"], packed.arrays, "rankings"))
-        if "people" in names:
-            people = Rankings(**unpack_rated(names["people"], packed.arrays, "people"))
-            anchors = RankedAnchors(people, tuple(names["people_notes"]))
+        anchors = unpack_people(Rankings, names, packed.arrays)
         weights = unpack_criteria(packed).weights
         return encode_rankings(model, table, over=packed.sections["over"], weights=weights, anchors=anchors)
 

@@ -15,12 +15,14 @@ from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.rankings.problem import RankingsProblem, order_rankings, ranking_cells
+from voirdire.kinds.target_predictions import ItemQuestions, Predicted, fit_codes, item_codes, refuse_contexts
 from voirdire.model.family.ranking import draw_orders as drawn_order
 from voirdire.model.terms.arrays import Array, logistic_sigmoid
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.encode import level_positions
-from voirdire.tables.problems import Problems, nearest_name
+from voirdire.tables.problems import Problems
 from voirdire.tables.rankings import Rankings, read_rankings
+from voirdire.tables.read import columns_among
+from voirdire.typing import Floats
 
 
 def ranking_outcomes(problem: RankingsProblem) -> list[Outcome]:
@@ -69,19 +71,12 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
         An item, judge, criterion or context that the fit does not know.
     """
     problems, given = Problems("rankings"), read_rankings(table, answered=False)
-    known = {"judge": "judges", "criterion": "criteria", "item": "items"}
+    names = ["judge", "criterion", "item"]
     if "context_strength" in posterior.central_values:
-        known["context"] = "contexts"
+        names.append("context")
         if given.context is None:
             problems.stop("column 'context' is missing, and the fit has contexts")
-    codes = {}
-    for name, plural in known.items():
-        theirs, ours = getattr(given, plural), getattr(problem.table, plural)
-        place = level_positions(theirs, ours)
-        for level in np.flatnonzero(place < 0):
-            rows = np.flatnonzero(getattr(given, name) == level) + 1
-            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
-        codes[name] = place[getattr(given, name)]
+    codes, columns = fit_codes(problem, given, names, problems)
     problems.raise_any()
     order, sides = order_rankings(given), problem.density.sides
     if len(order.row) > sides:
@@ -102,11 +97,7 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
             )  # by the others, the item itself with 1 / 2
         expected = 0.5 + np.where(there[None], beaten, 0.0).sum(axis=1)
         rank[order.row[there]] += expected[there] / len(draws)
-    columns: Columns = {
-        name: np.array(getattr(problem, plural), dtype=object)[codes[name]]
-        for name, plural in known.items()
-        if name != "context"
-    }
+    columns.pop("context", None)
     return columns | {"p_first": first, "expected_rank": rank}
 
 
@@ -119,3 +110,46 @@ def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Gener
     rank = np.array(problem.table.rank)
     rank[rows[there]] = rank[order.row[there]]
     return replace(problem.table, rank=rank)
+
+
+def ranked_items(problem: RankingsProblem, table: object) -> ItemQuestions:
+    """Rankings of a table: of each item the probability of the first place, and its expected rank.
+
+    As :func:`.rankings.predict.predict_rankings` has them of judges, with what items are worth in the place of what
+    judges see.
+
+    Parameters
+    ----------
+    problem : RankingsProblem
+    table : path, dataframe or Rankings
+        Column item (and criterion, judge, run: which rows are one ranking); ``rank`` is not needed.
+
+    Returns
+    -------
+    ItemQuestions
+        With p_first and expected_rank.
+
+    Raises
+    ------
+    InputError
+        The fit does not know an item or criterion, or contexts are given to a fit that tells them apart.
+    """
+    by_judge = isinstance(table, Rankings) or columns_among(table, ["judge"], Problems("rankings"))
+    given = read_rankings(table, judge=None if by_judge else "people", answered=False)
+    item, criterion, named = item_codes(problem, given)
+    refuse_contexts(problem.model.context is not None, given.context is not None)
+    order = order_rankings(given)
+    there = order.row >= 0
+
+    def predict_answers(_: Values, worth: Floats) -> Predicted:
+        asked = worth[:, criterion, item]
+        first, rank = np.zeros((2, *asked.shape))
+        for which in range(order.row.shape[1]):
+            rows = order.row[there[:, which], which]
+            one = asked[:, rows]
+            w = np.exp(one - one.max(axis=1, keepdims=True))
+            first[:, rows] = w / w.sum(axis=1, keepdims=True)
+            rank[:, rows] = 0.5 + logistic_sigmoid(one[:, None] - one[..., None], np).sum(axis=2)
+        return {"p_first": first, "expected_rank": rank}
+
+    return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers)

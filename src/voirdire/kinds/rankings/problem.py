@@ -9,8 +9,9 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_terms_vary, resolve_terms
+from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.rankings.density import RankingsDensity, model_terms, why_no_contexts
-from voirdire.kinds.rankings.human import RankedAnchors, read_ranked_anchors
+from voirdire.kinds.rankings.human import read_ranked_anchors
 from voirdire.model.design import Cells
 from voirdire.model.family.ranking import ranking_family, tied_places
 from voirdire.model.problem import Problem
@@ -84,7 +85,7 @@ class RankingsProblem(Problem):
     table : Rankings
     order : Order
         Its rankings.
-    anchors : RankedAnchors or None
+    anchors : PeopleTable or None
         People's rankings.
     added : Resolved
         Terms beside those of the sections of the model.
@@ -93,7 +94,7 @@ class RankingsProblem(Problem):
     density: RankingsDensity
     table: Rankings
     order: Order
-    anchors: RankedAnchors | None = None
+    anchors: PeopleTable[Rankings] | None = None
     added: Resolved = NOTHING_ADDED
 
     @property
@@ -179,7 +180,7 @@ def encode_rankings(
         Whether scores are over contexts like those of the table, or over these alone.
     weights : tuple of float, optional
         Of the criteria, with sum one; by default they count equally.
-    anchors : path, dataframe or RankedAnchors, optional
+    anchors : path, dataframe or PeopleTable, optional
         People's rankings; see :func:`.rankings.human.read_ranked_anchors`.
 
     Raises
@@ -221,16 +222,8 @@ def encode_rankings(
     sizes = (len(table.judges), len(table.criteria), len(table.items))
     levels = dict(zip(("judge", "criterion", "item", "context", "panel"), (*sizes, contexts, 1), strict=True))
     levels = {name: len(names) for name, names in added.levels.items()} | levels
-    density = RankingsDensity(
-        model,
-        *sizes,
-        terms,
-        ranking_family(places, tied_places(groups)),
-        places,
-        tuple(levels.items()),
-        over,
-        weights,
-    )
+    family = ranking_family(places, tied_places(groups))
+    density = RankingsDensity(model, *sizes, terms, family, places, tuple(levels.items()), over, weights)
     cells = add_term_factors(ranking_cells(table, order), order, added)
     if people is not None:
         cells = _join_cells(cells, ranking_cells(people.table, theirs[0], people=True))

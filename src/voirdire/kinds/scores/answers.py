@@ -18,13 +18,12 @@ from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.answers import Answers, Seen, repeated_indices, score_predictions
-from voirdire.kinds.scores import baseline, continuous, ordinal, points
-from voirdire.kinds.scores.chances import score_probabilities
+from voirdire.kinds.answers import Answers, Calibration, Seen, repeated_indices, score_predictions
+from voirdire.kinds.scores import baseline, continuous, ordinal
+from voirdire.kinds.scores.chances import log_score_density, score_probabilities
 from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
-from voirdire.kinds.shares import Calibration
 from voirdire.model.specs import Model
 from voirdire.model.terms.cumulative import NODES
 from voirdire.model.terms.reliability import Values
@@ -62,9 +61,7 @@ def score_held_out(model: Model, table: Scores, here: Bools, levels: Sequence[ob
         asked["context"] = np.where(known, asked["context"], -1)
     # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
     if form is continuous:
-        logs = [
-            points.log_score_density(whole, one, table.score[here], tuple(asked.values())) for one in every
-        ]
+        logs = [log_score_density(whole, one, table.score[here], tuple(asked.values())) for one in every]
         log = np.logaddexp.reduce(logs) - np.log(len(logs))
         return log, np.full(len(log), np.nan)
     chance = np.mean([score_probabilities(whole, one, tuple(asked.values())) for one in every], axis=0)
@@ -144,27 +141,16 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
     None where a model pools scores before it looks at them.
     """
     density, part = problem.density, problem.data["scores"]
-    if score_form_module(problem.model) is baseline:
+    if problem.form is baseline:
         return []
-    weight = np.asarray(part["weight"], dtype=float)
-    if problem.answer_weight is not None:
-        weight = weight / problem.answer_weight[part["judge"]]
     nodes = 200 if density.repeats else 20
 
     def log_probability(values: Values) -> Floats:
         return np.asarray(density.form.log_part(density, values, problem.data, np)[0])
 
-    which = repeated_indices(weight)
-    found = [
-        Answers(
-            ITEMS,
-            log_probability,
-            which,
-            _given_scores(problem, part)[which],
-            _answer_names(problem, part, which),
-            nodes * len(weight),
-        )
-    ]
+    which = repeated_indices(problem.times(part))
+    given, about = _given_scores(problem, part)[which], _answer_names(problem, part, which)
+    found = [Answers(ITEMS, log_probability, which, given, about, nodes * len(part["weight"]))]
     if density.voted:
         found.append(_criterion_vote_answers(problem))
     if density.anchors:
@@ -182,18 +168,15 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
 
 def _criterion_vote_answers(problem: ScoresProblem) -> Answers:
     votes = problem.data["criteria"]
-    weight = np.asarray(votes["weight"], dtype=float)
-    if problem.answer_weight is not None:
-        weight = weight / problem.answer_weight[votes["judge"]]
 
     def log_probability(values: Values) -> Floats:
         return np.asarray(problem.density.log_parts(values, problem.data, np)[1][0])
 
-    which = repeated_indices(weight)
+    which = repeated_indices(problem.times(votes))
     judges, criteria = np.array(problem.judges), np.array(problem.criteria)
     about = {"judge": judges[votes["judge"]][which]}
     about |= {side: criteria[votes[side]][which] for side in ("first", "second")}
-    return Answers(CRITERIA, log_probability, which, which * 0, about, 20 * len(weight))
+    return Answers(CRITERIA, log_probability, which, which * 0, about, 20 * len(votes["weight"]))
 
 
 def _given_scores(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:

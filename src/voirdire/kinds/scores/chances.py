@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.density import score_form_module
-from voirdire.kinds.scores.perceived import perceived_strengths
+from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores.layout import perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.terms.arrays import log_normal_cdf
+from voirdire.model.terms.censored import HALF, score_log_density
 from voirdire.model.terms.cumulative import level_log_probabilities, normal_quadrature
+from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -32,15 +32,22 @@ def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints
     InputError
         The model gives no probability of single scores.
     """
-    form = score_form_module(problem.model)
+    form = problem.form
     if form is continuous:
-        return points.ends_and_mean(problem, values, rows)[:, :2]
+        return ends_and_mean(problem, values, rows)[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
     felt, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
     chance = np.exp(np.stack(level_log_probabilities(felt, cuts, problem.density.levels, np), axis=-1))
     found: Floats = np.einsum("rel,e->rl", chance, weight)
     return found
+
+
+def expected_scores(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+    """Expected score of each row under one set of values, shape (rows,)."""
+    if problem.form is continuous:
+        return problem.scale.scores(ends_and_mean(problem, values, rows)[:, 2])
+    return np.asarray(score_probabilities(problem, values, rows) @ np.array(problem.scale.levels))
 
 
 def exceedance_probabilities(
@@ -65,10 +72,9 @@ def _perceptions_and_cutpoints(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats, Floats]:
     """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
-    density, (judge, criterion, *_) = problem.density, rows
+    density, (judge, *_) = problem.density, rows
     about = density.about_rows(rows)
     felt = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
-    cuts: Any = ordinal.judge_cutpoints(density, values, np)
     variance, weight = np.zeros(len(judge)), np.ones(1)
     if "log_judge_item" in values:
         variance = variance + np.exp(2.0 * values["log_judge_item"])[judge]
@@ -78,7 +84,8 @@ def _perceptions_and_cutpoints(
         z, log_weight = normal_quadrature()
         weight = np.exp(log_weight)
         felt = felt + np.sqrt(variance)[:, None] * z
-    return felt, cuts[judge if len(cuts) > 1 else judge * 0, criterion][:, None, :], weight
+    own = ordinal.own_cutpoints(density, values, about, np)
+    return felt, own[:, None, :], weight
 
 
 def check_answer_probabilities(problem: ScoresProblem) -> None:
@@ -88,5 +95,69 @@ def check_answer_probabilities(problem: ScoresProblem) -> None:
     ------
     InputError
     """
-    if score_form_module(problem.model) is not ordinal:
+    if problem.form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
+
+
+def ends_and_mean(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+    """Of each score: probability that it stands at the low and at the high end, and its mean; shape (scores, 3).
+
+    Of y = mu + s e, e ~ Normal(0, 1), set to the ends -1/2 and 1/2 beyond them, with a = (-1/2 - mu) / s and
+    b = (1/2 - mu) / s: Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2
+    (Tobin 1958). s is the noise, over contexts where rows are of none.
+    """
+    mu, spread = predicted_moments(problem, values, rows)
+    a, b = (-HALF - mu) / spread, (HALF - mu) / spread
+    low, high = np.exp(log_normal_cdf(a, np)), np.exp(log_normal_cdf(-b, np))
+    slope = np.exp(-0.5 * b * b) - np.exp(-0.5 * a * a)
+    mean = mu * (1.0 - low - high) - spread * slope / np.sqrt(2.0 * np.pi) + HALF * (high - low)
+    return np.stack([low, high, mean], axis=1)
+
+
+def predicted_moments(
+    problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
+) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each score before it is set to the ends.
+
+    Of rows without a context, where the model has some, the standard deviation is over contexts, too.
+
+    Parameters
+    ----------
+    rows : tuple of int array
+        As of :func:`.scores.chances.score_probabilities`.
+    """
+    density = problem.density
+    about = density.about_rows(rows)
+    mu = perceived_strengths(density, values, problem.data["panel"], about)
+    log = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
+    variance = np.exp(2.0 * log[about["judge"], about["criterion"]])
+    if "log_context_spread" in values:
+        variance = variance + np.where(about["context"] < 0, np.exp(2.0 * values["log_context_spread"]), 0.0)
+    return mu, np.sqrt(variance)
+
+
+def log_score_density(
+    problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]
+) -> Floats:
+    """Log density of each score, per point of the scale; at the ends the log probability to stand there."""
+    mu, spread = predicted_moments(problem, values, rows)
+    number = problem.scale.parts(score)
+    end = np.where(number <= -HALF, -1, np.where(number >= HALF, 1, 0))
+    log: Floats = score_log_density(number, end, mu, np.log(spread), np)
+    return np.where(end == 0, log - np.log(problem.scale.range), log)
+
+
+def expected_uncensored_scores(
+    problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]
+) -> Floats:
+    """Scores in parts of the scale from its middle; at an end the expectation of what lies at it or beyond.
+
+    With a and b as in :func:`ends_and_mean`, mu + s phi(b) / (1 - Phi(b)) at the high end and mu - s phi(a) / Phi(a) at
+    the other.
+    """
+    mu, spread = predicted_moments(problem, values, rows)
+    number = problem.scale.parts(score)
+    end = np.where(number <= -HALF, -1.0, np.where(number >= HALF, 1.0, 0.0))
+    inward = (HALF - end * mu) / spread
+    hazard = np.exp(-0.5 * inward * inward - 0.5 * np.log(2.0 * np.pi) - log_normal_cdf(-inward, np))
+    return np.where(end == 0, number, mu + end * spread * hazard)

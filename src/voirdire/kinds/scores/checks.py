@@ -144,7 +144,7 @@ def _largest_of_others(largest: Floats) -> Floats:
     return np.asarray(np.where(is_first, second, first))
 
 
-def all_checks(problem: ScoresProblem, found: checks.Found) -> list[Check]:
+def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
     own = [
         connectivity_check(problem),
@@ -154,16 +154,16 @@ def all_checks(problem: ScoresProblem, found: checks.Found) -> list[Check]:
         *unknown_error_check(problem),
         *weights_check(problem),
     ]
-    own += [*missing_terms_check(problem), *human_concordance_check(problem, found.seed)]
-    posterior = found.posterior
+    own += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
+    posterior = basis.posterior
     if posterior.values is not None:
-        own += checks.below_chance_check(problem, found.judges)
+        own += checks.below_chance_check(problem, basis.judges)
     if problem.model.pool == "none":
-        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), found.seed)
+        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), basis.seed)
         own += score_information_check(problem, posterior)
         if own[0].level == "ok":
             own += check_influence(problem, posterior, rival_systems(problem, posterior))
-    return [*(checks.add_reversed_judges(one, problem, found.judges) for one in found.of_method), *own]
+    return [*(checks.add_reversed_judges(one, problem, basis.judges) for one in basis.of_method), *own]
 
 
 def score_information_check(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
@@ -194,22 +194,13 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
 
 def connectivity_check(problem: ScoresProblem) -> Check:
     """Check whether judges can be compared with each other through the items that they score."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     table, size = problem.table, len(problem.judges)
-    nodes = size + len(problem.items)
-    edges = coo_array((np.ones(table.rows), (table.judge, size + table.item)), shape=(nodes, nodes))
-    count, group = connected_components(edges, directed=False)
+    group = checks.connected_groups(table.judge, table.item, size, len(problem.items))
     scoring = np.unique(table.judge)
     count = len(np.unique(group[scoring]))
     if count == 1:
-        return Check(
-            "connectivity",
-            "ok",
-            0.0,
-            "Every judge is linked with every other by items that both have scored.",
-        )
+        message = "Every judge is linked with every other by items that both have scored."
+        return Check("connectivity", "ok", 0.0, message)
     smallest = min(np.unique(group[scoring]), key=lambda part: (group[scoring] == part).sum())
     names = [problem.judges[k] for k in scoring if group[k] == smallest]
     message = (

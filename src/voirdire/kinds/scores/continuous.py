@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.normal import NormalAnswers
-from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout
-from voirdire.kinds.scores.perceived import item_strengths, perceived_strengths
+from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout, item_strengths, perceived_strengths
 from voirdire.model.density import Data
 from voirdire.model.design import LEARNED, Cells, Term
 from voirdire.model.terms import SCORE_ANCHORS

@@ -52,20 +52,6 @@ HALVINGS = 40
 HELD = ("raw_discrimination", "log_people", "log_spread")
 
 
-def check_cut(problem: ScoresProblem) -> None:
-    """Raise where a model has no discriminations that anchors could teach.
-
-    Raises
-    ------
-    InputError
-    """
-    if problem.model.reliability.kind != CUT_KIND:
-        raise InputError(
-            f"anchor mode 'cut' learns judges' discriminations from the anchors, but model {problem.model.name} has "
-            "none; take rating-discrimination, or anchor_mode='joint'"
-        )
-
-
 def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> Floats:
     """Log posterior of each judge's discrimination on ``GRID``, shape (judges, grid); normalised.
 
@@ -157,17 +143,6 @@ def _log_levels(seen: Floats, above: Floats) -> Floats:
     return np.asarray(np.log(np.maximum(chance, 1e-300)))
 
 
-def cut_draws(problem: ScoresProblem, count: int, rng: np.random.Generator) -> tuple[Floats, list[Mode]]:
-    """Draws of the cut posterior, shape (count, size), and the modes given each draw of the discriminations."""
-    log = log_discriminations(problem)
-    size, step = min(DRAWS, count), GRID[1] - GRID[0]
-    drawn = np.stack([rng.choice(GRID, size, p=np.exp(each)) for each in log], axis=1)
-    drawn = drawn + step * rng.uniform(-0.5, 0.5, drawn.shape)
-    tables = [fix_discriminations(problem, b) for b in drawn]
-    modes = [find_modes(problem.density, [table])[0] for table in tables]  # small ones need no compilation
-    return draws_given_fixed(problem, tables, modes, count, rng), modes
-
-
 def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | None = None) -> Mode:
     """Mode of the rest given the discriminations' posterior means.
 
@@ -215,8 +190,12 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         return self.problem.model.reliability.kind == CUT_KIND
 
     def check_cut(self) -> None:
-        """As in :class:`.HumanAnswers`."""
-        check_cut(self.problem)
+        """As in :class:`.HumanAnswers`: a model must have discriminations."""
+        if not self.can_cut:
+            raise InputError(
+                "anchor mode 'cut' learns judges' discriminations from the anchors, but model "
+                f"{self.problem.model.name} has none; take rating-discrimination, or anchor_mode='joint'"
+            )
 
     def cut_mode(self) -> Mode:
         """As in :class:`.HumanAnswers`."""
@@ -224,7 +203,16 @@ class HumanScores(HumanAnswers[ScoresProblem]):
 
     def cut_draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, list[Mode]]:
         """As in :class:`.HumanAnswers`."""
-        return cut_draws(self.problem, count, rng)
+        problem = self.problem
+        log = log_discriminations(problem)
+        size, step = min(DRAWS, count), GRID[1] - GRID[0]
+        drawn = np.stack([rng.choice(GRID, size, p=np.exp(each)) for each in log], axis=1)
+        drawn = drawn + step * rng.uniform(-0.5, 0.5, drawn.shape)
+        tables = [fix_discriminations(problem, b) for b in drawn]
+        modes = [
+            find_modes(problem.density, [table])[0] for table in tables
+        ]  # small ones need no compilation
+        return draws_given_fixed(problem, tables, modes, count, rng), modes
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
         """Predictions of human scores left out: by people's own shares of the levels, the joint and the cut mode.

@@ -37,7 +37,7 @@ import numpy as np
 
 from voirdire.infer.derivatives import count_numbers
 from voirdire.infer.nested.field import Field
-from voirdire.kinds.in_contexts import strengths_over_contexts
+from voirdire.kinds.results import strengths_over_contexts
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
 from voirdire.kinds.scores.field import field_of

@@ -7,6 +7,7 @@ Scores that a model generates, votes on criteria and people's scores; see :mod:`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +15,11 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome, counted_outcome
+from voirdire.kinds.bootstrap import resample_weights
 from voirdire.kinds.scores import baseline, continuous, ordinal
-from voirdire.kinds.scores.density import score_form_module
-from voirdire.kinds.scores.layout import distinct_combinations
-from voirdire.kinds.scores.perceived import perceived_strengths
+from voirdire.kinds.scores.layout import distinct_combinations, perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.density import Data
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.censored import HALF
@@ -34,41 +35,61 @@ def score_outcomes(problem: ScoresProblem) -> list[Outcome]:
 
     Scores on a continuous scale are measured from its middle in parts of its length.
     """
-    density, form = problem.density, score_form_module(problem.model)
+    density, form = problem.density, problem.form
     if form is baseline:
         return []
-    levels = _repeated_outcome if density.repeats else _level_outcome
-    found = [(levels if form is ordinal else _continuous_outcome)(problem)]
+    levels = _repeated_outcome if density.repeats else _panel_levels
+    found = [(levels if form is ordinal else _panel_scores)(problem)]
     if density.voted:
         found.append(_on_criteria(problem))
     if density.anchors:
-        found.append(_people_level_outcome(problem) if form is ordinal else _people_score_outcome(problem))
+        found.append(_people_levels(problem) if form is ordinal else _people_scores(problem))
     return found
 
 
-def _level_outcome(problem: ScoresProblem) -> Outcome:
-    density, part = problem.density, problem.data["scores"]
+Seen = tuple[Array, Array]
+
+
+def _level_outcome(
+    problem: ScoresProblem, name: str, part: dict[str, Any], seen: Callable[[Values, Any, Any], Seen]
+) -> Outcome:
+    """Counts of levels by what they depend on: what is perceived of it, and cutpoints, are ``seen``."""
+    levels = problem.density.levels
     names = [name for name in part if name not in ("level", "lower", "upper", "weight")]
     about, row = distinct_combinations({name: part[name] for name in names})
-    weight = 1.0 if problem.answer_weight is None else problem.answer_weight[about["judge"]]
-    given = part["weight"] / (1.0 if problem.answer_weight is None else problem.answer_weight[part["judge"]])
-    counts = _count_levels(row, part["level"], given, len(about["judge"]), density.levels)
-    judge, criterion = about["judge"], about["criterion"]
+    counts = _count_levels(row, part["level"], problem.times(part), len(about["criterion"]), levels)
 
     def log_levels(values: Values, xp: Any) -> list[Array]:
-        cuts = ordinal.judge_cutpoints(density, values, xp)
-        whose = judge if ordinal.has_judge_cutpoints(density) else judge * 0
-        eta = perceived_strengths(density, values, problem.data["panel"], about, xp)
-        return list(level_log_probabilities(eta, cuts[whose, criterion], density.levels, xp))
+        return list(level_log_probabilities(*seen(values, about, xp), levels, xp))
 
-    return counted_outcome("scores", counts, log_levels, weight)
+    return counted_outcome(
+        name, counts, log_levels, problem.weight_of(about["judge"]) if "judge" in about else 1.0
+    )
+
+
+def _panel_levels(problem: ScoresProblem) -> Outcome:
+    density = problem.density
+
+    def seen(values: Values, about: Any, xp: Any) -> Seen:
+        eta = perceived_strengths(density, values, problem.data["panel"], about, xp)
+        return eta, ordinal.own_cutpoints(density, values, about, xp)
+
+    return _level_outcome(problem, "scores", problem.data["scores"], seen)
+
+
+def _people_levels(problem: ScoresProblem) -> Outcome:
+    def seen(values: Values, about: Any, xp: Any) -> Seen:
+        eta, cuts = ordinal.people_perceptions(problem.density, values, about, xp)
+        return eta, cuts[about["criterion"]]
+
+    return _level_outcome(problem, "people", problem.data["anchors"], seen)
 
 
 def _repeated_outcome(problem: ScoresProblem) -> Outcome:
     """Counts of the levels that a judge gave an item, what the judge alone makes of it summed out."""
     density, part = problem.density, problem.data["scores"]
     counts = np.asarray(part["counts"], dtype=float)
-    total, judge, criterion = counts.sum(axis=1).astype(np.int64), part["judge"], part["criterion"]
+    total, judge = counts.sum(axis=1).astype(np.int64), part["judge"]
 
     def log_probability(value: Any, values: Values, xp: Any) -> Array:
         data = problem.data | {"scores": part | {"counts": value}}
@@ -78,38 +99,55 @@ def _repeated_outcome(problem: ScoresProblem) -> Outcome:
     def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
         eta = perceived_strengths(density, values, problem.data["panel"], part)
         eta = eta + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(judge))
-        cuts = ordinal.judge_cutpoints(density, values, np)
-        own = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
+        own = ordinal.own_cutpoints(density, values, part, np)
         chance = np.exp(np.stack(level_log_probabilities(eta, own, density.levels, np), axis=-1))
         return rng.multinomial(total, chance / chance.sum(axis=-1, keepdims=True)).astype(float)
 
     return Outcome("scores", counts, log_probability, draw_counts)
 
 
-def _continuous_outcome(problem: ScoresProblem) -> Outcome:
-    density, part = problem.density, problem.data["scores"]
+def _score_outcome(
+    name: str,
+    part: dict[str, Any],
+    log_part: Callable[[dict[str, Any], Values, Any], Seen],
+    moments: Callable[[Values], tuple[Floats, Floats]],
+) -> Outcome:
+    """Scores on a continuous scale by their log density with weights, and by mean and noise."""
 
     def log_density(value: Any, values: Values, xp: Any) -> Array:
-        data = problem.data | {"scores": part | _scores_and_ends(value, xp)}
-        of, weight = density.form.log_part(density, values, data, xp)
+        ends = xp.where(value <= -HALF, -1, xp.where(value >= HALF, 1, 0))
+        of, weight = log_part(part | {"score": value, "end": ends}, values, xp)
         return of * weight
 
     def draw_numbers(values: Values, rng: np.random.Generator) -> Floats:
+        mean, noise = moments(values)
+        return np.asarray(np.clip(mean + noise * rng.standard_normal(len(mean)), -HALF, HALF))
+
+    return Outcome(name, np.asarray(part["score"], dtype=float), log_density, draw_numbers)
+
+
+def _panel_scores(problem: ScoresProblem) -> Outcome:
+    density, part = problem.density, problem.data["scores"]
+
+    def log_part(part: dict[str, Any], values: Values, xp: Any) -> Seen:
+        found: Seen = density.form.log_part(density, values, problem.data | {"scores": part}, xp)
+        return found
+
+    def moments(values: Values) -> tuple[Floats, Floats]:
         noise = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
         mean = perceived_strengths(density, values, problem.data["panel"], part)
-        return _add_noise(mean, np.exp(noise[part["judge"], part["criterion"]]), rng)
+        return mean, np.exp(noise[part["judge"], part["criterion"]])
 
-    return Outcome("scores", np.asarray(part["score"], dtype=float), log_density, draw_numbers)
+    return _score_outcome("scores", part, log_part, moments)
 
 
 def _on_criteria(problem: ScoresProblem) -> Outcome:
     part = problem.data["criteria"]
-    weight = np.asarray(part["weight"], dtype=float)
-    if problem.answer_weight is not None:
-        weight = weight / problem.answer_weight[part["judge"]]
     first, second = np.minimum(part["first"], part["second"]), np.maximum(part["first"], part["second"])
     about, row = distinct_combinations({"judge": part["judge"], "first": first, "second": second})
-    counts = _count_levels(row, (part["first"] != first).astype(int), weight, len(about["judge"]), 2)
+    counts = _count_levels(
+        row, (part["first"] != first).astype(int), problem.times(part), len(about["judge"]), 2
+    )
     judge = about["judge"]
 
     def log_choices(values: Values, xp: Any) -> list[Array]:
@@ -117,50 +155,26 @@ def _on_criteria(problem: ScoresProblem) -> Outcome:
         seen = RATERS[problem.model.reliability.kind].perceived_strength(values, gap, judge, xp)
         return [log_sigmoid(seen, xp), log_sigmoid(-seen, xp)]
 
-    own = 1.0 if problem.answer_weight is None else problem.answer_weight[judge]
-    return counted_outcome("criteria_votes", counts, log_choices, own)
+    return counted_outcome("criteria_votes", counts, log_choices, problem.weight_of(judge))
 
 
-def _people_level_outcome(problem: ScoresProblem) -> Outcome:
+def _people_scores(problem: ScoresProblem) -> Outcome:
     density, part = problem.density, problem.data["anchors"]
-    names = [name for name in part if name not in ("level", "lower", "upper", "weight")]
-    about, row = distinct_combinations({name: part[name] for name in names})
-    counts = _count_levels(row, part["level"], part["weight"], len(about["criterion"]), density.levels)
-
-    def log_levels(values: Values, xp: Any) -> list[Array]:
-        eta, cuts = ordinal.people_perceptions(density, values, about, xp)
-        return list(level_log_probabilities(eta, cuts[about["criterion"]], density.levels, xp))
-
-    return counted_outcome("people", counts, log_levels)
-
-
-def _people_score_outcome(problem: ScoresProblem) -> Outcome:
-    density, part = problem.density, problem.data["anchors"]
-
-    def log_density(value: Any, values: Values, xp: Any) -> Array:
-        of, weight = continuous.people_part(density, values, part | _scores_and_ends(value, xp), xp)
-        return of * weight
-
-    def draw_numbers(values: Values, rng: np.random.Generator) -> Floats:
-        mean = continuous.people_mean(density, values, part, np)
-        return _add_noise(mean, np.exp(values["log_noise_people"]), rng)
-
-    return Outcome("people", np.asarray(part["score"], dtype=float), log_density, draw_numbers)
+    return _score_outcome(
+        "people",
+        part,
+        lambda part, values, xp: continuous.people_part(density, values, part, xp),
+        lambda values: (
+            continuous.people_mean(density, values, part, np),
+            np.exp(values["log_noise_people"]),
+        ),
+    )
 
 
 def _count_levels(row: Ints, level: Ints, weight: Floats, rows: int, levels: int) -> Floats:
     counts = np.zeros((rows, levels))
     np.add.at(counts, (row, level), weight)
     return np.rint(counts)
-
-
-def _scores_and_ends(value: Any, xp: Any) -> dict[str, Any]:
-    """Scores, and at which end of the scale they stand."""
-    return {"score": value, "end": xp.where(value <= -HALF, -1, xp.where(value >= HALF, 1, 0))}
-
-
-def _add_noise(mean: Floats, noise: Floats, rng: np.random.Generator) -> Floats:
-    return np.asarray(np.clip(mean + noise * rng.standard_normal(len(mean)), -HALF, HALF))
 
 
 def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Scores:
@@ -172,7 +186,7 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
         The model gives no probability of single scores.
     """
     density, table, scale = problem.density, problem.table, problem.scale
-    form = score_form_module(problem.model)
+    form = problem.form
     if form not in (ordinal, continuous):
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
     judge, criterion, item = table.judge, table.criterion, table.item
@@ -186,7 +200,31 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
         noisy = felt + np.exp(noise[judge, criterion]) * rng.normal(size=len(judge))
         middle = 0.5 * (scale.low + scale.high)
         return replace(table, score=np.asarray(middle + scale.range * np.clip(noisy, -HALF, HALF)))
-    cuts = ordinal.judge_cutpoints(density, values, np)
-    own = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
+    own = ordinal.own_cutpoints(density, values, {"judge": judge, "criterion": criterion}, np)
     level = ((felt + rng.logistic(size=len(judge)))[:, None] > own).sum(axis=1)
     return replace(table, score=np.array(scale.levels)[level])
+
+
+def resample_scores(problem: ScoresProblem, rng: np.random.Generator) -> Data:
+    """The tables of a problem with as many opinions, drawn with replacement; of the same shapes each time.
+
+    Raises
+    ------
+    InputError
+        The model pools scores before it looks at them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "x"], "score": [1, 2]})
+    >>> problem = voirdire.fit(scores, method="map").problem
+    >>> float(resample_scores(problem, np.random.default_rng(0))["scores"]["weight"].sum())
+    2.0
+    """
+    if "judge" not in problem.data["scores"]:
+        raise InputError(
+            f"bootstrap() needs a model of single scores; the intervals of {problem.model.name} say already where "
+            "another panel's value would lie"
+        )
+    return {name: resample_weights(part, problem.answer_weight, rng) for name, part in problem.data.items()}

@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.human import criterion_codes, describe_unknown_anchors
+from voirdire.kinds.people import (
+    NOT_KNOWN,
+    NOT_USED,
+    PEOPLE,
+    PeopleTable,
+    describe_unknown_anchors,
+    match_items,
+)
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
-from voirdire.kinds.votes.human.table import PEOPLE
 from voirdire.model.target_answers import ScoredByPeople
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores, read_scores
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredAnchors:
-    """Human scores, coded by the names of a panel's scores.
+def recode_contexts(people: PeopleTable[Scores], panel: Scores) -> PeopleTable[Scores]:
+    """The same with contexts in the panel's coding; scores in contexts that no judge has seen are left out.
 
-    Attributes
-    ----------
-    table : Scores
-        The scores, in the panel's coding of items and criteria; their one judge is ``people``.
-    notes : tuple of str
-        Scores that could not be used, in words.
+    Raises
+    ------
+    InputError
+        No score is left.
     """
-
-    table: Scores
-    notes: tuple[str, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """Number of human scores."""
-        return self.table.rows
-
-    def recode_contexts(self, panel: Scores) -> ScoredAnchors:
-        """The same with contexts in the panel's coding; scores in contexts that no judge has seen are left out.
-
-        Raises
-        ------
-        InputError
-            No score is left.
-        """
-        people = self.table
-        if people.context is None or people.contexts == panel.contexts:
-            return self
-        place = level_positions(people.contexts, panel.contexts)[people.context]
-        table = replace(people, contexts=panel.contexts, context=place)
-        if not (place < 0).any():
-            return replace(self, table=table)
-        said = describe_unknown_anchors(people.contexts, people.context, panel.contexts, "in context")
-        if (place < 0).all():
-            raise InputError(
-                f"anchors: all {said}; name contexts as in the scores, or leave the column out if people scored items "
-                "as such"
-            )
-        note = f"{said}: what items are worth there is not known, and they are not used."
-        return ScoredAnchors(table.subset(place >= 0), (*self.notes, note))
+    given = people.table
+    if given.context is None or given.contexts == panel.contexts:
+        return people
+    place = level_positions(given.contexts, panel.contexts)[given.context]
+    table = replace(given, contexts=panel.contexts, context=place)
+    said = describe_unknown_anchors(given.contexts, given.context, panel.contexts, "in context")
+    if not said:
+        return replace(people, table=table)
+    if (place < 0).all():
+        raise InputError(
+            f"anchors: all {said}; name contexts as in the scores, or leave the column out if people scored items "
+            "as such"
+        )
+    return PeopleTable(table.subset(place >= 0), (*people.notes, f"{said}: {NOT_KNOWN}"))
 
 
 def read_scored_anchors(
     table: object, panel: Scores, scale: Scale, *, ordinal: bool, declared: bool = True
-) -> ScoredAnchors:
+) -> PeopleTable[Scores]:
     """Read human scores and bring them into the coding of a panel's scores.
 
     Several scores of one item under one criterion are several people's, and each counts: that people differ is
@@ -71,7 +56,7 @@ def read_scored_anchors(
 
     Parameters
     ----------
-    table : path, dataframe or ScoredAnchors
+    table : path, dataframe or PeopleTable
         Columns ``score``, and ``item`` or both ``context`` and ``system``; ``criterion`` where the panel's scores have
         several; no column ``judge``. Where the model tells contexts apart, a score with a ``context`` is of the item
         there, one without of the item over contexts.
@@ -101,7 +86,7 @@ def read_scored_anchors(
     >>> found.notes[0][:50]
     '1 anchor is about an item that no judge has scored'
     """
-    if isinstance(table, ScoredAnchors):
+    if isinstance(table, PeopleTable):
         return table
     people = read_scores(table, name="anchors", judge=PEOPLE)
     problems = Problems("anchors")
@@ -131,22 +116,11 @@ def scored_by_people(table: object, panel: Scores) -> tuple[ScoredByPeople, tupl
     return ScoredByPeople(item, tuple(score.tolist())), read.notes
 
 
-def _match_people(people: Scores, panel: Scores, problems: Problems) -> ScoredAnchors:
+def _match_people(people: Scores, panel: Scores, problems: Problems) -> PeopleTable[Scores]:
     """People's scores in the coding of a panel's."""
-    criterion = criterion_codes(people, panel, problems)
-    item = level_positions(people.items, panel.items)
-    unused = item[people.item] < 0
-    said = describe_unknown_anchors(people.items, people.item, panel.items, "about item")
-    if unused.all():
+    coded, said = match_items(people, panel, problems, "scored")
+    kept = coded.item >= 0
+    if not kept.any():
         problems.table(f"all {said}; name the items as in the scores")
     problems.raise_any()
-    coded = replace(
-        people,
-        criteria=panel.criteria,
-        items=panel.items,
-        criterion=criterion[people.criterion],
-        item=item[people.item],
-        has_criteria=panel.has_criteria,
-    )
-    notes = (f"{said}: they say nothing about this panel and are not used.",) if unused.any() else ()
-    return ScoredAnchors(coded.subset(~unused), notes)
+    return PeopleTable(coded.subset(kept), (f"{said}: {NOT_USED}",) if said else ())

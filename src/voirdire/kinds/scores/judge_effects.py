@@ -50,15 +50,9 @@ class JudgeEffects:
         if slope is None:
             slope = 1.0 + 0.0 * values["severity"]
         unit, ratio = self.unit(values, xp)
-        return xp.concatenate(
-            [
-                (slope[:, None] * unit[None, :]).reshape(-1),
-                total_severity(values, self.group),
-                ordinal.judge_cutpoints(small, values, xp).reshape(-1),
-                ratio,
-            ],
-            axis=-1,
-        )
+        slopes = (slope[:, None] * unit[None, :]).reshape(-1)
+        cuts = ordinal.judge_cutpoints(small, values, xp).reshape(-1)
+        return xp.concatenate([slopes, total_severity(values, self.group), cuts, ratio], axis=-1)
 
     def unit(self, values: Values, xp: Any = np) -> tuple[Any, Any]:
         """The unit of strengths and the logarithm of it over their spread, shape (criteria,) each."""

@@ -5,29 +5,31 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
-
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.answers import Seen
-from voirdire.kinds.bootstrap import refit_modes
+from voirdire.kinds import results as shared_results
+from voirdire.kinds.answers import Seen, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.further_terms import attach_terms
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.in_contexts import contexts_note
-from voirdire.kinds.kind import Entrants, Packed, Request, Results
-from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
-from voirdire.kinds.preference import Preference
+from voirdire.kinds.kind import Entrants, Packed, Request, Results, TableChange
+from voirdire.kinds.over_time import score_series
+from voirdire.kinds.packing import (
+    pack_people,
+    pack_rated,
+    pack_votes,
+    unpack_people,
+    unpack_rated,
+)
+from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
+from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import checks, continuous, results, systems
-from voirdire.kinds.scores.about_items import item_score_questions
 from voirdire.kinds.scores.answers import score_answers, score_calibration, score_held_out
-from voirdire.kinds.scores.bootstrap import resample_scores
 from voirdire.kinds.scores.chances import check_answer_probabilities, score_probabilities
-from voirdire.kinds.scores.claims import claimed_scores
 from voirdire.kinds.scores.density import log_odds_unit, score_form_module
-from voirdire.kinds.scores.draw import draw_scores, score_outcomes
+from voirdire.kinds.scores.draw import draw_scores, resample_scores, score_outcomes
 from voirdire.kinds.scores.halo import (
     why_contexts_left_out,
     why_no_contexts,
@@ -36,29 +38,32 @@ from voirdire.kinds.scores.halo import (
     why_no_shared_errors,
     why_spread_given,
 )
-from voirdire.kinds.scores.human import ScoredAnchors, scored_by_people
-from voirdire.kinds.scores.learned_spread import why_spread_not_learned, with_learned_spread
-from voirdire.kinds.scores.over_time import residuals_over_time
-from voirdire.kinds.scores.predict import predict_scores
+from voirdire.kinds.scores.human import scored_by_people
+from voirdire.kinds.scores.predict import claimed_scores, item_score_questions, predict_scores
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_families
 from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
-from voirdire.kinds.scores.terms import check_terms, model_from_terms
-from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
-from voirdire.kinds.shares import answer_shares
-from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
+from voirdire.kinds.scores.terms import (
+    check_terms,
+    model_from_terms,
+    why_spread_not_learned,
+    with_learned_spread,
+)
+from voirdire.kinds.scores.weights import (
+    OnCriteria,
+    given_or_stored_criteria,
+    read_criterion_importance,
+    unpack_criteria,
+)
+from voirdire.kinds.systems import check_context_scope, system_entrants, systems_and_contexts, systems_note
 from voirdire.kinds.terms_kind import TermsKind
-from voirdire.kinds.votes import results as vote_results
-from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
 from voirdire.model.target_answers import TargetAnswers
-from voirdire.tables.counts import Votes
 from voirdire.tables.families import read_families
-from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
-from voirdire.typing import Bools, Floats
+from voirdire.typing import Bools
 
 
 class ScoresKind(TermsKind[Scores, ScoresProblem]):
@@ -68,11 +73,14 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     page_words = page_words.SCORES
     words = "scores"
     refused = ("classes", "positive", "order")
-    compared = ("scores",)
+    needs_contexts = (
+        "contexts() needs a model with contexts, rating-contexts, and a table in which items are scored in several; "
+        "this is a fit of {model}"
+    )
     results: ClassVar[Results] = {
         "items": results.ranking_on_scale,
         "judges": results.judge_table,
-        "criteria": vote_results.criterion_table,
+        "criteria": shared_results.criterion_table,
         "groups": results.judge_group_table,
         "cutpoints": results.cutpoint_table,
         "people": results.people_table,
@@ -94,7 +102,8 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     chance_of_use = staticmethod(informative_judge_probability)
     calibration = staticmethod(score_calibration)
     item_questions = staticmethod(item_score_questions)
-    time_series = staticmethod(residuals_over_time)
+    resampled = staticmethod(resample_scores)
+    time_series = staticmethod(score_series)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-learned``.
@@ -195,11 +204,8 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             found = super().board_entrants(problem, posterior, prob)
             zero, one = problem.unit
             return found._replace(draws=zero + one * found.draws)
-        rows = to_records(systems.system_table(problem, posterior, prob))
-        rows = [{"item": row.pop("system"), **row} for row in rows]
         drawn = systems.system_draws_about_subject(problem, posterior)
-        contexts = len(problem.table.contexts) if problem.over == "new" else 0
-        return Entrants(problem.table.systems, drawn, rows, contexts)
+        return system_entrants(problem, drawn, systems.system_table(problem, posterior, prob))
 
     def of_systems(self, problem: ScoresProblem, posterior: Posterior) -> Quantities:
         """Worth of systems."""
@@ -219,21 +225,12 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             return problem.unit[1] ** 2 * super().context_difference_variance(problem, posterior, items)
         return systems.difference_variance_over_contexts(problem, posterior, items)
 
-    def problem_with_table(
-        self,
-        problem: ScoresProblem,
-        *,
-        table: Scores | None = None,
-        criteria: Any = None,
-        answer_weight: Floats | None = None,
-    ) -> ScoresProblem:
+    def encode_again(self, problem: ScoresProblem, change: TableChange) -> ScoresProblem:
         """As in :class:`.Kind`; the scale stays."""
-        posed = problem.table if table is None else table
         how: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
-        how["families"] = problem.families
-        how["anchors"] = problem.anchors if table is None else None
-        weighed = given_or_stored_criteria(problem, problem.criteria_votes, posed.criteria, criteria)
-        return encode_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)
+        how |= {"families": problem.families, "anchors": problem.anchors if change.own else None}
+        how["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
+        return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **how)
 
     def check_new_answers(self, problem: ScoresProblem, added: Scores) -> None:
         """As in :class:`.TermsKind`: contexts are named where the fit has them."""
@@ -299,12 +296,6 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             check_terms(model)
         return score_held_out(model, table, here, request.levels)
 
-    def refit_resampled(
-        self, problem: ScoresProblem, mode: Floats, resamples: int, rng: np.random.Generator
-    ) -> Floats:
-        """See :mod:`voirdire.kinds.bootstrap`."""
-        return refit_modes(problem.density, lambda: resample_scores(problem, rng), resamples, mode)
-
     def pack(self, problem: ScoresProblem) -> Packed:
         """Scores, scale, votes on criteria or their weights, human scores, what a judge's answers count for."""
         names, arrays = pack_votes({"criteria": problem.criteria_votes})
@@ -313,51 +304,19 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         names |= {"levels": problem.scale.levels, "weights": problem.density.given}
         if problem.families:
             names["families"] = problem.families
-        if problem.anchors is not None:
-            names["people"], people = pack_rated(problem.anchors.table, "people")
-            names["people_notes"] = problem.anchors.notes
-            codes |= people
-        return Packed({"tables": names, "anchors": None, "over": problem.over}, arrays | codes)
+        people, theirs = pack_people(problem.anchors)
+        sections = {"tables": names | people, "anchors": None, "over": problem.over}
+        return Packed(sections, arrays | codes | theirs)
 
     def unpack(self, model: Model, packed: Packed) -> ScoresProblem:
         """The problem of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
-        anchors = None
-        if "people" in names:
-            given = Scores(**unpack_rated(names["people"], arrays, "people"))
-            anchors = ScoredAnchors(given, tuple(names["people_notes"]))
+        anchors = unpack_people(Scores, names, arrays)
         table = Scores(**unpack_rated(names["scores"], arrays, "scores"))
         how = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
         how["families"] = names.get("families")
         how["over"] = packed.sections.get("over", "new")
         return encode_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
-
-
-def unpack_criteria(packed: Packed) -> OnCriteria:
-    """Weights of the criteria that were stored, or votes on them."""
-    names = packed.sections["tables"]
-    if names.get("weights") is not None:
-        return OnCriteria(weights=tuple(names["weights"]))
-    return OnCriteria(unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None)
-
-
-def given_or_stored_criteria(
-    problem: Problem, votes: Votes | None, criteria: tuple[str, ...], given: OnCriteria | None
-) -> OnCriteria:
-    """Votes on criteria or weights: those given, else the problem's, which must name all of ``criteria``.
-
-    Raises
-    ------
-    InputError
-        The problem's weights do not name a criterion.
-    """
-    if given is not None:
-        return given
-    weights = problem.density.given_weights
-    unnamed = [] if weights is None else sorted(set(criteria) - set(problem.criteria))
-    if unnamed:
-        raise InputError(f"criteria: no weight for {known_names(unnamed)}; pass the weights of all criteria")
-    return OnCriteria(votes if weights is None else None, weights)
 
 
 SCORES = ScoresKind()

@@ -77,10 +77,8 @@ class LevelAnswers:
         ends = np.append(h, [-np.inf, np.inf])
         slope, z = self.repeat_by_answer(ends[self.slope]), psi[self.unit]
         eta = slope * z - self.repeat_by_answer(ends[self.severity])
-        below, above = (
-            eta - self.repeat_by_answer(ends[self.lower]),
-            self.repeat_by_answer(ends[self.upper]) - eta,
-        )
+        below = eta - self.repeat_by_answer(ends[self.lower])
+        above = self.repeat_by_answer(ends[self.upper]) - eta
         small_below, small_above = np.exp(-np.abs(below)), np.exp(-np.abs(above))
         log = np.minimum(below, 0.0) + np.minimum(above, 0.0) - np.log1p(small_below) - np.log1p(small_above)
         one_below, one_above = self.weight / (1.0 + small_below), self.weight / (1.0 + small_above)

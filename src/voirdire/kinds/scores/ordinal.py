@@ -16,8 +16,15 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.kinds.scores.layout import NAMES, ScoreCells, ScoresLayout, distinct_combinations
-from voirdire.kinds.scores.perceived import item_strengths, perceived_strengths
+from voirdire.kinds.answers import consensus_signs
+from voirdire.kinds.scores.layout import (
+    NAMES,
+    ScoreCells,
+    ScoresLayout,
+    distinct_combinations,
+    item_strengths,
+    perceived_strengths,
+)
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
 from voirdire.model.family.ordinal import ordinal_family
@@ -89,6 +96,12 @@ def judge_cutpoints(density: ScoresLayout, values: Values, xp: Any) -> Array:
     return cuts if term.by_judge else cuts[..., None, :, :]
 
 
+def own_cutpoints(density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any) -> Array:
+    """Cutpoints of the judge and criterion of each answer, shape (..., answers, levels - 1)."""
+    judge = about["judge"] if has_judge_cutpoints(density) else about["judge"] * 0
+    return judge_cutpoints(density, values, xp)[..., judge, about["criterion"], :]
+
+
 def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
     """Information of the answers about an item's strength, were the judges' perceptions themselves known.
 
@@ -108,17 +121,18 @@ def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
 def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log probability of each distinct answer, and its weight."""
     part = data["scores"]
-    judge, criterion = part["judge"], part["criterion"]
+    judge = part["judge"]
     eta = perceived_strengths(density, values, data["panel"], part, xp)
-    cuts = judge_cutpoints(density, values, xp)
-    whose = judge if has_judge_cutpoints(density) else judge * 0
     if density.repeats:
         z, log_weight = normal_quadrature()
         eta = eta[..., None] + xp.exp(values["log_judge_item"])[..., judge][..., None] * z
-        logs = level_log_probabilities(eta, cuts[..., whose, criterion, :][..., None, :], density.levels, xp)
+        own = own_cutpoints(density, values, part, xp)[..., None, :]
+        logs = level_log_probabilities(eta, own, density.levels, xp)
         together = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
         return log_expectation(together, log_weight, xp), part["weight"]
-    lower, upper = (cuts[..., whose, criterion, part[side]] for side in ("lower", "upper"))
+    cuts = judge_cutpoints(density, values, xp)
+    whose = judge if has_judge_cutpoints(density) else judge * 0
+    lower, upper = (cuts[..., whose, part["criterion"], part[side]] for side in ("lower", "upper"))
     return log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
 
@@ -216,16 +230,11 @@ def agreement_signs(density: ScoresLayout, part: dict[str, Any], net: Floats, we
     """Each judge's direction in the consensus that explains most of the panel's agreement, in [-1, 1]."""
     judge = part["judge"]
     own = _weighted_means(judge, net, weight, density.judges)
-    net = net - own[judge]  # severity is no agreement
     unit = part["criterion"] * density.items + part["item"]
     given = np.bincount(judge, weight, density.judges)
-    signs = np.ones(density.judges) + 1e-3 * np.cos(np.arange(density.judges))  # off the symmetric point
-    for _ in range(SWEEPS):
-        consensus = np.bincount(unit, weight * net * signs[judge], density.criteria * density.items)
-        agreement = np.bincount(judge, weight * net * consensus[unit], density.judges)
-        signs = agreement / np.maximum(given, 1.0)
-        signs = signs / max(np.abs(signs).max(), 1e-300)
-    return np.asarray(signs if (signs * given).sum() >= 0 else -signs)
+    return consensus_signs(
+        judge, unit, weight * (net - own[judge]), given, SWEEPS
+    )  # severity is no agreement
 
 
 def _weighted_means(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:

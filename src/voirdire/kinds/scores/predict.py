@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.errors import InputError
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.scores import continuous, ordinal, points
+from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.baseline import no_single_scores
-from voirdire.kinds.scores.chances import score_probabilities
-from voirdire.kinds.scores.density import score_form_module
+from voirdire.kinds.scores.chances import ends_and_mean, expected_scores, score_probabilities
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.model.terms.censored import HALF
+from voirdire.kinds.target_predictions import ItemQuestions, Predicted, fit_codes, item_codes, refuse_contexts
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.encode import level_positions
-from voirdire.tables.problems import Problems, nearest_name
+from voirdire.tables.problems import Problems
 from voirdire.tables.scores import read_scores
-from voirdire.typing import Ints
+from voirdire.typing import Floats
 
 
 def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
@@ -40,38 +42,104 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
         An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
     """
     problems, given = Problems("scores"), read_scores(table, answered=False)
-    form = score_form_module(problem.model)
+    form = problem.form
     if form not in (ordinal, continuous):
         problems.stop(no_single_scores(problem.model.name))
-    codes: dict[str, Ints] = {}
-    for name, theirs, ours in (
-        ("judge", given.judges, problem.judges),
-        ("criterion", given.criteria, problem.criteria),
-        ("item", given.items, problem.items),
-    ):
-        place = level_positions(theirs, ours)
-        for level in np.flatnonzero(place < 0):
-            rows = np.flatnonzero(getattr(given, name) == level) + 1
-            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
-        codes[name] = place[getattr(given, name)]
+    codes, columns = fit_codes(problem, given, ("judge", "criterion", "item"), problems)
     problems.raise_any()
     about = dict(codes)
     if problem.density.contexts and given.context is not None:
         about["context"] = level_positions(given.contexts, problem.table.contexts)[given.context]
     draws, asked = some_draws(posterior), tuple(about.values())
-    columns: Columns = {
-        name: np.array(ours, dtype=object)[codes[name]]
-        for name, ours in (
-            ("judge", problem.judges),
-            ("criterion", problem.criteria),
-            ("item", problem.items),
-        )
-    }
     if form is continuous:
-        found = np.mean([points.ends_and_mean(problem, values, asked) for values in draws], axis=0)
-        chance, expected = found[:, :2], problem.scale.low + (found[:, 2] + HALF) * problem.scale.range
+        found = np.mean([ends_and_mean(problem, values, asked) for values in draws], axis=0)
+        chance, expected = found[:, :2], problem.scale.scores(found[:, 2])
     else:
         chance = np.mean([score_probabilities(problem, values, asked) for values in draws], axis=0)
         expected = chance @ np.array(problem.scale.levels)
     columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}
+
+
+PERCEIVED = (
+    "taste",
+    "family_item",
+    "judge_item_effect",
+)  # what single judges and families see in items, and others do not
+
+
+def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions:
+    """Scores of the items of a table: expected, over the judges of the panel evenly, without their tastes.
+
+    Parameters
+    ----------
+    problem : ScoresProblem
+    table : path, dataframe or Scores
+        Column item (or context and system), and criterion where the fit has several; ``judge`` and ``score`` are not
+        looked at.
+
+    Returns
+    -------
+    ItemQuestions
+        With expected, on the scale of the scores.
+
+    Raises
+    ------
+    InputError
+        The fit does not know an item or criterion, contexts are given to a fit that tells them apart, the criterion is
+        missing, or the model is one of a baseline.
+    """
+    form = problem.form
+    if form not in (ordinal, continuous):
+        raise InputError(no_single_scores(problem.model.name))
+    given = read_scores(table, judge="people", answered=False)
+    item, criterion, named = item_codes(problem, given)
+    refuse_contexts(bool(problem.density.contexts), given.context is not None)
+    if (criterion < 0).any():
+        if len(problem.criteria) > 1:
+            raise InputError(
+                "scores: the fit has several criteria, each with a scale of its own; give a column 'criterion' "
+                "(ranking() has what items are worth over all)"
+            )
+        criterion = item * 0
+    asked, row = np.unique(np.stack([criterion, item]), axis=1, return_inverse=True)
+    judges = len(problem.judges)
+    judge = np.tile(np.arange(judges), asked.shape[1])
+    rows = (judge, *np.repeat(asked, judges, axis=1))
+
+    def predict_answers(values: Values, worth: Floats) -> Predicted:
+        shared = {name: of for name, of in values.items() if name not in PERCEIVED}
+        each = [
+            {name: of[n] for name, of in shared.items()} | {"strength": worth[n, :-1]}
+            for n in range(len(worth))
+        ]
+        found = np.stack([expected_scores(problem, one, rows) for one in each])
+        return {"expected": found.reshape(len(found), -1, judges).mean(axis=2)[:, row.ravel()]}
+
+    return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers, MAX_DRAWS)
+
+
+def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
+    """Score of every item under each criterion: the mean that the fit expects of the judges who scored it, or pooled.
+
+    The confidence is 1 / (1 + r), r the root mean square of the item's scores about that mean.
+    """
+    table = problem.table
+    width = len(table.items)
+    units, unit = np.unique(table.criterion * width + table.item, return_inverse=True)
+    count = np.bincount(unit)
+    if problem.model.pool == "none":
+        answer = np.bincount(unit, predict_scores(problem, posterior, table)["expected"]) / count
+    else:
+        zero, one = problem.unit
+        answer = zero + one * posterior.central_values["strength"].ravel()[units]
+    apart = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
+    about = {
+        "criterion": np.array(table.criteria)[units // width],
+        "item": np.array(table.items)[units % width],
+    }
+    taught = np.zeros(len(units), dtype=bool)
+    if problem.anchors is not None:
+        known = problem.anchors.table
+        taught = np.isin(units, known.criterion * width + known.item)
+    return Claims(about, answer, 1.0 / (1.0 + apart), taught)

@@ -12,11 +12,12 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation_check
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
+from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
 from voirdire.kinds.scores.density import WITH_SPREADS, ScoresDensity, log_odds_unit, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
-from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
+from voirdire.kinds.scores.human import read_scored_anchors, recode_contexts
 from voirdire.kinds.scores.layout import NAMES, ScoresLayout
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.scores.score_counts import (
@@ -52,7 +53,7 @@ class ScoresProblem(Problem):
     criteria_votes : Votes or None
     answer_weight : array, shape (judges,), or None
         What one answer of each judge counts for.
-    anchors : ScoredAnchors or None
+    anchors : PeopleTable or None
         Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
     families : dict
         Family of each judge, where the model has errors that families share; else empty.
@@ -67,7 +68,7 @@ class ScoresProblem(Problem):
     judge_group: Ints
     criteria_votes: Votes | None = None
     answer_weight: Floats | None = None
-    anchors: ScoredAnchors | None = None
+    anchors: PeopleTable[Scores] | None = None
     families: dict[str, str] = field(default_factory=dict)
     added: Resolved = NOTHING_ADDED
 
@@ -100,9 +101,24 @@ class ScoresProblem(Problem):
         return orientation_check(mass, at_mode, self.anchors is not None, self.model.data, asked)
 
     @property
+    def form(self) -> Any:
+        """The module of the form that scores have; see :func:`.scores.density.score_form_module`."""
+        return self.density.form
+
+    def weight_of(self, judge: Ints) -> Floats | float:
+        """Weight of answers of judges, where those who answer alike count for less; else 1."""
+        return 1.0 if self.answer_weight is None else self.answer_weight[judge]
+
+    def times(self, part: Mapping[str, Any]) -> Floats:
+        """Number of answers in each row of a part of the data, whatever they weigh."""
+        return np.asarray(
+            part["weight"] / (self.weight_of(part["judge"]) if "judge" in part else 1.0), dtype=float
+        )
+
+    @property
     def in_points(self) -> bool:
         """True if the model takes scores as numbers, so that its results are in points of the scale."""
-        return score_form_module(self.model) is not ordinal
+        return self.form is not ordinal
 
     @property
     def unit(self) -> tuple[float, float]:
@@ -159,7 +175,7 @@ def encode_scores(
         Whether every item must have a score under every criterion.
     answer_weight : array, shape (judges,), optional
         What one answer of each judge counts for; judges sorted by name.
-    anchors : path, dataframe or ScoredAnchors, optional
+    anchors : path, dataframe or PeopleTable, optional
         Human scores, see :func:`voirdire.kinds.scores.human.read_scored_anchors`.
     over : "new" or "these"
         As of :class:`ScoresProblem`.
@@ -241,7 +257,7 @@ def encode_scores(
     )
     about = row_codes(density, table, added.codes)
     count = len(scale.levels) if form is ordinal else 0
-    number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
+    number = scale.parts(table.score)
     if form is ordinal:
         encoded = ordinal.encode_levels(about, np.searchsorted(scale.levels, table.score), count, repeats)
     elif form is continuous:
@@ -256,7 +272,7 @@ def encode_scores(
     if anchors is not None:
         how = {"ordinal": form is ordinal, "declared": levels is not None}
         people = read_scored_anchors(anchors, table, scale, **how)
-        people = people.recode_contexts(table) if contexts else people
+        people = recode_contexts(people, table) if contexts else people
         data["anchors"] = _encode_people(people, scale, form, contexts)
     if votes is not None:
         data["criteria"] = weighing.encode_criteria_votes(votes, table.judges, table.criteria)
@@ -264,23 +280,11 @@ def encode_scores(
             data["criteria"]["weight"] *= answer_weight[data["criteria"]["judge"]]
     density = replace(density, anchors=() if people is None else human_scores_per_cell(people.table, sizes))
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
-    return ScoresProblem(
-        density,
-        data,
-        table.judges,
-        table.criteria,
-        table.items,
-        answered,
-        table,
-        scale,
-        groups,
-        judge_group,
-        votes,
-        answer_weight,
-        people,
-        named,
-        added,
+    names = (table.judges, table.criteria, table.items)
+    found = ScoresProblem(
+        density, data, *names, answered, table, scale, groups, judge_group, votes, answer_weight
     )
+    return replace(found, anchors=people, families=named, added=added)
 
 
 def row_codes(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -> dict[str, Ints]:
@@ -315,7 +319,7 @@ def shared_families(
     return tuple(place.get(families.get(judge, judge), -1) for judge in judges), names
 
 
-def _encode_people(people: ScoredAnchors, scale: Scale, form: Any, contexts: bool) -> dict[str, Any]:
+def _encode_people(people: PeopleTable[Scores], scale: Scale, form: Any, contexts: bool) -> dict[str, Any]:
     """Distinct human scores and how often each was given; of no judge, and of context -1 where none was named."""
     table = people.table
     about: dict[str, Ints] = {name: getattr(table, name) for name in NAMES}
@@ -325,8 +329,7 @@ def _encode_people(people: ScoredAnchors, scale: Scale, form: Any, contexts: boo
         level = np.searchsorted(scale.levels, table.score)
         encoded = ordinal.encode_levels(about, level, len(scale.levels), repeats=False)
     else:
-        number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
-        encoded = continuous.encode_numbers(about, number)
+        encoded = continuous.encode_numbers(about, scale.parts(table.score))
     return {name: column for name, column in encoded.items() if name != "judge"}
 
 

@@ -1,18 +1,222 @@
-"""Residuals of scores, beyond what the model expects of judges, on either kind of scale."""
+"""Residuals of scores, beyond what the model expects of judges, on either kind of scale.
+
+For judge k and item i under a criterion (and in a context, where the model tells these apart) let r_ki be the sum of
+the judge's scores minus its expectation, and v_ki its variance, both given the parameters; in the unit in which the
+mean of v is one. Given the parameters, judges are independent, so that sums of products of two judges' residuals are
+the realised discrepancies of :mod:`voirdire.trust.residuals`, tested and turned into an effective number of judges as
+those of votes are. Where a judge scores an item n times,
+
+    v_ki = n E_z[Var(y | z)] + n^2 Var_z(E[y | z])
+
+with z what the judge alone makes of the item.
+
+On a continuous scale the noise of every judge is learned, so two copies pass for two judges without noise who have
+found the strengths: against these, the errors of the copies vanish, and it is the other judges whose residuals
+correlate. So errors are taken against the other judges here, each counting alike. With y_ki = theta_i + e_ki (severity
+taken out), and m_i and s_i^2 the mean and variance of the n_i scores of item i by judges other than j and k,
+
+    D_jk,i = (y_ji - m_i) (y_ki - m_i) - s_i^2 / n_i
+
+has the mean Cov(e_j, e_k), for any theta_i and any noises of independent others: the product's mean has Var(m_i) on top
+of it, which s_i^2 / n_i estimates without bias. In the same way V_k, the mean of (y_ki - m_i)^2 - s_i^2 / n_i over
+items, with all other judges, estimates the variance of e_k (Grubbs 1948, JASA 43, of instruments in the place of
+judges). With w_i = sum of the others' V / n_i^2, the variance of D between independent judges with normal errors is
+
+    (V_j + w_i) (V_k + w_i) + w_i^2 (1 + 2 / (n_i - 1)).
+
+Given one judge's differences from m, the sum of products is nearer to normal than it is by itself, so for the first
+term stands the mean of (V_j + w_i) (y_ki - m_i)^2 and (V_k + w_i) (y_ji - m_i)^2, which has the same expectation;
+so that z = sum_i D / sqrt(sum_i Var D) tests a pair, and rho = sum_i D / sum_i sqrt(V_j V_k), at most 1, is the size of
+what it finds. It takes four judges of an item, two of them others.
+
+Of models with tastes (a judge's errors in an item go together under all criteria) the errors of a judge are averaged
+over the criteria of an item first, so that an item counts once.
+
+Severities are found by least squares. A score at an end of the scale stands for what lies beyond it, by its conditional
+expectation. A judge's scores of one item are averaged first.
+"""
 
 from __future__ import annotations
 
-from voirdire.infer.posterior import Posterior
-from voirdire.kinds.scores import continuous, dependence
-from voirdire.kinds.scores.density import score_form_module
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.scores import continuous
+from voirdire.kinds.scores.chances import exceedance_probabilities, expected_uncensored_scores
+from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.scores.shared_errors import shared_errors
-from voirdire.trust.residuals import Residuals
+from voirdire.model.terms.cumulative import normal_quadrature
+from voirdire.model.terms.reliability import Values
+from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 from voirdire.trust.shared_errors import SharedErrors
+from voirdire.typing import Floats, Ints
 
 
 def residuals_by_scale(problem: ScoresProblem, posterior: Posterior) -> Residuals | SharedErrors:
     """Residual scores; on a continuous scale what judges' errors have in common."""
-    if score_form_module(problem.model) is continuous:
+    if problem.form is continuous:
         return shared_errors(problem, posterior)
-    return dependence.score_residuals(problem, posterior)
+    return score_residuals(problem, posterior)
+
+
+SMALLEST = 1e-12  # variance of a score, in parts of the scale
+NUMBERS = 2_000_000  # chances held at once
+
+
+def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
+    """Scores beyond expectation, of the judges with most scores where there are very many.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(judge, f"i{n}", 1 + n % 3) for judge in "xyz" for n in range(6)]
+    >>> fit = voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "score"]), method="map", families={})
+    >>> score_residuals(fit.problem, fit.posterior).r.shape
+    (1, 3, 6)
+    """
+    table = problem.table
+    about, cell = distinct_combinations(problem.codes(table))
+    asked, unit = distinct_combinations({name: code for name, code in about.items() if name != "judge"})
+    judge, units = about["judge"], len(asked["item"])
+    given = np.bincount(cell).astype(float)
+    total = np.bincount(cell, (table.score - problem.scale.low) / problem.scale.range)
+    scored = np.bincount(table.judge, minlength=len(problem.judges))
+    chosen = examined_judges(scored, units)
+    there = np.isin(judge, chosen)
+    row, column = np.searchsorted(chosen, judge[there]), unit[there]
+    r: list[Floats] = []
+    v: list[Floats] = []
+    for values in some_draws(posterior, DRAWS):
+        mean, variance = _score_moments(problem, values, tuple(about.values()), given)
+        one = max(float(variance.mean()), SMALLEST)
+        for left, of_cells in ((r, (total - mean) / one**0.5), (v, variance / one)):
+            left.append(np.zeros((len(chosen), units)))
+            left[-1][row, column] = of_cells[there]
+    nothing, none = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
+    return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, asked["item"], none, none)
+
+
+def _score_moments(
+    problem: ScoresProblem, values: Values, about: tuple[Ints, ...], given: Floats
+) -> tuple[Floats, Floats]:
+    """Mean and variance of the sum of a judge's scores of an item, of ``given`` scores each, in parts of the scale."""
+    part = (np.array(problem.scale.levels) - problem.scale.low) / problem.scale.range
+    middle, within, between = np.empty((3, len(given)))
+    effects = len(normal_quadrature()[0]) if "log_judge_item" in values else 1
+    step = max(1, NUMBERS // (len(part) * effects))
+    for start in range(0, len(given), step):
+        some = slice(start, start + step)
+        above, weight = exceedance_probabilities(problem, values, tuple(code[some] for code in about))
+        mean = part[0] + above @ np.diff(part)
+        middle[some] = mean @ weight
+        within[some] = np.maximum(part[0] ** 2 + above @ np.diff(part**2) - mean**2, 0.0) @ weight
+        between[some] = np.maximum(mean**2 @ weight - middle[some] ** 2, 0.0)
+    return given * middle, given * within + given**2 * between
+
+
+OTHERS = 2  # judges beside the two that it takes to tell what they have in common
+LEAST = (
+    0.05  # variance of a judge's errors, as a share of the panel's mean, below which it is not taken to be
+)
+NOTHING = 1e-30  # a variance that is none, in parts of the scale
+SWEEPS = 20  # of the least squares of severities
+LARGEST = 10_000_000  # products held; of larger tables, those of the judges with most scores
+
+
+def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
+    """Products of errors; the centre of the posterior says what lies beyond the ends, which a first guess does well.
+
+    Examples
+    --------
+    Five judges, the last of whom repeats the first:
+
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(3, 0.5, 60) + rng.normal(0, 0.3, (5, 60))
+    >>> y[4] = y[0]
+    >>> rows = [(f"j{k}", f"i{n}", y[k, n]) for k in range(5) for n in range(60)]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    >>> fit = voirdire.fit(table, model="rating-continuous", levels=[1, 5], method="map", families={})
+    >>> t, var, scale = shared_errors(fit.problem, fit.posterior).sums()
+    >>> bool(t[0, 4] / scale[0, 4] > 0.9), bool((t[0, 1:4] / scale[0, 1:4]).max() < 0.3)
+    (True, True)
+    """
+    who, unit, deviation, units = _mean_errors(problem, posterior)
+    most = max(4, int(np.sqrt(2 * LARGEST // units)))
+    count = np.bincount(who, minlength=len(problem.judges))
+    order = np.argsort(-count, kind="stable")[:most]
+    chosen = np.sort(order[count[order] > 0])
+    y, given = np.zeros((len(chosen), units)), np.zeros((len(chosen), units), dtype=bool)
+    there = np.isin(who, chosen)
+    at = np.searchsorted(chosen, who[there]), unit[there]
+    y[at], given[at] = deviation[there], True
+    n, total, square = given.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
+
+    def mean_of_others(
+        left: Floats, squares: Floats, count: int
+    ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Mean of the other judges, its variance, and where there are enough of them."""
+        others = n - count
+        mean = (total - left) / np.maximum(others, 1)
+        variance = (square - squares) - others * mean**2
+        return mean, variance / np.maximum(others * (others - 1), 1), others >= OTHERS
+
+    mean, error, enough = mean_of_others(y, y**2, 1)
+    there = given & enough
+    own = np.where(there, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    # of two judges nothing is known of either: the floor's square must still be a number
+    floor = LEAST * max(float(np.maximum(own, 0.0).mean()), NOTHING)
+    v = np.maximum(own, floor)
+    one, other = np.triu_indices(len(chosen), 1)
+    products, variance = np.zeros((2, len(one), y.shape[1]))
+    known = np.zeros(products.shape, dtype=bool)
+    every, others = v @ given, np.maximum(n - 2, 1)
+    for judge in range(len(chosen) - 1):
+        here, rest = one == judge, slice(judge + 1, None)
+        mean, error, enough = mean_of_others(y[judge] + y[rest], y[judge] ** 2 + y[rest] ** 2, 2)
+        there = given[judge] & given[rest] & enough
+        scale, second = (v[judge] * v[rest])[:, None], v[rest, None]
+        w = np.maximum(every - v[judge] - second, 0.0) / others**2
+        own, theirs = y[judge] - mean, y[rest] - mean
+        spread = 0.5 * ((v[judge] + w) * theirs**2 + (second + w) * own**2)
+        spread = spread + w**2 * (1.0 + 2.0 / np.maximum(others - 1, 1))
+        products[here] = np.where(there, (own * theirs - error) / np.sqrt(scale), 0.0)
+        variance[here], known[here] = np.where(there, spread / scale, 0.0), there
+    return SharedErrors(chosen, one, other, products, variance, known)
+
+
+def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, Ints, Floats, int]:
+    """Mean score of each judge for each unit that it scored, without its severity; and how many units there are.
+
+    Judge, unit and mean, shape (cells,) each, in parts of the scale; every unit and every judge has mean zero.
+    """
+    table, values = problem.table, posterior.central_values
+    codes = tuple(problem.codes(table).values())
+    seen = expected_uncensored_scores(problem, values, table.score, codes)
+    criteria, items = len(problem.criteria), len(problem.items)
+    place, y = _place_means((table.judge * criteria + table.criterion) * items + table.item, seen)
+    units = criteria * items
+    if "taste" in values:
+        # of all criteria of an item together, without what judge and criterion add
+        for _ in range(SWEEPS):
+            y = _centre_groups(_centre_groups(y, place % units), place // items)
+        place, y = _place_means(place // units * items + place % items, y)
+        units = items
+    judge, unit = place // units, place % units
+    for _ in range(SWEEPS):
+        y = _centre_groups(_centre_groups(y, unit), judge)
+    return judge, unit, y, units
+
+
+def _place_means(place: Ints, y: Floats) -> tuple[Ints, Floats]:
+    """Places in order, each once, and the mean of the values at each."""
+    places, code = np.unique(place, return_inverse=True)
+    return places, np.bincount(code, y) / np.bincount(code)
+
+
+def _centre_groups(y: Floats, group: Ints) -> Floats:
+    """Values without the mean of their group."""
+    return np.asarray(y - (np.bincount(group, y) / np.maximum(np.bincount(group), 1))[group])

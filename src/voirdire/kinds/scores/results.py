@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.in_contexts import context_columns
-from voirdire.kinds.preference import PROBIT, TWO_SCORES, Preference
+from voirdire.kinds import results as summaries
+from voirdire.kinds.columns import Columns, name_array, with_intervals
+from voirdire.kinds.people import PROBIT, TWO_SCORES, Preference
 from voirdire.kinds.quantities import (
     Quantities,
     Quantity,
@@ -19,9 +17,8 @@ from voirdire.kinds.quantities import (
     rescale_draws,
 )
 from voirdire.kinds.scores import continuous, ordinal
-from voirdire.kinds.scores.density import ScoresDensity, score_form_module
+from voirdire.kinds.scores.density import ScoresDensity
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.votes import results as summaries
 from voirdire.model.natural_scales import unit_and_definition
 from voirdire.model.terms.arrays import LOGISTIC, log_normal_cdf
 from voirdire.model.terms.cumulative import level_log_probabilities
@@ -69,31 +66,13 @@ def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Co
     All are medians over the draws, where there are any: strengths at the mode are drawn together, so that what follows
     from how far items lie apart is too small there.
     """
-    columns: Columns = {"judge": _name_array(problem.judges), "votes": problem.judge_votes}
+    columns: Columns = {"judge": name_array(problem.judges), "votes": problem.judge_votes}
     if problem.table.group is not None:
-        names = _name_array(problem.groups)[problem.judge_group]
+        names = name_array(problem.groups)[problem.judge_group]
         names[problem.judge_votes == 0] = None  # who voted on criteria alone: no table says of what group
         columns["group"] = names
     size = len(problem.judges)
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
-
-
-def context_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
-
-    One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
-
-    Raises
-    ------
-    InputError
-        The fit has no contexts.
-    """
-    if not problem.density.contexts:
-        raise InputError(
-            "contexts() needs a model with contexts, rating-contexts, and a table in which items are scored in "
-            f"several; this is a fit of {problem.model.name}"
-        )
-    return context_columns(problem, problem.table.contexts, posterior, prob)
 
 
 def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -102,14 +81,13 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
     Where ``lower`` ends and ``upper`` begins on the scale of the strengths, the judge's severity not included. None
     where the model takes scores as numbers.
     """
-    if score_form_module(problem.model) is not ordinal:
-        names_only: Columns = {"criterion": np.array([], dtype=object)}
-        return names_only | {name: np.array([]) for name in ("lower", "upper", "cutpoint", "low", "high")}
+    if problem.form is not ordinal:
+        return summaries.empty_table(("criterion",), ("lower", "upper", "cutpoint", "low", "high"))
     shown = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)["cutpoint"]
     judge, criterion, limit = (part.ravel() for part in np.indices(shown.point.shape))
     names = np.array(problem.scale.levels)
-    columns: Columns = {} if len(shown.point) == 1 else {"judge": _name_array(problem.judges)[judge]}
-    columns["criterion"] = _name_array(problem.criteria)[criterion]
+    columns: Columns = {} if len(shown.point) == 1 else {"judge": name_array(problem.judges)[judge]}
+    columns["criterion"] = name_array(problem.criteria)[criterion]
     columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": shown.point.ravel()}
     return columns | {"low": shown.low.ravel(), "high": shown.high.ravel()}
 
@@ -125,7 +103,7 @@ def people_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> C
         return {"criterion": np.array([], dtype=object), "scores": np.array([], dtype=np.int64)}
     size = len(problem.criteria)
     given = np.bincount(problem.anchors.table.criterion, minlength=size)
-    columns: Columns = {"criterion": _name_array(problem.criteria), "scores": given}
+    columns: Columns = {"criterion": name_array(problem.criteria), "scores": given}
     return columns | with_intervals(posterior, lambda values: people_values(problem, values), prob, size)
 
 
@@ -152,7 +130,7 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
     total = np.bincount(table.judge, table.score, len(problem.judges))
     mean = np.divide(total, given, out=np.full(len(given), np.nan), where=given > 0)
     columns: Columns = {
-        "group": _name_array(problem.groups),
+        "group": name_array(problem.groups),
         "judges": np.bincount(group[given > 0], minlength=size),
         "votes": np.bincount(group, given, size).astype(np.int64),
         "mean": np.array([np.nanmean(mean[group == g]) for g in range(size)]),
@@ -179,7 +157,7 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     strength = values["strength"]
     lead = strength.shape[:-2]
     missing = np.full((*lead, density.judges), np.nan)
-    if score_form_module(problem.model) not in (ordinal, continuous):
+    if problem.form not in (ordinal, continuous):
         return {"reliability": missing}
     right, one = correct_order_probability(problem, values), problem.unit[1]
     found = {
@@ -187,21 +165,21 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
         "p_right": right,
         "severity": one * total_severity(values, problem.judge_group),
     }
-    if score_form_module(problem.model) is ordinal and ordinal.has_judge_cutpoints(problem.density):
+    if problem.form is ordinal and ordinal.has_judge_cutpoints(problem.density):
         found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, density.judges))
     own = judge_discriminations(values, np)
     if own is not None:
         slope = own
         found |= {"reliability": right, "discrimination": slope}
-    if score_form_module(problem.model) is continuous:
+    if problem.form is continuous:
         noise = np.sqrt(np.exp(2.0 * log_noise(values)).mean(axis=-1))
         found |= {"reliability": right, "noise": one * noise}
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
         run = (
             np.exp(2.0 * log_noise(values)).mean(axis=-1)
-            if score_form_module(problem.model) is continuous
+            if problem.form is continuous
             else np.full_like(slope, LOGISTIC)
         )
         found["variance_item"] = one**2 * item
@@ -219,9 +197,9 @@ def person_preference(problem: ScoresProblem, values: Values) -> Preference | No
     values : dict of array
         The centre.
     """
-    if score_form_module(problem.model) is ordinal:
+    if problem.form is ordinal:
         return Preference(scale=TWO_SCORES / float(np.exp(values.get("log_people", 0.0))))
-    if score_form_module(problem.model) is not continuous:
+    if problem.form is not continuous:
         return None
     if "log_noise_people" in values:
         noise = float(np.exp(values["log_noise_people"]))
@@ -244,7 +222,7 @@ def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
     if "weight" in found or "strength" in values:
         found |= item_score_quantities(problem, values)
     found = rescale_draws(found, in_points) if problem.in_points else found
-    if score_form_module(problem.model) is ordinal:
+    if problem.form is ordinal:
         found = with_cutpoints(found, problem, values)
     return found | judge_quantities(judge_values(problem, values), len(problem.judges), 0.5)
 
@@ -266,7 +244,7 @@ def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
     """
     density, strength = problem.density, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
-    if score_form_module(problem.model) is continuous:
+    if problem.form is continuous:
         noise = np.exp(2.0 * log_noise(values))
         for component in ("log_judge_item", "log_taste_spread"):
             if component in values:
@@ -302,19 +280,10 @@ def _level_probabilities(
     if variance.any():
         nodes, weights = np.polynomial.hermite_e.hermegauss(TASTES)
     spread = np.sqrt(variance)[..., None]
-    return np.asarray(
-        sum(
-            weight
-            / weights.sum()
-            * np.exp(np.stack(level_log_probabilities(eta + spread * z, cuts, levels, np), -1))
-            for z, weight in zip(nodes, weights, strict=True)
-        )
-    )
+    logs = (level_log_probabilities(eta + spread * z, cuts, levels, np) for z in nodes)
+    shares = weights / weights.sum()
+    return np.asarray(sum(share * np.exp(np.stack(log, -1)) for share, log in zip(shares, logs, strict=True)))
 
 
 def _cutpoint_values(problem: ScoresProblem, values: Values) -> Floats:
     return np.asarray(ordinal.judge_cutpoints(problem.density, values, np))
-
-
-def _name_array(names: tuple[str, ...]) -> npt.NDArray[np.object_]:
-    return np.array(names, dtype=object)

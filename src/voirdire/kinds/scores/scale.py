@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.model.terms.censored import HALF
 from voirdire.tables.encode import rows_by_code
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
@@ -43,6 +44,14 @@ class Scale:
     def range(self) -> float:
         """Distance of the two ends."""
         return self.high - self.low
+
+    def parts(self, score: Floats) -> Floats:
+        """Scores in parts of the scale from its middle."""
+        return np.asarray((score - 0.5 * (self.low + self.high)) / self.range)
+
+    def scores(self, parts: Floats) -> Floats:
+        """Scores of :meth:`parts`."""
+        return np.asarray(self.low + (parts + HALF) * self.range)
 
     @property
     def names(self) -> list[str]:

@@ -37,13 +37,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.panel_gap import find_gap, with_other_score
+from voirdire.kinds.results import rank_values
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.systems import Placed, rank_systems, systems_and_contexts
-from voirdire.kinds.votes.results import rank_values
+from voirdire.kinds.systems import Placed, rank_systems, require_systems, systems_and_contexts
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.parameters import Spread
 from voirdire.model.terms.raters import log_noise
@@ -63,13 +62,8 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     InputError
         The table is not about systems, or the fit has no draws.
     """
-    where, values = systems_and_contexts(problem.table), posterior.values
-    if where is None:
-        raise InputError(
-            "systems() needs scores of several systems over several contexts: columns context and system"
-        )
-    if values is None:
-        raise InputError("systems() needs draws; fit with another method than 'map'")
+    where, values = require_systems(problem.table, posterior, "scores"), posterior.values
+    assert values is not None  # else refused
     zero, one = problem.unit
     systems, count = len(problem.table.systems), np.bincount(where.system)
     member = (where.system[:, None] == np.arange(systems)) / count
@@ -80,13 +74,10 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     found = freed.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
         items = freed.of(theta - middle, share)
+        more = _sample_new_contexts(items, where, np.random.default_rng((seed, OWN)))
         pooled = problem.model.pool != "none"  # into items that depend on each other by nothing
-        found, more = (
-            np.tile(found.mean(axis=0), (len(found), 1))
-            if pooled
-            else _shared_context_draws(found, items, where),
-            _sample_new_contexts(items, where, np.random.default_rng((seed, OWN))),
-        )
+        mean = np.tile(found.mean(axis=0), (len(found), 1))
+        found = mean if pooled else _shared_context_draws(found, items, where)
         found = found + (more if problem.in_points else more - more.mean(axis=1, keepdims=True))
     return np.asarray(zero + one * found)
 
@@ -220,12 +211,8 @@ def _sample_new_contexts(items: Floats, where: Placed, rng: np.random.Generator)
     np.add.at(there, (where.context, where.system), 1.0)
     g = rng.exponential(size=(len(items), contexts))
     freedom = np.maximum(count - 1.0, FEWEST)
-    wider = np.sqrt(
-        (count + 1.0)
-        / np.maximum(count - 1.0, 1.0)
-        * freedom
-        / rng.chisquare(freedom, (len(items), len(count)))
-    )
+    ratio = (count + 1.0) / np.maximum(count - 1.0, 1.0)
+    wider = np.sqrt(ratio * freedom / rng.chisquare(freedom, (len(items), len(count))))
     return np.asarray(wider * (g @ table) / np.maximum(g @ there, 1e-300))
 
 
@@ -253,7 +240,7 @@ def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None
 
 
 def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:
-    """Systems, best first: system, contexts, and what :func:`.votes.results.ranking_table` has of items."""
+    """Systems, best first: system, contexts, and what :func:`.results.ranking_table` has of items."""
     drawn = system_draws(problem, posterior, seed)
     where = systems_and_contexts(problem.table)
     assert where is not None  # draws() refuses

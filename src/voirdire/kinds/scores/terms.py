@@ -1,19 +1,100 @@
-"""Models of scores that are sums of terms: which sections a sum names, and what no model of scores takes."""
+"""The spread of items of a large table, learned from some of them, and models that are sums of terms.
+
+Where spreads would take minutes to learn with all else, the standard deviation of strengths is given to the model. That
+of thousands of items is known well from some hundreds: it is the one of highest marginal likelihood of items drawn at
+random, under the model that learns it. Given one for all tables, intervals of items further apart would be too narrow,
+and a panel of noise would seem to tell items apart.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from voirdire.errors import InputError
+from voirdire.infer.mode import find_mode
 from voirdire.kinds.further_terms import model_with_terms, why_no_families
 from voirdire.kinds.kind import Request
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.density import WITH_SPREADS, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.scores.scale import falls_between_levels
-from voirdire.kinds.scores.score_counts import has_repeats
+from voirdire.kinds.scores.score_counts import answers_per_cell, has_repeats
 from voirdire.model.specs import Model, load_model
 from voirdire.tables.scores import Scores
+
+ITEMS = (20, 300)  # that it is learned from, at least and at most:
+SCORES = 8_000  # as many as have so many scores
+SEVERAL = 1.5  # judges of an item, on average, from which it is learned
+MANY = 100  # items whose spread is known to a tenth
+SMALLEST = 0.05  # standard deviation, below which items are alike
+
+
+def why_spread_not_learned(table: Scores) -> str | None:
+    """Why the spread is not learned from some of the items; None if it is.
+
+    Of one score each, spread and cutpoints say the same; of few items it is known too roughly to be taken as known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = pd.DataFrame([("a", "x", 1), ("b", "y", 2)], columns=["judge", "item", "score"])
+    >>> why_spread_not_learned(read_scores(rows))
+    'most items have one judge'
+    >>> why_spread_not_learned(read_scores(pd.concat([rows, rows.assign(judge="c")])))
+    '2 items do not tell it'
+    """
+    if answers_per_cell(table)[0] < SEVERAL:
+        return "most items have one judge"
+    if len(table.items) < MANY:
+        return f"{len(table.items)} items do not tell it"
+    return None
+
+
+def with_learned_spread(model: Model, table: Scores, levels: Sequence[object] | None = None) -> Model:
+    """The model with the standard deviation of strengths that some of the items have.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [(judge, f"i{n}", 1 + (n + len(judge)) // 25) for judge in ("a", "bb", "ccc") for n in range(99)]
+    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+    >>> 2 < with_learned_spread(load_model("rating-severity"), table).sections["strength"].numbers["sd"] < 20
+    True
+    """
+    some = _some_items(table)
+    posed = encode_scores(load_model("rating-learned"), some, levels=levels)
+    values = posed.density.values(find_mode(posed).x, np)
+    spread = float(np.sqrt(np.mean(np.exp(2.0 * np.asarray(values["log_spread"], dtype=float)))))
+    return model.with_priors({"strength.sd": float(f"{max(spread, SMALLEST):.3g}")})
+
+
+def _some_items(table: Scores) -> Scores:
+    """Items drawn at random, always the same ones, with the first score of each judge under each criterion."""
+    count = int(np.clip(SCORES * len(table.items) // max(len(table.judge), 1), *ITEMS))
+    drawn = np.random.default_rng(0).permutation(len(table.items))[:count]
+    about = np.stack([table.judge, table.criterion, table.item])
+    first = np.unique(about, axis=1, return_index=True)[1]
+    rows = np.sort(first[np.isin(table.item[first], drawn)])
+    (judges, judge), (criteria, criterion), (items, item) = (
+        np.unique(codes[rows], return_inverse=True) for codes in about
+    )
+    return Scores(
+        judges=tuple(table.judges[k] for k in judges),
+        criteria=tuple(table.criteria[c] for c in criteria),
+        items=tuple(table.items[i] for i in items),
+        judge=judge,
+        criterion=criterion,
+        item=item,
+        score=table.score[rows],
+        has_criteria=table.has_criteria,
+    )
+
 
 BASE, WITH_FAMILIES = "rating-contexts", "rating-families"
 BASE_OF_NUMBERS = "rating-continuous-contexts"
@@ -51,10 +132,8 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     """
     rows = request.terms
     named = {frozenset(row.factors) for row in rows}
-    sections, untold = (
-        dict(SECTIONS),
-        {"context": why_no_contexts(table), "families": why_no_families(table, request)},
-    )
+    sections = dict(SECTIONS)
+    untold = {"context": why_no_contexts(table), "families": why_no_families(table, request)}
     if not can_learn_tastes(table, why_no_contexts(table) is None):
         if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
             del sections["taste"]

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.kind import Packed, TableChange
+from voirdire.kinds.packing import unpack_votes
+from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
 from voirdire.tables.joined import joined_table
@@ -151,3 +154,29 @@ def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequenc
         "second": np.concatenate([second[won], first[lost]]),
         "weight": np.concatenate([counts[won, 0], counts[lost, 1]]).astype(float),
     }
+
+
+def given_or_stored_criteria(problem: Problem, votes: Votes | None, change: TableChange) -> OnCriteria:
+    """Votes on criteria or weights: those given, else the problem's, which must name all criteria of the table.
+
+    Raises
+    ------
+    InputError
+        The problem's weights do not name a criterion.
+    """
+    if change.criteria is not None:
+        found: OnCriteria = change.criteria
+        return found
+    weights = problem.density.given_weights
+    unnamed = [] if weights is None else sorted(set(change.table.criteria) - set(problem.criteria))
+    if unnamed:
+        raise InputError(f"criteria: no weight for {known_names(unnamed)}; pass the weights of all criteria")
+    return OnCriteria(votes if weights is None else None, weights)
+
+
+def unpack_criteria(packed: Packed) -> OnCriteria:
+    """Weights of the criteria that were stored, or votes on them."""
+    names = packed.sections["tables"]
+    if names.get("weights") is not None:
+        return OnCriteria(weights=tuple(names["weights"]))
+    return OnCriteria(unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None)

@@ -8,8 +8,8 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.effects import effect_tables, own_family_rows
-from voirdire.kinds.votes import results
+from voirdire.kinds.quantities import effect_tables, own_family_rows
+from voirdire.kinds.results import ranking_table
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check, list_names
@@ -22,12 +22,12 @@ FLAT = 1e-9  # variance of a covariate within an item below which it is the item
 
 
 def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """As :func:`.votes.results.ranking_table`; with covariates also ``unadjusted``, the score that lets them count.
+    """As :func:`.results.ranking_table`; with covariates also ``unadjusted``, the score that lets them count.
 
     That is the score plus what the covariates of an item's answers add on average: what would be said of it did one not
     ask where its wins come from.
     """
-    found = results.ranking_table(problem, posterior, prob)
+    found = ranking_table(problem, posterior, prob)
     if not problem.covariates:
         return found
     shown = posterior.shown(lambda values: {"score": unadjusted_scores(problem, values)}, prob)["score"].point
@@ -144,12 +144,8 @@ def _own_family_check(problem: VotesProblem, posterior: Posterior, prob: float) 
         f"over all judges {found['effect'][0]:+.2f} [{found['low'][0]:.2f}, {found['high'][0]:.2f}] log-odds"
     )
     if not clear:
-        return Check(
-            "own-family",
-            "ok",
-            0.0,
-            f"No judge clearly favours its own family: {whole}. Scores hold it fixed.",
-        )
+        message = f"No judge clearly favours its own family: {whole}. Scores hold it fixed."
+        return Check("own-family", "ok", 0.0, message)
     said = [
         f"{found['judge'][k]} {found['effect'][k]:+.2f} [{found['low'][k]:.2f}, {found['high'][k]:.2f}]"
         for k in clear

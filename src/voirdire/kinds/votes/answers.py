@@ -25,6 +25,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
+from voirdire.tables.encode import level_positions
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Bools, Floats, Ints
 
@@ -139,8 +140,8 @@ def criterion_vote_codes(problem: VotesProblem) -> tuple[Ints, Ints, Ints, Ints]
     """Judge, first and second of each cell of votes on criteria, in the problem's coding, and its counts."""
     votes = problem.criteria_votes
     assert votes is not None  # else there is no such table
-    judge = _name_codes(votes.judges, problem.judges)[votes.judge]
-    as_criteria = _name_codes(votes.items, problem.criteria)
+    judge = level_positions(votes.judges, problem.judges)[votes.judge]
+    as_criteria = level_positions(votes.items, problem.criteria)
     return judge, as_criteria[votes.first], as_criteria[votes.second], votes.counts
 
 
@@ -167,7 +168,3 @@ def _people_answers(problem: VotesProblem) -> Answers:
 def _log_chosen(chance: Floats, outcome: Ints) -> Floats:
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(chance[..., np.arange(len(outcome)), outcome]))
-
-
-def _name_codes(names: tuple[str, ...], among: tuple[str, ...]) -> Ints:
-    return np.array([among.index(name) for name in names], dtype=np.int64)

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.columns import Columns
-from voirdire.kinds.votes.contexts import by_context, cell_contexts, further_codes
+from voirdire.kinds.votes.contexts import cell_contexts, further_codes
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.layout import difference_effects, tie_propensity_effects
 from voirdire.kinds.votes.problem import VotesProblem
@@ -22,55 +20,7 @@ from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import strength_difference
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.tables.counts import Votes
-from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats, Ints
-
-
-def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
-    """Predict each vote of a table: the posterior mean probability of every answer.
-
-    Parameters
-    ----------
-    problem : VotesProblem
-    posterior : Posterior
-        Of its parameters (and perhaps others).
-    table : path, dataframe or Votes
-        Comparisons among the items and judges (and criteria) that the problem knows; ``winner`` is not needed.
-
-    Returns
-    -------
-    dict of array
-        One row per vote in its order: judge, criterion, first, second, p_first, p_second, p_tie.
-
-    Raises
-    ------
-    InputError
-        An item, judge or criterion that the fit does not know.
-    """
-    known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
-    votes = _recode_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
-    cell = cell_probabilities(problem.model, problem.density, some_draws(posterior), votes)
-    rows = cell[votes.row_cell]
-    columns: Columns = {
-        name: np.array(levels, dtype=object)[codes[votes.row_cell]]
-        for name, levels, codes in (
-            ("judge", votes.judges, votes.judge),
-            ("criterion", votes.criteria, votes.criterion),
-            ("first", votes.items, votes.first),
-            ("second", votes.items, votes.second),
-        )
-    }
-    return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
-
-
-def _recode_contexts(problem: VotesProblem, votes: Votes) -> Votes:
-    """Votes by the contexts of a problem; -1 for a context that it does not know."""
-    if not problem.density.contexts or votes.row_context is None:
-        return votes
-    code = {name: at for at, name in enumerate(problem.votes.contexts)}
-    split = by_context(votes)
-    known = np.array([code.get(name, -1) for name in split.contexts], dtype=np.int64)
-    return split.with_codes(context=known[split.context])
 
 
 class AskedPairs(NamedTuple):
@@ -222,15 +172,9 @@ def _log_probabilities_by_difference(
     """Logarithms of the answers by what the first is worth more to the judge."""
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
-    log = [
-        reliability.log_decided(
-            values,
-            d,
-            Observations(judge, cells, cells * 0 + outcome, criterion, density.judges, density.criteria),
-            xp,
-        )
-        for outcome in (0, 1)
-    ]
+    sizes = (density.judges, density.criteria)
+    either = (Observations(judge, cells, cells * 0 + outcome, criterion, *sizes) for outcome in (0, 1))
+    log = [reliability.log_decided(values, d, seen, xp) for seen in either]
     if not density.ties or density.model.ties is None:
         return log
     propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge) + habits

@@ -11,7 +11,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import (
-    Found,
+    CheckBasis,
     add_reversed_judges,
     below_chance_check,
     separation_check,
@@ -119,15 +119,15 @@ def _separation_check(found: list[Connectivity]) -> Check:
     )
 
 
-def all_checks(problem: VotesProblem, found: Found) -> list[Check]:
+def all_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     """Checks that every fit makes, after those of its method."""
     return [
-        *(add_reversed_judges(entry, problem, found.judges) for entry in found.of_method),
+        *(add_reversed_judges(entry, problem, basis.judges) for entry in basis.of_method),
         *comparison_checks(problem),
-        *scale_check(problem, found.posterior),
+        *scale_check(problem, basis.posterior),
         *weights_check(problem),
-        *(below_chance_check(problem, found.judges) if found.posterior.values is not None else []),
-        *groups.contexts_check(problem, found.posterior),
-        *adjusted.covariate_checks(problem, found.posterior),
-        *trust_checks(problem, found),
+        *(below_chance_check(problem, basis.judges) if basis.posterior.values is not None else []),
+        *groups.contexts_check(problem, basis.posterior),
+        *adjusted.covariate_checks(problem, basis.posterior),
+        *trust_checks(problem, basis),
     ]

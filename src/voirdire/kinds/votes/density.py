@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
-from voirdire.kinds.in_contexts import strengths_over_contexts
+from voirdire.kinds.results import strengths_over_contexts
 from voirdire.kinds.votes.field import build_latent_field
 from voirdire.kinds.votes.layout import VotesLayout, difference_effects, mirror_values, tie_propensity_effects
 from voirdire.kinds.votes.starts import alternative_starts, starting_point

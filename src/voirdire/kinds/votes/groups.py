@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, integrated_scores, normalised_weights
+from voirdire.infer.posterior import Posterior, Shown, integrated_scores, normalised_weights, summary_of_draws
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.in_contexts import context_columns, context_strengths
+from voirdire.kinds.results import context_strengths, rank_columns
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.results import rank_values
 from voirdire.model.problem import Check
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
@@ -31,24 +30,6 @@ from voirdire.typing import Floats, Ints
 
 FEW = 3.0  # answers about an item in a context, below which an item's strength in a context is not known well
 PART = 0.5  # of a score's variance from which the choice of contexts is worth a word
-
-
-def context_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
-
-    One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
-
-    Raises
-    ------
-    InputError
-        The model or the table has no contexts.
-    """
-    if not problem.density.contexts:
-        raise InputError(
-            f"contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; this "
-            f"is {problem.model.name} of {max(len(problem.votes.contexts), 1)} context(s)"
-        )
-    return context_columns(problem, problem.votes.contexts, posterior, prob)
 
 
 def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
@@ -179,24 +160,23 @@ def items_by_group(problem: VotesProblem, posterior: Posterior, prob: float) -> 
         raise InputError("the fit has no groups of contexts; pass by=, the column that names them")
     rng = np.random.default_rng(0)
     values = posterior.values
-    centre = group_strengths(problem, posterior.central_values, None)
-    size, items = centre.shape
-    if values is None:
-        point, sd, low, high, best = centre, *(np.full(centre.shape, np.nan) for _ in range(4))
-    else:
+    shown = Shown(group_strengths(problem, posterior.central_values, None), *[np.array(np.nan)] * 3)
+    size, items = shown.point.shape
+    draws = None
+    if values is not None:
         draws = group_strengths(problem, values, rng).reshape(-1, size, items)
-        point, sd = np.median(draws, axis=0), draws.std(axis=0, ddof=1)
-        low, high = posterior.interval(draws, prob)
-        best = (draws.argmax(axis=-1)[..., None] == np.arange(items)).mean(axis=0)
-    rank = rank_values(point)
-    order = np.argsort(rank, axis=-1)
+        shown = summary_of_draws(posterior, draws, prob)
+    parts = rank_columns(shown, draws, prob)
+    order = np.argsort(parts["rank"], axis=-1)
     columns: Columns = {
         "by": np.full(size * items, details.by, dtype=object),
         "group": np.repeat(np.array(details.groups, dtype=object), items),
         "item": np.array(problem.items, dtype=object)[order].ravel(),
     }
-    parts = {"score": point, "sd": sd, "low": low, "high": high, "rank": rank, "p_best": best}
-    return columns | {name: np.take_along_axis(part, order, axis=-1).ravel() for name, part in parts.items()}
+    for name in ("score", "sd", "low", "high", "rank", "p_best"):
+        part = np.broadcast_to(parts[name], order.shape)
+        columns[name] = np.take_along_axis(part, order, axis=-1).ravel()
+    return columns
 
 
 def nest_groups(columns: Columns) -> list[dict[str, Any]]:

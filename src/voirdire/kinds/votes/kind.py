@@ -9,22 +9,20 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.human import CUT, HumanAnswers
-from voirdire.kinds.in_contexts import contexts_note
-from voirdire.kinds.kind import Packed, Request, Results
+from voirdire.kinds.kind import Packed, Request, Results, TableChange
+from voirdire.kinds.over_time import vote_series
 from voirdire.kinds.packing import pack_votes, unpack_votes
-from voirdire.kinds.preference import Preference, people_reliability
+from voirdire.kinds.people import Preference, people_reliability
+from voirdire.kinds.results import contexts_note, criterion_table
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.votes import adjusted, checks, groups, position, results
-from voirdire.kinds.votes.about_items import predict_comparisons
 from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, vote_answers
-from voirdire.kinds.votes.bootstrap import refit_resampled
-from voirdire.kinds.votes.chances import predict_votes, refuse_pooled_models, vote_probabilities
-from voirdire.kinds.votes.claims import claimed_preferences
+from voirdire.kinds.votes.chances import refuse_pooled_models, vote_probabilities
+from voirdire.kinds.votes.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
-from voirdire.kinds.votes.draw import draw_votes, vote_outcomes
-from voirdire.kinds.votes.human.comparisons import are_unconnected, unconnected_pairs
-from voirdire.kinds.votes.human.table import Anchors, compared_by_people, encode_contexts, read_anchors
-from voirdire.kinds.votes.over_time import residuals_over_time
+from voirdire.kinds.votes.draw import draw_votes, refit_resampled, vote_outcomes
+from voirdire.kinds.votes.people import Anchors, compared_by_people, encode_contexts, read_anchors
+from voirdire.kinds.votes.predict import claimed_preferences, predict_comparisons, predict_votes
 from voirdire.kinds.votes.problem import (
     VotesProblem,
     encode_votes,
@@ -40,7 +38,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.graph import constant_item_note, fixed_order_rule
 from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import read_votes
-from voirdire.typing import Bools, Floats
+from voirdire.typing import Bools
 
 ALONE = "bradley-terry"  # of one judge, whose place and preference cannot be told apart
 AND_ALONE = "; and there is one judge, of whose reliability nothing tells"
@@ -53,11 +51,14 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     page_words = page_words.VOTES
     words = "votes"
     refused = ("levels", "classes", "positive")
-    compared = ("votes",)
+    needs_contexts = (
+        "contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; this is "
+        "{model} of {contexts} context(s)"
+    )
     results: ClassVar[Results] = {
         "items": adjusted.adjusted_ranking,
         "judges": results.judge_table,
-        "criteria": results.criterion_table,
+        "criteria": criterion_table,
     }
 
     checks = staticmethod(checks.all_checks)
@@ -76,7 +77,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     calibration = staticmethod(vote_calibration)
     refit_resampled = staticmethod(refit_resampled)
     item_questions = staticmethod(predict_comparisons)
-    time_series = staticmethod(residuals_over_time)
+    time_series = staticmethod(vote_series)
 
     def default_model(self, table: Votes, request: Request) -> tuple[str, str]:
         """``learned-crowd-bt-position``, or ``maple-tastes`` where there are several criteria.
@@ -194,19 +195,11 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         """The votes."""
         return problem.votes
 
-    def problem_with_table(
-        self,
-        problem: VotesProblem,
-        *,
-        table: Votes | None = None,
-        criteria: Any = None,
-        answer_weight: Floats | None = None,
-    ) -> VotesProblem:
+    def encode_again(self, problem: VotesProblem, change: TableChange) -> VotesProblem:
         """As in :class:`.Kind`; anchors stay."""
-        on_criteria = problem.criteria_votes if criteria is None else criteria
-        posed = problem.votes if table is None else table
-        how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": answer_weight}
-        return encode_votes(problem.model, posed, on_criteria, over=problem.density.over, **how)
+        on_criteria = problem.criteria_votes if change.criteria is None else change.criteria
+        how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": change.answer_weight}
+        return encode_votes(problem.model, change.table, on_criteria, over=problem.density.over, **how)
 
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
@@ -237,7 +230,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         self, problem: VotesProblem, families: dict[str, str] | None = None
     ) -> HumanAnswers[VotesProblem]:
         """See :class:`.HumanVotes`."""
-        from voirdire.kinds.votes.human.votes import HumanVotes  # SciPy
+        from voirdire.kinds.votes.human import HumanVotes  # SciPy
 
         return HumanVotes(problem, families)
 

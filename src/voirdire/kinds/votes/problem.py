@@ -19,11 +19,12 @@ from voirdire.kinds.votes.contexts import (
     split_by_terms,
 )
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.human.table import Anchors
+from voirdire.kinds.votes.people import Anchors
 from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.tables.counts import Votes
+from voirdire.tables.encode import level_positions
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
@@ -58,7 +59,7 @@ class VotesProblem(Problem):
     @property
     def coded_votes(self) -> Votes:
         """The votes with judges coded as in the problem, which may have more (those who voted on criteria alone)."""
-        judge = _level_codes(self.votes.judges, self.judges)[self.votes.judge]
+        judge = level_positions(self.votes.judges, self.judges)[self.votes.judge]
         return self.votes.with_codes(judges=self.judges, judge=judge)
 
     @property
@@ -125,7 +126,7 @@ def encode_votes(
         tables["votes"] = _majority_cells(tables["votes"], len(votes.items))
     judge_votes = _votes_per_judge(votes, judges)
     if criteria_votes is not None:
-        as_items = _level_codes(criteria_votes.items, criteria)
+        as_items = level_positions(criteria_votes.items, criteria)
         on_criteria = vote_cells(
             criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items
         )
@@ -147,18 +148,9 @@ def encode_votes(
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
     if anchors is not None:
         data["anchors"] = _encode_people(anchors, separate, len(criteria), structured)
+    names = (judges, criteria, votes.items)
     return VotesProblem(
-        density,
-        data,
-        judges,
-        criteria,
-        votes.items,
-        judge_votes,
-        votes,
-        criteria_votes,
-        anchors,
-        answer_weight,
-        added=added,
+        density, data, *names, judge_votes, votes, criteria_votes, anchors, answer_weight, added=added
     )
 
 
@@ -219,9 +211,8 @@ def vote_cells(
     column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
     context = cell_contexts(votes)
     more = further_codes(votes) | ({} if context is None else {"context": context})
-    return Cells(
-        _level_codes(votes.judges, judges)[votes.judge], column, first, second, effective_counts(votes), more
-    )
+    judge = level_positions(votes.judges, judges)[votes.judge]
+    return Cells(judge, column, first, second, effective_counts(votes), more)
 
 
 def encode_cells(
@@ -278,11 +269,9 @@ def encode_cells(
 
 
 def _weigh_cells(table: Cells, answer_weight: Floats | None) -> Cells:
-    return (
-        table
-        if answer_weight is None
-        else replace(table, counts=table.counts * answer_weight[table.judge][:, None])
-    )
+    if answer_weight is None:
+        return table
+    return replace(table, counts=table.counts * answer_weight[table.judge][:, None])
 
 
 def _encode_people(anchors: Anchors, separate: bool, criteria: int, structured: bool) -> dict[str, Any]:
@@ -350,13 +339,8 @@ def _name_some(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_NAMED])) + rest
 
 
-def _level_codes(names: tuple[str, ...], levels: tuple[str, ...]) -> Ints:
-    code = {name: index for index, name in enumerate(levels)}
-    return np.array([code[name] for name in names], dtype=np.int64)
-
-
 def _votes_per_judge(votes: Votes, judges: tuple[str, ...]) -> Ints:
-    code = _level_codes(votes.judges, judges)[votes.judge]
+    code = level_positions(votes.judges, judges)[votes.judge]
     return np.bincount(code, votes.counts.sum(axis=1), len(judges)).astype(np.int64)
 
 

@@ -8,23 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer.posterior import (
     Posterior,
-    Shown,
-    integrated_scores,
-    normalised_weights,
     some_draws,
-    summary_of_draws,
 )
+from voirdire.kinds.answers import Calibration, Shares
 from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.panel_gap import find_gap, target_and_panel_scores, with_other_score
-from voirdire.kinds.shares import Calibration, Shares
-from voirdire.kinds.twins import interchangeable_items
+from voirdire.kinds.results import MEDIAN_GAP, level_columns, quantity_table
 from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.model.problem import Problem
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Observations, Values
@@ -61,60 +54,6 @@ def vote_calibration(problem: VotesProblem, posterior: Posterior) -> Calibration
     return Calibration(chance, counts[:2], np.broadcast_to(counts.sum(axis=0), chance.shape))
 
 
-MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
-
-
-def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Items by score: score, sd, interval, rank with interval, probability of being best; best first.
-
-    Where it was said what results are about (:mod:`voirdire.kinds.panel_gap`) also score and interval about the other.
-    """
-    shown = posterior.shown(lambda values: {"score": integrated_scores(problem.density, values)}, prob)[
-        "score"
-    ]
-    values = posterior.values
-    columns = _rank_items(
-        problem, shown, None if values is None else integrated_scores(problem.density, values), prob
-    )
-    if problem.about is not None and not posterior.around_centre:
-        target, panel = (None, None) if values is None else target_and_panel_scores(problem, values)
-        fitted = values is not None and "panel_error" in values
-        of = [shown if of is None else summary_of_draws(posterior, of, prob) for of in (target, panel)]
-        if not fitted:
-            drawn = shown.point[None] if panel is None else panel
-            of[0] = of[0]._replace(point=find_gap(problem, drawn).point(shown.point))
-        columns = with_other_score(
-            problem.about,
-            _rank_items(problem, of[0], target, prob),
-            _rank_items(problem, of[1], panel, prob) if fitted else columns,
-        )
-    order = np.argsort(columns["rank"])
-    return {name: column[order] for name, column in columns.items()}
-
-
-def _rank_items(problem: Problem, shown: Shown, drawn: Floats | None, prob: float) -> Columns:
-    score, sd, low, high = shown
-    columns: Columns = {
-        "item": np.array(problem.items, dtype=object),
-        "score": score,
-        "sd": sd,
-        "low": low,
-        "high": high,
-        "rank": rank_values(score),
-    }
-    columns |= dict.fromkeys(("rank_low", "rank_high", "p_best"), np.full(len(score), np.nan))
-    if drawn is not None:
-        each = rank_values(drawn)
-        ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
-        columns["rank_low"], columns["rank_high"] = np.quantile(each, ends, axis=0, method="inverted_cdf")
-        columns["p_best"] = (each == 1).mean(axis=0)
-    for group in interchangeable_items(problem):
-        for name in set(columns) - {"item", "rank"}:
-            columns[name] = np.array(columns[name])
-            columns[name][group] = columns[name][group].mean()
-    return columns
-
-
 def judge_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
     """Judges: votes, reliability and position bias with intervals, and what they do on a typical pair.
 
@@ -129,25 +68,6 @@ def judge_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Col
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
-def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Criteria: weight (they sum to one) with interval."""
-    shown = posterior.shown(
-        lambda values: {"weight": normalised_weights(problem.density, values)}, prob, parts=True
-    )["weight"]
-    names = np.array(problem.criteria, dtype=object)
-    return {"criterion": names, "weight": shown.point, "low": shown.low, "high": shown.high}
-
-
-def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
-    names = np.meshgrid(problem.criteria, problem.items, indexing="ij")
-    columns: Columns = {"criterion": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
-    shown = posterior.shown(lambda values: {"strength": values["strength"]}, prob)["strength"]
-    return columns | dict(
-        zip(("strength", "sd", "low", "high"), (part.ravel() for part in shown), strict=True)
-    )
-
-
 def judges_by_criterion(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
     """Reliability of every judge under every criterion, for the model that estimates it; one row per cell.
 
@@ -159,27 +79,12 @@ def judges_by_criterion(problem: VotesProblem, posterior: Posterior, prob: float
     if "reliability_deviation" not in posterior.central_values:
         raise ValueError(f"model {problem.model.name} has one reliability per judge; use judges()")
 
-    def criterion_reliability(values: Values) -> dict[str, Floats]:
+    def criterion_reliability(values: Values) -> Floats:
         log_odds = values["reliability"][..., None] + values["reliability_deviation"]
-        return {"reliability": np.asarray(logistic_sigmoid(log_odds, np))}
+        return np.asarray(logistic_sigmoid(log_odds, np))
 
-    names = np.meshgrid(problem.judges, problem.criteria, indexing="ij")
-    columns: Columns = {
-        "judge": names[0].ravel().astype(object),
-        "criterion": names[1].ravel().astype(object),
-    }
-    shown = posterior.shown(criterion_reliability, prob)["reliability"]
-    parts = (shown.point, shown.low, shown.high)
-    columns |= zip(("reliability", "low", "high"), (part.ravel() for part in parts), strict=True)
-    return columns
-
-
-def rank_values(values: Floats) -> npt.NDArray[np.int64]:
-    """Ranks along the last axis, 1 for the largest."""
-    order = np.argsort(-values, axis=-1, kind="stable")
-    found = np.empty_like(order)
-    np.put_along_axis(found, order, np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape), axis=-1)
-    return found
+    levels = level_columns(judge=problem.judges, criterion=problem.criteria)
+    return quantity_table(posterior, criterion_reliability, prob, "reliability", levels)
 
 
 def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
@@ -189,10 +94,8 @@ def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
     missing = np.full((*lead, problem.density.judges), np.nan)
     out = {"reliability": missing, "position_bias": missing}
     if "coin_first" in values:
-        first, second = (
-            logistic_sigmoid(values["coin_first"], np),
-            logistic_sigmoid(values["coin_second"], np),
-        )
+        first = logistic_sigmoid(values["coin_first"], np)
+        second = logistic_sigmoid(values["coin_second"], np)
         out = {"reliability": 0.5 * (first + second), "position_bias": 0.5 * (first - second)}
     elif "reliability" in values:
         out["reliability"] = logistic_sigmoid(values["reliability"], np)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.kinds.answers import consensus_signs
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
 
@@ -83,16 +84,7 @@ def agreement_signs(density: LogDensity, data: Data, sweeps: int = 50) -> Floats
     part = data["votes"]
     net = part["weight"] * (1.0 - 2.0 * part["outcome"])
     votes = np.bincount(part["judge"], part["weight"], density.judges)
-    shape = len(part["pair_first"])
-    signs = np.ones(density.judges) + 1e-3 * np.cos(np.arange(density.judges))  # off the symmetric point
-    for _ in range(sweeps):
-        consensus = np.bincount(part["pair"], net * signs[part["judge"]], shape)
-        agreement = np.bincount(part["judge"], net * consensus[part["pair"]], density.judges)
-        before, signs = signs, agreement / np.maximum(votes, 1.0)
-        signs = signs / max(np.abs(signs).max(), 1e-300)
-        if np.abs(signs - before).max() < STILL:
-            break
-    return signs if (signs * votes).sum() >= 0 else -signs
+    return consensus_signs(part["judge"], part["pair"], net, votes, sweeps, STILL)
 
 
 def _regress_leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floats:
@@ -101,13 +93,8 @@ def _regress_leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floa
     said = np.tanh(0.5 * (first - strength[part["pair_criterion"], part["pair_second"]]))[part["pair"]]
     weighed = part["weight"] * said
     agreed = np.bincount(part["judge"], weighed * (1.0 - 2.0 * part["outcome"]), len(lean))
-    return np.asarray(
-        np.clip(
-            (agreed + 2.0 * LEAN) / (np.bincount(part["judge"], weighed * said, len(lean)) + 2.0),
-            -FURTHEST,
-            FURTHEST,
-        )
-    )
+    seen = np.bincount(part["judge"], weighed * said, len(lean))
+    return np.asarray(np.clip((agreed + 2.0 * LEAN) / (seen + 2.0), -FURTHEST, FURTHEST))
 
 
 def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, int]) -> Floats:

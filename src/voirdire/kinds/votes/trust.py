@@ -10,10 +10,10 @@ from statistics import NormalDist
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.checks import Found, names_check
+from voirdire.kinds.checks import CheckBasis, names_check
 from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.contexts import cell_contexts
-from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.position import position_check, unknown_position_check
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check, list_names
@@ -33,7 +33,7 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 4, "second": "y", "winner": ["x", "x", "y", "x"]})
     >>> found = fit(table, model="bradley-terry", method="map")
-    >>> vote_residuals(found.problem, found.posterior).r.shape
+    >>> vote_residuals(found.problem, basis.posterior).r.shape
     (1, 1, 1)
     """
     votes = problem.coded_votes
@@ -62,16 +62,8 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
         first_variance.append(np.bincount(row[votes.judge][kept], spread[kept], len(chosen)))
     size = len(votes.items)
     pairs = keys if context is None else keys // len(votes.contexts)
-    return Residuals(
-        chosen,
-        np.stack(r),
-        np.stack(v),
-        np.stack(first),
-        np.stack(first_variance),
-        pairs // size % size,
-        pairs % size,
-        pairs // size**2,
-    )
+    about = (pairs // size % size, pairs % size, pairs // size**2)
+    return Residuals(chosen, np.stack(r), np.stack(v), np.stack(first), np.stack(first_variance), *about)
 
 
 MISFIT = 1.5  # squared residuals, in units of their expectation
@@ -86,23 +78,23 @@ FEWEST = 50  # answers under both criteria from which that says something
 SAME = 0.9  # correlation of strengths under two criteria
 
 
-def trust_checks(problem: VotesProblem, found: Found) -> list[Check]:
+def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     """All checks that compare the votes with what the fitted model expects of them."""
     checks = [] if problem.anchors is None else [human_agreement_check(problem)]
-    checks += same_criteria_check(problem, found.posterior)
+    checks += same_criteria_check(problem, basis.posterior)
     if problem.model.pool == "majority":
         return checks
-    left = vote_residuals(problem, found.posterior)
+    left = vote_residuals(problem, basis.posterior)
     apart = any(len(groups) > 1 for groups in graph.graph_components(problem.votes))
     asked = problem.anchors is not None or problem.target_answers is not None
     return [
         *checks,
         *check_dependent_judges(
-            problem, left, found.seed, found.chosen, lambda: pairs_to_ask(problem, more=asked)
+            problem, left, basis.seed, basis.chosen, lambda: pairs_to_ask(problem, more=asked)
         ),
-        *(unknown_position_check(problem) or position_check(problem, left, found.judges)),
+        *(unknown_position_check(problem) or position_check(problem, left, basis.judges)),
         *splitting_items_check(problem, left),
-        *([] if apart else check_influence(problem, found.posterior)),
+        *([] if apart else check_influence(problem, basis.posterior)),
     ]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.kinds.votes.human.table import Anchors
+from voirdire.kinds.votes.people import Anchors
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.tables.counts import Votes
 from voirdire.tables.graph import graph_components, pair_keys

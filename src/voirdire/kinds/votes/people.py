@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.people import NOT_KNOWN, NOT_USED, PEOPLE, describe_unknown_anchors
 from voirdire.kinds.votes.contexts import by_context
 from voirdire.model.target_answers import ComparedByPeople
 from voirdire.tables.counts import Votes
+from voirdire.tables.encode import level_positions
 from voirdire.tables.forms import unescape_names
 from voirdire.tables.graph import pair_keys
 from voirdire.tables.people import PERSON
-from voirdire.tables.problems import Problems, nearest_name
+from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.votes import read_votes
-
-PEOPLE = "people"
-_NAMED = 5  # names listed in a message before it only counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,20 +73,13 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     known = {*panel.items, *panel.criteria}
     items, criteria = unescape_names(people.items, known), unescape_names(people.criteria, known)
     people = replace(people, items=items, criteria=criteria)
-    of_panel = set(panel.items)
-    strangers = [name for name in people.items if name not in of_panel]
-    foreign = np.array([name not in of_panel for name in people.items], dtype=bool)
-    cell = people.row_cell
-    unused = foreign[people.first[cell]] | foreign[people.second[cell]]
-    notes = []
-    if unused.any():
-        shown = ", ".join(repr(name) for name in strangers[:_NAMED])
-        hint = nearest_name(strangers[0], panel.items)
-        more = f" and {len(strangers) - _NAMED} more" if len(strangers) > _NAMED else ""
-        said = f"{int(unused.sum())} anchors are about items that no judge has seen ({shown}{more}{hint})"
+    foreign = level_positions(people.items, panel.items) < 0
+    both = np.stack([people.first, people.second], axis=1)[people.row_cell]
+    unused, notes = np.asarray(foreign[both].any(axis=1)), []
+    if said := describe_unknown_anchors(people.items, both, panel.items, "about item", "seen"):
         if unused.all():
             raise InputError(f"anchors: all {said}; name the items as in the votes")
-        notes.append(f"{said}: they say nothing about this panel and are not used.")
+        notes.append(f"{said}: {NOT_USED}")
     people = people.subset(~unused)
     people = read_votes(people, name="anchors", items=panel.items, criteria=_anchor_criteria(people, panel))
     if not _names_persons(table):
@@ -122,23 +114,15 @@ def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
     if people.row_context is None:
         return anchors
     contexts = unescape_names(people.contexts, set(panel.contexts))
-    code = {name: index for index, name in enumerate(panel.contexts)}
-    places = np.array([code.get(name, -1) for name in contexts], dtype=np.int64)[people.row_context]
-    strangers = [name for name in contexts if name not in code]
+    places = level_positions(contexts, panel.contexts)[people.row_context]
     notes = list(anchors.notes)
-    if strangers:
-        shown = ", ".join(repr(name) for name in strangers[:_NAMED])
-        more = f" and {len(strangers) - _NAMED} more" if len(strangers) > _NAMED else ""
-        hint = nearest_name(strangers[0], panel.contexts)
-        said = (
-            f"{int((places < 0).sum())} anchors are in contexts that no judge has seen ({shown}{more}{hint})"
-        )
+    if said := describe_unknown_anchors(contexts, people.row_context, panel.contexts, "in context", "seen"):
         if (places < 0).all():
             raise InputError(
                 f"anchors: all {said}; name contexts as in the votes, or leave the column out if people were asked "
                 "about items as such"
             )
-        notes.append(f"{said}: what items are worth there is not known, and they are not used.")
+        notes.append(f"{said}: {NOT_KNOWN}")
         people, places = people.subset(places >= 0), places[places >= 0]
     people = people.with_codes(contexts=panel.contexts, row_context=places)
     return replace(anchors, votes=people, notes=tuple(notes))

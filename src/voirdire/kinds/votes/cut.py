@@ -6,7 +6,7 @@ feedback:
 
     p_cut(coins, rest) = p(coins | anchors) p(rest | coins, votes, anchors).
 
-Coins are drawn exactly from the first factor (:mod:`.human.coins`); for each of them the rest (strengths,
+Coins are drawn exactly from the first factor (:mod:`.votes.candidates`); for each of them the rest (strengths,
 weights, ties) is drawn from the Laplace approximation of the second, so that what the anchors leave open about the
 judges is carried through. People's own coin is held at its prior mean.
 
@@ -20,14 +20,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from voirdire.errors import InputError
 from voirdire.infer.held import draws_given_fixed, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Mode, integrated_scores
 from voirdire.kinds.human import anchor_folds
-from voirdire.kinds.votes.human.candidates import Evidence, coin_means
-from voirdire.kinds.votes.human.coins import learn_coins
-from voirdire.kinds.votes.human.comparisons import right_and_wrong
+from voirdire.kinds.votes.candidates import Evidence, coin_means, learn_coins
+from voirdire.kinds.votes.comparisons import right_and_wrong
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.density import Data
 from voirdire.model.specs import Model
@@ -51,32 +49,15 @@ def learns_from_anchors(model: Model) -> bool:
     return model.reliability.kind in CUT_KINDS and model.context is None
 
 
-def check_cut(problem: VotesProblem) -> None:
-    """Raise where a model has no coins that anchors could teach.
-
-    Raises
-    ------
-    InputError
-    """
-    if not learns_from_anchors(problem.model):
-        raise InputError(
-            f"anchor mode 'cut' learns judges' coins from the anchors, but in model {problem.model.name} a judge is no "
-            "coin that they could teach by themselves; take learned-crowd-bt-position or maple-position, or "
-            "anchor_mode='joint'"
-        )
-
-
 def cut_draws(
     problem: VotesProblem, evidence: Evidence, count: int, rng: np.random.Generator
 ) -> tuple[Floats, list[Mode]]:
     """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
     tables = [fix_coins(problem, *pair) for pair in zip(*coins, strict=True)]
-    near = (
-        [cut_mode(problem, *coin_means(evidence)).x] * len(tables)
-        if problem.density.uses_marginal_likelihood
-        else None
-    )
+    near = None
+    if problem.density.uses_marginal_likelihood:
+        near = [cut_mode(problem, *coin_means(evidence)).x] * len(tables)
     modes = find_modes(problem.density, tables, starts=near)
     return draws_given_fixed(problem, tables, modes, count, rng), modes
 

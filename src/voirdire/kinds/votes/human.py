@@ -11,11 +11,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Mode, Posterior
 from voirdire.kinds.human import ALONE, BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
-from voirdire.kinds.votes.human import candidates, cut
-from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_means
-from voirdire.kinds.votes.human.coins import CROWD_BT
-from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
-from voirdire.kinds.votes.human.cut import (
+from voirdire.kinds.votes import candidates, cut
+from voirdire.kinds.votes.candidates import CROWD_BT, Evidence, Predicted, coin_means
+from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
+from voirdire.kinds.votes.cut import (
     cut_left_out_predictions,
     joint_left_out_predictions,
     people_prefer,
@@ -69,7 +68,12 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     def check_cut(self) -> None:
         """As in :class:`.HumanAnswers`."""
-        cut.check_cut(self.problem)
+        if not cut.learns_from_anchors(self.problem.model):
+            raise InputError(
+                "anchor mode 'cut' learns judges' coins from the anchors, but in model "
+                f"{self.problem.model.name} a judge is no coin that they could teach by themselves; take "
+                "learned-crowd-bt-position or maple-position, or anchor_mode='joint'"
+            )
         if not len(self.evidence.rows):
             raise InputError(
                 "anchors: none decides a pair that the judges saw (and under one criterion, where votes have "
@@ -178,16 +182,10 @@ def gather_evidence(problem: VotesProblem, families: dict[str, str] | None = Non
     # a judge's answers under one criterion are not about the whole
     if people is not None and not (people.overall and problem.model.criteria == "separate"):
         rows, answers = decided_comparisons(found, people, criteria=criteria)
-    alone = {name: name for name in problem.judges}
-    return Evidence(
-        found,
-        rows,
-        answers,
-        _coin_prior(problem.model),
-        problem.model.position_aware,
-        family_codes(families or alone, problem.judges),
-        np.ones(len(problem.judges)) if problem.answer_weight is None else problem.answer_weight,
-    )
+    family = family_codes(families or {name: name for name in problem.judges}, problem.judges)
+    weight = np.ones(len(problem.judges)) if problem.answer_weight is None else problem.answer_weight
+    prior, by_position = _coin_prior(problem.model), problem.model.position_aware
+    return Evidence(found, rows, answers, prior, by_position, family, weight)
 
 
 def _coin_prior(model: Model) -> dict[str, float]:

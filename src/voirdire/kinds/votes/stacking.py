@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, polygamma, softmax
 
 from voirdire.infer.propagation import Regressions, propagate_expectations
 from voirdire.typing import Floats, Ints
@@ -129,8 +129,8 @@ class Stacking:
             left_out.append(part.left_out)
             p.append(part.probabilities(self.features))
         log = np.concatenate(evidence) + [prior.log_weight for prior in priors]
-        weight, agreed = _normalise_weights(log), np.concatenate(left_out)
-        without = _normalise_weights(log[:, None] - np.log(agreed))
+        weight, agreed = softmax(log), np.concatenate(left_out)
+        without = softmax(log[:, None] - np.log(agreed), axis=0)
         by_name: dict[str, float] = {}
         for prior, share in zip(priors, weight, strict=True):
             by_name[prior.name] = by_name.get(prior.name, 0.0) + float(share)
@@ -145,7 +145,7 @@ class Stacking:
         """Draws of the log-odds of all comparisons, shape (count, comparisons)."""
         priors = self.priors()
         log = np.concatenate([part.log_evidence for part in self._fits(priors)])
-        weight = _normalise_weights(log + [prior.log_weight for prior in priors])
+        weight = softmax(log + [prior.log_weight for prior in priors])
         times = rng.multinomial(count, weight)
         left = iter(times[times > 0])
         beta = [
@@ -228,11 +228,6 @@ def covariance_factors(features: Floats, family: Ints | None) -> dict[str, Float
 
 def _mean_square(loads: Floats) -> float:
     return max(float(np.mean((loads**2).sum(axis=1))), 1e-300)
-
-
-def _normalise_weights(log: Floats) -> Floats:
-    weight = np.exp(log - log.max(axis=0))
-    return np.asarray(weight / weight.sum(axis=0))
 
 
 def _clip_probability(p: Floats) -> Floats:

@@ -1,0 +1,164 @@
+"""Answers over time, by kind: of votes, of scores, of labels, each beyond what the fitted model expects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.labels.influence import label_units
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores.chances import expected_scores, log_score_density, score_probabilities
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.votes.chances import AskedPairs, cell_probabilities, strength_differences
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.terms.arrays import logistic_sigmoid
+from voirdire.model.terms.confusion import log_softmax
+from voirdire.model.terms.raters import log_noise
+from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.severity import total_severity
+from voirdire.trust.drift import OverTime
+from voirdire.trust.walk import Habit
+from voirdire.typing import Floats, Ints
+
+
+def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
+    """Of every vote, at the centre of the posterior; None where the table has no times.
+
+    With d the difference of the items as judges meet them and r = 1, 0 or -1 (first, tie, second) less its
+    expectation: r tanh(d / 2), the score of how well a judge tells items apart, and r.
+    """
+    votes = problem.coded_votes
+    if votes.details is None or votes.details.time is None or problem.model.pool != "none":
+        return None
+    values = posterior.central_values
+    p = cell_probabilities(problem.model, problem.density, [values], votes)
+    d = strength_differences(problem.density, values, AskedPairs.of_cells(problem.model, votes))
+    cell = votes.row_cell
+    r = np.array([1.0, -1.0, 0.0])[votes.row_outcome] - (p[:, 0] - p[:, 1])[cell]
+    if votes.row_context is not None:
+        question = votes.row_context
+    else:
+        first, second = votes.first[cell], votes.second[cell]
+        question = np.minimum(first, second) * len(votes.items) + np.maximum(first, second)
+    beyond = {
+        ("in line with the panel", "out of line with the panel"): r * np.tanh(0.5 * d[cell]),
+        ("for what is shown first", "for what is shown second"): r,
+    }
+    habits = _reliability_and_position_bias(problem, values)
+    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, beyond, habits)
+
+
+def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
+    """Of models with coins: their mean and half their difference, by log-odds; none of others."""
+    votes, density = problem.coded_votes, problem.density
+    if "coin_first" in values:
+        coins = ("coin_first", "coin_second")
+    elif "reliability" in values and "reliability_deviation" not in values:
+        coins = ("reliability", "reliability")
+    else:
+        return ()
+
+    def make_habit(name: str, sign: float) -> Habit:
+        def log_chance(u: float) -> Floats:
+            moved = values | {coin: values[coin] + by for coin, by in zip(coins, (u, sign * u), strict=True)}
+            p = cell_probabilities(problem.model, density, [moved], votes)
+            return np.asarray(np.log(np.maximum(p[votes.row_cell, votes.row_outcome], 1e-300)))
+
+        def habit_value(judge: int, u: Floats) -> Floats:
+            first, second = (
+                logistic_sigmoid(values[coin][judge] + by, np)
+                for coin, by in zip(coins, (u, sign * u), strict=True)
+            )
+            return np.asarray(0.5 * (first + sign * second))
+
+        return Habit(name, log_chance, habit_value)
+
+    both = (make_habit("reliability", 1.0), make_habit("position_bias", -1.0))
+    return both if coins[0] != coins[1] else both[:1]
+
+
+def score_series(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
+    """Of every score, at the centre of the posterior; None where the table has no times."""
+    table = problem.table
+    if table.time is None:
+        return None
+    r = table.score - _expected_scores(problem, posterior)
+    away = np.abs(r)
+    total = np.bincount(table.judge, away, len(problem.judges))
+    mean = total / np.maximum(problem.judge_votes, 1)
+    beyond = {
+        ("lenient", "severe"): r,
+        ("out of line with the panel", "in line with the panel"): away - mean[table.judge],
+    }
+    question = table.item if table.context is None else table.context
+    return OverTime(
+        problem.judges, table.judge, table.time, question, beyond, _severity_habit(problem, posterior)
+    )
+
+
+def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
+    """Severity as :meth:`.Fit.judges` has it; none of models without it. On a continuous scale by typical noise."""
+    table, values, form = problem.table, posterior.central_values, problem.form
+    if "severity" not in values or form not in (ordinal, continuous):
+        return ()
+    codes, one = tuple(problem.codes(table).values()), problem.unit[1]
+    unit = float(np.exp(log_noise(values).mean())) if form is continuous else 1.0
+    given = None if form is continuous else problem.given(table)
+    own = total_severity(values, problem.judge_group)
+
+    def log_chance(u: float) -> Floats:
+        moved = values | {"severity": values["severity"] + unit * u}
+        if given is None:
+            return log_score_density(problem, moved, table.score, codes)
+        chance = score_probabilities(problem, moved, codes)[np.arange(len(given)), given]
+        return np.asarray(np.log(np.maximum(chance, 1e-300)))
+
+    return (Habit("severity", log_chance, lambda judge, u: np.asarray(one * (own[judge] + unit * u))),)
+
+
+def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
+    """Expected score of every row; of a baseline, the mean of the item's scores."""
+    table, form = problem.table, problem.form
+    if form in (ordinal, continuous):
+        return expected_scores(problem, posterior.central_values, tuple(problem.codes(table).values()))
+    unit = table.criterion * len(problem.items) + table.item
+    count = np.maximum(np.bincount(unit), 1)
+    return np.asarray((np.bincount(unit, table.score) / count)[unit])
+
+
+def label_series(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
+    """Of every label, at the posterior's centre: 1 where it is the item's most probable class, less the judge's mean.
+
+    The mean is over the judge's labels of items of that class. None without times, or where the model has no classes.
+    """
+    table = problem.table
+    if table.time is None or not problem.density.latent:
+        return None
+    joint = problem.density.joint(posterior.central_values, problem.data, np)
+    top = joint.argmax(axis=1)[problem.unit_row][label_units(problem)]
+    right = (problem.given(table) == top).astype(float)
+    cell = table.judge * problem.classes + top
+    mean = np.bincount(cell, right) / np.maximum(np.bincount(cell), 1)
+    question = table.item if table.context is None else table.context
+    beyond = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
+    habits = _reliability_habit(problem, posterior, top)
+    return OverTime(problem.judges, table.judge, table.time, question, beyond, habits)
+
+
+def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Habit, ...]:
+    """Reliability as :meth:`.Fit.judges` has it, by the log-odds of the right label of each class."""
+    table, density = problem.table, problem.density
+    rates = density.rates(posterior.central_values, np)
+    if len(rates) != len(problem.judges):
+        return ()  # judges are alike
+    right, size, given = np.eye(problem.classes, rates.shape[-1]), rates.shape[-1], problem.given(table)
+
+    def log_chance(u: float) -> Floats:
+        return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, given])
+
+    def reliability_at(judge: int, u: Floats) -> Floats:
+        moved = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
+        return np.asarray((moved * right).sum(axis=-1).mean(axis=-1))
+
+    return (Habit("reliability", log_chance, reliability_at),)

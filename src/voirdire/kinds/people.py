@@ -1,0 +1,198 @@
+"""Answers of people (anchors) in the coding of a panel's, and their answers to comparisons as a model has them.
+
+    P(better) = p sigmoid(d / c) + (1 - p) sigmoid(-d / c)
+
+with p the coin of people and c the scale of their noise: 1 of votes and rankings, whose scores are log-odds; of scores
+in levels the root of 2, and of scores in points 2^(1/2) n / 1.702, n the noise of a single score, because two are
+compared. Where each answer is about another context, in which the difference is Normal(d, v),
+
+    c^2 grows by pi v / 8
+
+(MacKay 1992, Neural Computation 4; 1.702: the logistic function nearest to the normal distribution function, Bowling et
+al. 2009). The information that an answer has of d is
+
+    i(d) = (dP/dd)^2 / (P (1 - P)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from voirdire.model.specs import Model
+from voirdire.model.terms import ANCHORS
+from voirdire.model.terms.arrays import logistic_sigmoid
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.encode import level_positions
+from voirdire.tables.problems import Problems, nearest_name
+from voirdire.tables.rated import Rated, known_names
+from voirdire.typing import Floats, Ints
+
+PEOPLE = "people"
+_NAMED = 5  # names listed in a message before it only counts
+NOT_USED = "they say nothing about this panel and are not used."
+NOT_KNOWN = "what items are worth there is not known, and they are not used."
+
+R = TypeVar("R", bound=Any)
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleTable(Generic[R]):
+    """People's scores, or rankings, coded by the names of a panel's.
+
+    Attributes
+    ----------
+    table : Scores or Rankings
+        In the panel's coding of items and criteria (and of contexts, where these are told apart).
+    notes : tuple of str
+        Answers that could not be used, in words.
+    """
+
+    table: R
+    notes: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of answers."""
+        return int(self.table.rows)
+
+
+def match_items(people: R, panel: R, problems: Problems, answered: str) -> tuple[R, str]:
+    """People's table in the coding of a panel's, items that it does not know as -1; and which these are, in words."""
+    criterion = criterion_codes(people, panel, problems)
+    said = describe_unknown_anchors(people.items, people.item, panel.items, "about item", answered)
+    coded = replace(
+        people,
+        criteria=panel.criteria,
+        items=panel.items,
+        criterion=criterion[people.criterion],
+        item=level_positions(people.items, panel.items)[people.item],
+        has_criteria=panel.has_criteria,
+    )
+    return coded, said
+
+
+def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
+    """The panel's code of each criterion of the anchors; -1 where it has none, which is reported."""
+    if not people.has_criteria:
+        if len(panel.criteria) > 1:
+            problems.table(
+                f"the {panel.data} have criteria {known_names(panel.criteria)}; give a column 'criterion' that says "
+                "which each anchor is about"
+            )
+        return np.zeros(1, dtype=np.int64)
+    found = level_positions(people.criteria, panel.criteria)
+    for code in np.flatnonzero(found < 0):
+        name = people.criteria[code]
+        rows = np.flatnonzero(people.criterion == code) + 1
+        if not panel.has_criteria:
+            problems.rows(
+                rows, f"the {panel.data} have no column 'criterion', so none is {name!r}; leave it out"
+            )
+        else:
+            hint = nearest_name(name, panel.criteria) or f"; known are {known_names(panel.criteria)}"
+            problems.rows(rows, f"the {panel.data} have no criterion {name!r}{hint}")
+    return found
+
+
+def describe_unknown_anchors(
+    names: Sequence[str], code: Ints, known: Sequence[str], where: str, answered: str = "scored"
+) -> str:
+    """Anchors of which the judges have scored nothing, in words; "" where there are none.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of items, or of contexts.
+    code : int array, shape (anchors,) or (anchors, names of each)
+        Which each anchor has.
+    known : sequence of str
+        Those of the judges' answers.
+    where : str
+        "about item", or "in context".
+    answered : str
+        What judges did with items.
+    """
+    strange = [number for number, name in enumerate(names) if name not in set(known)]
+    if not strange:
+        return ""
+    rows = int(np.isin(code, strange).reshape(len(code), -1).any(axis=1).sum())
+    shown = ", ".join(repr(names[number]) for number in strange[:_NAMED])
+    more = f" and {len(strange) - _NAMED} more" if len(strange) > _NAMED else ""
+    preposition, _, what = where.partition(" ")
+    article = "an" if what[0] in "aeiou" else "a"
+    are = f"1 anchor is {preposition} {article} {what}" if rows == 1 else f"{rows} anchors are {where}s"
+    return f"{are} that no judge has {answered} ({shown}{more}{nearest_name(names[strange[0]], known)})"
+
+
+TWO_SCORES = float(np.sqrt(2.0))  # scale of the difference of two noises, in that of one
+PROBIT = 1.702
+
+
+@dataclass(frozen=True)
+class Preference:
+    """Answers of people to comparisons.
+
+    Attributes
+    ----------
+    coin : float
+        Probability that a person means what it sees.
+    scale : float
+        Of its noise, in the unit of scores.
+    """
+
+    coin: float = 1.0
+    scale: float = 1.0
+
+    def probability(self, difference: Floats) -> Floats:
+        """Probability that the better of two items is preferred.
+
+        Examples
+        --------
+        >>> Preference().probability(np.array([0.0, 1.0])).round(3).tolist()
+        [0.5, 0.731]
+        """
+        ahead = logistic_sigmoid(np.asarray(difference) / self.scale, np)
+        return np.asarray(1.0 - self.coin + (2.0 * self.coin - 1.0) * ahead)
+
+    def information(self, difference: float) -> float:
+        """Information that one answer has of a difference.
+
+        Examples
+        --------
+        >>> Preference().information(0.0), Preference(scale=2.0).information(0.0)
+        (0.25, 0.0625)
+        """
+        p = float(self.probability(np.array(difference)))
+        ahead = float(logistic_sigmoid(np.array(difference / self.scale), np))
+        slope = (2.0 * self.coin - 1.0) * ahead * (1.0 - ahead) / self.scale
+        return slope**2 / max(p * (1.0 - p), 1e-300)
+
+    def over_contexts(self, variance: float) -> Preference:
+        """The same where each answer is about another context, over which the difference has this variance."""
+        return replace(self, scale=float(np.sqrt(self.scale**2 + np.pi * variance / 8.0)))
+
+
+def people_reliability(model: Model, values: Values) -> float:
+    """Probability that people answer as they see items: by their answers, else as the model expects; 1 without a coin.
+
+    Parameters
+    ----------
+    model : Model
+    values : dict of array
+        One draw, or the centre.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> round(people_reliability(load_model("crowd-bt"), {}), 2)
+    0.95
+    """
+    if "anchor" in values:
+        return float(logistic_sigmoid(np.asarray(values["anchor"]), np))
+    if model.anchors is None or model.anchors.kind not in ANCHORS:
+        return 1.0
+    return float(logistic_sigmoid(np.array(ANCHORS[model.anchors.kind].expected(model.anchors.numbers)), np))

@@ -1,0 +1,294 @@
+"""Tables of results of several kinds: items by score, and quantities by the levels of what they are of.
+
+Of items that a table treats alike (with their names exchanged it is the same) all that is said must be the same: what
+sampling alone makes different between them is averaged, so that they are as probable to be the best, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.infer.posterior import (
+    Posterior,
+    Shown,
+    integrated_scores,
+    normalised_weights,
+    summary_of_draws,
+)
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.panel_gap import find_gap, target_and_panel_scores, with_other_score
+from voirdire.model.density import LogDensity
+from voirdire.model.problem import Problem
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats, Ints
+
+
+def strengths_over_contexts(values: Values, over: str) -> Array:
+    """Strengths over contexts like those of the table ("new"), or over these alone, shape (..., criteria, items).
+
+    Examples
+    --------
+    >>> values = {"strength": np.array([[1.0, -1.0]]), "context_strength": np.array([[[0.5, 1.5], [0.0, 0.0]]])}
+    >>> strengths_over_contexts(values, "new").tolist(), strengths_over_contexts(values, "these").tolist()
+    ([[1.0, -1.0]], [[1.5, -1.5]])
+    """
+    if over == "new" or "context_strength" not in values:
+        return values["strength"]
+    these = values["strength"] + values["context_strength"].mean(axis=-1)
+    return these - these.mean(axis=-1, keepdims=True)
+
+
+def contexts_note(over: str, contexts: int) -> str:
+    """Note on the scores of a fit with so many contexts."""
+    here, there = "contexts like these", "these contexts alone"
+    here, there, other = (here, there, "these") if over == "new" else (there, here, "new")
+    return (
+        f"Scores are over {here}, {contexts} of them: over='{other}' (--over {other}) says what holds over "
+        f"{there}; contexts() (--contexts --json) has the strengths in each."
+    )
+
+
+def context_strengths(density: LogDensity, values: Values) -> Floats:
+    """Shape (..., contexts, items), each context's strengths with sum zero."""
+    strength = values["strength"][..., None] + values["context_strength"]
+    found = np.einsum("...c,...cix->...xi", normalised_weights(density, values), strength)
+    return np.asarray(found - found.mean(axis=-1, keepdims=True))
+
+
+Of = Callable[[Values], Floats]  # a quantity of named values, with their leading axes
+
+MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
+
+
+def level_columns(**levels: Sequence[str]) -> Columns:
+    """Every combination of the levels of some dimensions, a row each, those of the last changing fastest.
+
+    Examples
+    --------
+    >>> level_columns(judge=("a", "b"), label=("x", "y"))["label"].tolist()
+    ['x', 'y', 'x', 'y']
+    """
+    each = [np.array(names, dtype=object) for names in levels.values()]
+    grid = np.meshgrid(*each, indexing="ij")
+    return {name: part.ravel() for name, part in zip(levels, grid, strict=True)}
+
+
+def quantity_table(
+    posterior: Posterior, of: Of, prob: float, name: str, levels: Columns, *, parts: bool = False
+) -> Columns:
+    """A quantity with its interval, of every row of :func:`level_columns`.
+
+    Parameters
+    ----------
+    of : callable
+        The quantity of named values, with their leading axes; its other axes are as ``levels``, or 1.
+    name : str
+        Of its column.
+    parts : bool
+        Whether the quantity is parts of a whole; see :meth:`.Posterior.shown`.
+    """
+    shown = posterior.shown(lambda values: {name: of(values)}, prob, parts=parts)[name]
+    rows = len(next(iter(levels.values())))
+    columns = {name: shown.point, "low": shown.low, "high": shown.high}
+    return levels | {key: np.resize(part, rows) for key, part in columns.items()}
+
+
+def empty_table(names: Sequence[str], numbers: Sequence[str]) -> Columns:
+    """A table without rows."""
+    columns: Columns = {name: np.array([], dtype=object) for name in names}
+    return columns | {name: np.array([]) for name in numbers}
+
+
+def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+    """Items by score: score, sd, interval, rank with interval, probability of being best; best first.
+
+    Where it was said what results are about (:mod:`voirdire.kinds.panel_gap`) also score and interval about the other.
+    """
+    shown = posterior.shown(lambda values: {"score": integrated_scores(problem.density, values)}, prob)[
+        "score"
+    ]
+    values = posterior.values
+    columns = _rank_items(
+        problem, shown, None if values is None else integrated_scores(problem.density, values), prob
+    )
+    if problem.about is not None and not posterior.around_centre:
+        target, panel = (None, None) if values is None else target_and_panel_scores(problem, values)
+        fitted = values is not None and "panel_error" in values
+        of = [shown if of is None else summary_of_draws(posterior, of, prob) for of in (target, panel)]
+        if not fitted:
+            drawn = shown.point[None] if panel is None else panel
+            of[0] = of[0]._replace(point=find_gap(problem, drawn).point(shown.point))
+        columns = with_other_score(
+            problem.about,
+            _rank_items(problem, of[0], target, prob),
+            _rank_items(problem, of[1], panel, prob) if fitted else columns,
+        )
+    order = np.argsort(columns["rank"])
+    return {name: column[order] for name, column in columns.items()}
+
+
+def _rank_items(problem: Problem, shown: Shown, drawn: Floats | None, prob: float) -> Columns:
+    columns: Columns = {"item": np.array(problem.items, dtype=object), **rank_columns(shown, drawn, prob)}
+    for group in interchangeable_items(problem):
+        for name in set(columns) - {"item", "rank"}:
+            columns[name] = np.array(columns[name])
+            columns[name][group] = columns[name][group].mean()
+    return columns
+
+
+def rank_columns(shown: Shown, drawn: Floats | None, prob: float) -> Columns:
+    """Scores (along the last axis) with sd and interval, their ranks with interval, and P(best); missing without draws.
+
+    Parameters
+    ----------
+    shown : Shown
+        Of the scores.
+    drawn : array, shape (draws, ..., scores), or None
+    prob : float
+    """
+    score, sd, low, high = shown
+    columns: Columns = {"score": score, "sd": sd, "low": low, "high": high, "rank": rank_values(score)}
+    columns |= dict.fromkeys(("rank_low", "rank_high", "p_best"), np.full(score.shape, np.nan))
+    if drawn is not None:
+        each = rank_values(drawn)
+        ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
+        columns["rank_low"], columns["rank_high"] = np.quantile(each, ends, axis=0, method="inverted_cdf")
+        columns["p_best"] = (each == 1).mean(axis=0)
+    return columns
+
+
+def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+    """Criteria: weight (they sum to one) with interval."""
+    levels = level_columns(criterion=problem.criteria)
+    weights = partial(normalised_weights, problem.density)
+    return quantity_table(posterior, weights, prob, "weight", levels, parts=True)
+
+
+def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+    """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
+    shown = posterior.shown(lambda values: {"strength": values["strength"]}, prob)["strength"]
+    columns = level_columns(criterion=problem.criteria, item=problem.items)
+    return columns | dict(
+        zip(("strength", "sd", "low", "high"), (part.ravel() for part in shown), strict=True)
+    )
+
+
+def rank_values(values: Floats) -> npt.NDArray[np.int64]:
+    """Ranks along the last axis, 1 for the largest."""
+    order = np.argsort(-values, axis=-1, kind="stable")
+    found = np.empty_like(order)
+    np.put_along_axis(found, order, np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape), axis=-1)
+    return found
+
+
+def context_table(problem: Problem, contexts: Sequence[str], posterior: Posterior, prob: float) -> Columns:
+    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
+
+    Returns
+    -------
+    dict of array
+        One row per context and item: context, item, strength (log-odds or points, sum zero in each context), low,
+        high, p_best.
+    """
+    density = problem.density
+    levels = level_columns(context=contexts, item=problem.items)
+    one = problem.unit[1]
+    found = quantity_table(
+        posterior, lambda values: one * context_strengths(density, values), prob, "strength", levels
+    )
+    if posterior.values is None:
+        return found | {"p_best": np.full(len(found["item"]), np.nan)}
+    first = context_strengths(density, posterior.values).argmax(axis=-1)
+    return found | {"p_best": (first[..., None] == np.arange(len(problem.items))).mean(axis=0).ravel()}
+
+
+MOST = 500  # items
+
+
+class Rows(NamedTuple):
+    """Answers: the items that each is about, shape (rows, items of a row), and all else, shape (rows, columns)."""
+
+    items: Ints
+    rest: Floats
+
+    def of(self, names: Ints) -> bytes:
+        """The answers in one order, their items called by other names."""
+        return _sorted_bytes(np.column_stack([names[self.items], self.rest]))
+
+    def about(self, item: int) -> bytes:
+        """The answers about an item, whatever the others are called, in one order."""
+        here = self.items == item
+        rows = here.any(axis=1)
+        return _sorted_bytes(np.column_stack([here[rows], self.rest[rows]]))
+
+
+def interchangeable_items(problem: Problem) -> list[Ints]:
+    """Groups of two items or more that could change names, of votes and scores; codes of the items.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> votes = {"judge": "a", "first": ["x", "x"], "second": ["y", "z"], "winner": "first"}
+    >>> [group.tolist() for group in interchangeable_items(fit(pd.DataFrame(votes), method="map").problem)]
+    [[1, 2]]
+    """
+    size = len(problem.items)
+    added = getattr(problem, "added", None)
+    if size > MOST or getattr(problem, "anchors", None) is not None or (added is not None and added.terms):
+        return []
+    # votes on criteria are about no item
+    parts = [part for name, part in problem.data.items() if name != "criteria"]
+    tables = [rows for part in parts for rows in _answer_rows(part)]
+    if not tables or any(rows is None for rows in tables):
+        return []
+    known = [rows for rows in tables if rows is not None]
+    alike: dict[tuple[bytes, ...], list[list[int]]] = {}
+    as_is = [rows.of(np.arange(size)) for rows in known]
+    for item in range(size):
+        groups = alike.setdefault(tuple(rows.about(item) for rows in known), [])
+        for group in groups:
+            names = np.arange(size)
+            names[[item, group[0]]] = group[0], item
+            if all(rows.of(names) == same for rows, same in zip(known, as_is, strict=True)):
+                group.append(item)
+                break
+        else:
+            groups.append([item])
+    return [np.array(group) for groups in alike.values() for group in groups if len(group) > 1]
+
+
+def _answer_rows(part: Mapping[str, Any]) -> Iterator[Rows | None]:
+    """The answers of a part of a table; None for one of another form, nothing for what is about judges alone."""
+    if "item" in part:
+        yield _plain_rows(part["item"][:, None], [part[name] for name in part if name != "item"])
+    elif "pair" in part:
+        more = [
+            name for name in part if name.startswith("pair_") and name not in ("pair_first", "pair_second")
+        ]
+        for pair, columns in (
+            ("pair", ("judge", "outcome", "weight")),
+            ("tie_pair", ("tie_judge", "tied", "decided")),
+        ):
+            if pair in part:
+                at = part[pair]
+                about = [part[name][..., at] for name in more]
+                items = np.stack([part["pair_first"][at], part["pair_second"][at]], axis=1)
+                yield _plain_rows(items, [*(part[name] for name in columns), *about])
+    elif "group" not in part:
+        yield None
+
+
+def _plain_rows(items: Ints, rest: list[Floats]) -> Rows | None:
+    plain = all(np.shape(one) == (len(items),) for one in rest)
+    return Rows(items, np.stack(rest, axis=1).astype(float)) if plain else None
+
+
+def _sorted_bytes(rows: Floats) -> bytes:
+    return rows[np.lexsort(rows.T)].tobytes()

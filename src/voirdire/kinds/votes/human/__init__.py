@@ -1,1 +1,0 @@
-"""Human answers to some comparisons: reading them, learning from them whom to trust, and choosing how."""

@@ -1,0 +1,144 @@
+"""Votes that a fit expects: of judges, of people; and the preferences that it claims."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.answers import Claims
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.target_predictions import ItemQuestions, Predicted, refuse_contexts
+from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.contexts import by_context
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.terms.arrays import logistic_sigmoid
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.counts import Votes
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among
+from voirdire.tables.votes import read_votes
+from voirdire.typing import Floats
+
+
+def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
+    """Predict each vote of a table: the posterior mean probability of every answer.
+
+    Parameters
+    ----------
+    problem : VotesProblem
+    posterior : Posterior
+        Of its parameters (and perhaps others).
+    table : path, dataframe or Votes
+        Comparisons among the items and judges (and criteria) that the problem knows; ``winner`` is not needed.
+
+    Returns
+    -------
+    dict of array
+        One row per vote in its order: judge, criterion, first, second, p_first, p_second, p_tie.
+
+    Raises
+    ------
+    InputError
+        An item, judge or criterion that the fit does not know.
+    """
+    known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
+    votes = _recode_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
+    cell = cell_probabilities(problem.model, problem.density, some_draws(posterior), votes)
+    rows = cell[votes.row_cell]
+    columns: Columns = {
+        name: np.array(levels, dtype=object)[codes[votes.row_cell]]
+        for name, levels, codes in (
+            ("judge", votes.judges, votes.judge),
+            ("criterion", votes.criteria, votes.criterion),
+            ("first", votes.items, votes.first),
+            ("second", votes.items, votes.second),
+        )
+    }
+    return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
+
+
+def _recode_contexts(problem: VotesProblem, votes: Votes) -> Votes:
+    """Votes by the contexts of a problem; -1 for a context that it does not know."""
+    if not problem.density.contexts or votes.row_context is None:
+        return votes
+    code = {name: at for at, name in enumerate(problem.votes.contexts)}
+    split = by_context(votes)
+    known = np.array([code.get(name, -1) for name in split.contexts], dtype=np.int64)
+    return split.with_codes(context=known[split.context])
+
+
+def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
+    """Comparisons of a table: P(first) = sigmoid(s_first - s_second), and P(the first is better).
+
+    Parameters
+    ----------
+    problem : VotesProblem
+    table : path, dataframe or Votes
+        Columns first and second, and where the fit has several criteria optionally criterion; ``judge`` and ``winner``
+        are not looked at.
+
+    Returns
+    -------
+    ItemQuestions
+        With p_first and p_better.
+
+    Raises
+    ------
+    InputError
+        The fit does not know an item or criterion, or contexts are given to a fit that tells them apart.
+    """
+    several = len(problem.votes.criteria) > 1
+    given = bool(columns_among(table, ["criterion"], Problems("votes")))
+    by_criterion = several and given
+    criteria = problem.votes.criteria if by_criterion else None
+    votes = read_votes(table, judge="people", criteria=criteria, items=problem.items, answered=False)
+    refuse_contexts(bool(problem.density.contexts), votes.row_context is not None)
+    cell = votes.row_cell
+    first, second, names = votes.first[cell], votes.second[cell], np.array(problem.items, dtype=object)
+    separate = by_criterion and problem.model.criteria == "separate"
+    criterion = votes.criterion[cell] if separate else first * 0 - 1
+    levels = np.array(problem.votes.criteria, dtype=object)
+    named: Columns = {"criterion": levels[votes.criterion[cell]]} if by_criterion else {}
+
+    def predict_answers(_: Values, worth: Floats) -> Predicted:
+        gap = worth[:, criterion, first] - worth[:, criterion, second]
+        return {
+            "p_first": np.asarray(logistic_sigmoid(gap, np)),
+            "p_better": np.where(gap == 0.0, 0.5, gap > 0.0),
+        }
+
+    named |= {"first": names[first], "second": names[second]}
+    return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers)
+
+
+def claimed_preferences(problem: VotesProblem, posterior: Posterior) -> Claims:
+    """Better item of every pair that judges compared (under each criterion, in each context).
+
+    The confidence is the mean over draws of sigmoid(|difference|) to the better: the probability that it is
+    preferred by who answers as the items are worth there.
+    """
+    votes = problem.votes
+    low = np.minimum(votes.first, votes.second)[votes.row_cell]
+    high = np.maximum(votes.first, votes.second)[votes.row_cell]
+    context = low * 0 if votes.row_context is None else votes.row_context
+    rows = np.stack([votes.criterion[votes.row_cell], low, high, context])
+    criterion, low, high, context = np.unique(rows, axis=1)
+    about = {"criterion": np.array(votes.criteria)[criterion]}
+    about |= {"first": np.array(votes.items)[low], "second": np.array(votes.items)[high]}
+    if votes.row_context is not None:
+        about["context"] = np.array(votes.contexts)[context]
+    of = criterion if problem.model.criteria == "separate" else criterion * 0
+    draws, chance = some_draws(posterior), np.zeros(len(low))
+    for values in draws:
+        difference = values["strength"][of, low] - values["strength"][of, high]
+        if problem.density.contexts:
+            there = values["context_strength"]
+            difference = difference + there[of, low, context] - there[of, high, context]
+        chance += logistic_sigmoid(difference, np) / len(draws)
+    taught = np.zeros(len(low), dtype=bool)
+    if problem.anchors is not None:
+        known, width = problem.anchors.votes, len(votes.items)
+        both = np.minimum(known.first, known.second) * width + np.maximum(known.first, known.second)
+        taught = np.isin(low * width + high, both)
+    answer = np.where(chance >= 0.5, "first", "second").astype(object)
+    return Claims(about, answer, np.maximum(chance, 1.0 - chance), taught)

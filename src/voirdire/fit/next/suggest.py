@@ -357,12 +357,7 @@ def _questions_frame(
     if problem.density.contexts:
         contexts = [*problem.votes.contexts, None]
         columns["context"] = pd.Series([contexts[code] for code in asked.context], dtype=object)
-    columns |= {
-        "information": alone,
-        "gain": gain,
-        "p_first": mean[:, 0],
-        "p_second": mean[:, 1],
-        "p_tie": mean[:, 2] if mean.shape[1] > 2 else np.zeros(len(mean)),
-    }
-    columns |= {f"votes_{name}": votes[:, place] for place, name in enumerate(("first", "second", "tie"))}
+    columns |= {"information": alone, "gain": gain}
+    for of, part in (("p", np.pad(mean, ((0, 0), (0, 3 - mean.shape[1])))), ("votes", votes)):
+        columns |= {f"{of}_{name}": part[:, place] for place, name in enumerate(("first", "second", "tie"))}
     return pd.DataFrame(columns)

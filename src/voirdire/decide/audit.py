@@ -111,7 +111,8 @@ def audit(
     if item_families is not None and families is None:
         raise InputError("item_families= needs families=, the family of each judge; pass both")
     of_judge = None if families is None else read_families(families, read.judges)
-    of_item = None if item_families is None else _read_item_families(item_families, read)
+    items = rows_of(read).item_names
+    of_item = None if item_families is None else read_families(item_families, items, who="item")
     present = set(read.further.columns)
     columns = named or tuple(one for one in ("length",) if present & {one, f"{one}_first"})
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
@@ -155,10 +156,6 @@ def read_people_table(asked: object, read: Any, levels: Sequence[object] | None)
             "answers of one kind are compared"
         )
     return matched_columns(persons, read)
-
-
-def _read_item_families(item_families: object, read: Any) -> dict[str, str]:
-    return read_families(item_families, rows_of(read).item_names, who="item")
 
 
 def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[Found]]:

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.agreement.experts.runs import shares_differing
 from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers
 from voirdire.decide.audit_effects import (
     FEWEST,
@@ -140,12 +141,8 @@ def _shares_differing(answers: Answers, rows: Bools, of: Ints) -> tuple[Ints, Fl
     side = np.zeros(len(of)) if answers.side is None else answers.side
     asked = np.column_stack([of, answers.unit, side.astype(np.int64)])[rows]
     question, cell = np.unique(asked, axis=0, return_inverse=True)
-    cell = cell.ravel()
-    number = np.bincount(cell, minlength=len(question))
-    pairs, kind = np.unique(cell * answers.levels + answers.said[rows], return_counts=True)
-    alike = np.bincount(pairs // answers.levels, kind * (kind - 1), minlength=len(number))
-    several = number > 1
-    return question[several], 1 - alike[several] / (number * (number - 1))[several]
+    several, differ = shares_differing(cell.ravel(), answers.said[rows])
+    return question[several], differ[several]
 
 
 STEPS = 12  # of the weights

@@ -9,13 +9,14 @@ the judges' labels and the fit as they are. Items that were anchors are left out
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.agreement.engine.combine import mean_statistic
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import RESAMPLES
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray
+from voirdire.agreement.engine.statistic import mean_over_units
 from voirdire.errors import InputError
 from voirdire.kinds.labels.problem import known_classes
 from voirdire.tables.label_questions import read_labels_like
@@ -77,32 +78,14 @@ def accuracy(
     chance = np.stack([found[f"p_{name}"] for name in problem.labels[: problem.classes]], axis=1)[rows]
     best = chance >= chance.max(axis=1, keepdims=True) - TIED
     right = best[np.arange(len(rows)), known[rows]] / best.sum(axis=1)
-    seen = np.unique(known[rows])
-    of_class = (known[rows][:, None] == seen).astype(float)
-    features = np.hstack([of_class, of_class * right[:, None]])
-    size = len(seen)
-
-    def plain_accuracy(t: FloatArray) -> FloatArray:
-        return np.asarray(t[..., size:].sum(axis=-1) / t[..., :size].sum(axis=-1))
-
-    def balanced_accuracy(t: FloatArray) -> FloatArray:
-        # a class that no resampled item belongs to has no share of right ones: such resamples are undefined
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((t[..., size:] / t[..., :size]).mean(axis=-1))
-
+    # a class that no resampled item belongs to has no share of right ones: such resamples are undefined
+    of_classes = [mean_over_units(known[rows] == one, right) for one in np.unique(known[rows])]
+    whole = mean_over_units(np.ones(len(rows), bool), right)
+    measures = {"accuracy": whole, "balanced_accuracy": mean_statistic(of_classes)}
     probability = fit.prob if prob is None else prob
-    measures = {"accuracy": plain_accuracy, "balanced_accuracy": balanced_accuracy}
-    statistics = [CountStatistic(features, kernel) for kernel in measures.values()]
-    results = bootstrap(statistics, resamples=resamples, seed=seed, prob=probability)
-    table: list[dict[str, Any]] = [
-        {
-            "measure": name,
-            "value": result.estimate,
-            "low": result.interval.low,
-            "high": result.interval.high,
-            "n": len(rows),
-            "note": result.interval.note,
-        }
-        for name, result in zip(measures, results, strict=True)
+    results = bootstrap(list(measures.values()), resamples=resamples, seed=seed, prob=probability)
+    table = [
+        (name, one.estimate, one.interval.low, one.interval.high, len(rows), one.interval.note)
+        for name, one in zip(measures, results, strict=True)
     ]
-    return pd.DataFrame(table)
+    return pd.DataFrame(table, columns=["measure", "value", "low", "high", "n", "note"])

@@ -80,11 +80,8 @@ def check_influence(problem: Problem, posterior: Posterior, rivals: Rivals | Non
     changed = judges_changing_first(problem, posterior, rivals)
     if rivals is not None:
         return [check_first_place(changed, rivals.called, rivals.names, rivals.draws)]
-    return [
-        check_first_place(
-            changed, "item", problem.items, integrated_scores(problem.density, posterior.values)
-        )
-    ]
+    draws = integrated_scores(problem.density, posterior.values)
+    return [check_first_place(changed, "item", problem.items, draws)]
 
 
 def check_first_place(

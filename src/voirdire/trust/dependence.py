@@ -104,13 +104,13 @@ def pairwise_dependence(found: PairSums, rng: np.random.Generator) -> Dependence
         excess += 2.0 * _excess_squares(*sums).sum(axis=0)
     judges = len(whole[0])
     low, high = np.quantile(_size_from_excess(judges, excess), [0.05, 0.95])
-    pairs, size = _pair_correlations(*whole), _panel_effective_size(whole)
+    pairs, size = _pair_correlations(*whole), _panel_effective_size(*whole)
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
 
 
 def effective_size(found: PairSums) -> float:
     """:attr:`Dependence.size` alone, which takes no resampling."""
-    return _panel_effective_size(found.sums())
+    return _panel_effective_size(*found.sums())
 
 
 def residual_correlations(found: PairSums) -> Correlations:
@@ -131,20 +131,17 @@ def _excess_squares(t: Floats, var: Floats, scale: Floats) -> Floats:
     return np.where(usable, (t**2 - var) / np.where(usable, scale, 1.0) ** 2, 0.0)
 
 
-def _panel_effective_size(sums: tuple[Floats, Floats, Floats]) -> float:
-    judges = len(sums[0])
-    return float(_size_from_excess(judges, _excess_squares(*sums)[~np.eye(judges, dtype=bool)].sum()))
+def _panel_effective_size(t: Floats, var: Floats, scale: Floats) -> float:
+    between = ~np.eye(len(t), dtype=bool)
+    return float(_size_from_excess(len(t), _excess_squares(t, var, scale)[between].sum()))
 
 
 def leave_one_out_sizes(found: PairSums) -> tuple[float, Floats]:
     """:attr:`Dependence.size`, and the same without each judge, shape (judges,)."""
-    t, var, scale = sums = found.sums()
-    left = []
-    for judge in range(len(t)):
-        rest = np.delete(np.arange(len(t)), judge)
-        kept = np.ix_(rest, rest)
-        left.append(_panel_effective_size((t[kept], var[kept], scale[kept])))
-    return _panel_effective_size(sums), np.array(left)
+    sums = found.sums()
+    others = [np.delete(np.arange(len(sums[0])), judge) for judge in range(len(sums[0]))]
+    left = [_panel_effective_size(*(part[np.ix_(rest, rest)] for part in sums)) for rest in others]
+    return _panel_effective_size(*sums), np.array(left)
 
 
 def _size_from_excess(judges: int, excess: Floats) -> Floats:

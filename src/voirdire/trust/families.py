@@ -172,15 +172,11 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
             ways = [(_log_normal(z, between), np.zeros(judges))]
         size = np.bincount(of)
         odds = sum(np.log(DOUBT) + _log_binomial_coefficient(judges, int(m)) for m in size[size > 1])
-        families = [np.flatnonzero(of == code) for code in np.flatnonzero(size > 1)]
-        log = [
-            known
-            + sum(
-                _log_family_likelihood(z[np.ix_(f, f)], within[np.ix_(f, f)], np.tanh(u[f])) for f in families
-            )
-            for known, u in ways
-        ]
-        return float(np.logaddexp.reduce(log) - odds)
+        log = np.zeros(len(ways))
+        for family in (np.flatnonzero(of == code) for code in np.flatnonzero(size > 1)):
+            own = np.ix_(family, family)
+            log += [_log_family_likelihood(z[own], within[own], np.tanh(u[family])) for _, u in ways]
+        return float(np.logaddexp.reduce(log + [known for known, _ in ways]) - odds)
 
     most = division_evidence(best)
     # between groups, by their first judge

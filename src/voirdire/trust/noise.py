@@ -77,16 +77,13 @@ def noise_odds(found: Residuals) -> Floats:
         known = float(np.sqrt((told[both] / (1.0 + told[both])).mean()))
         count = independent_count(own, mean, found.one[both])
         typical = np.exp(-0.5 * ((np.abs(USEFUL) - np.median(np.delete(load, judge))) / LIKE) ** 2)
+        ways = (NOISE, np.ones_like(NOISE)), (USEFUL, np.ones_like(USEFUL)), (USEFUL, typical)
+        precision = max(count - 3.0, 1.0)
         noise, useful, like = (
             np.logaddexp.reduce(
-                np.log(prior / prior.sum())
-                - 0.5 * (z - np.arctanh(some * known)) ** 2 * max(count - 3.0, 1.0)
+                np.log(prior / prior.sum()) - 0.5 * (z - np.arctanh(some * known)) ** 2 * precision
             )
-            for some, prior in (
-                (NOISE, np.ones_like(NOISE)),
-                (USEFUL, np.ones_like(USEFUL)),
-                (USEFUL, typical),
-            )
+            for some, prior in ways
         )
         odds[judge] = np.exp(noise - np.logaddexp(useful, like) + np.log(2.0))
     return np.asarray(odds[voice])

@@ -118,15 +118,10 @@ def check_prior(problem: Problem, posterior: Posterior, weights_voted: bool = Tr
     if len(judges) > MOST * (problem.judge_votes > 0).sum():
         names = list_names([problem.judges[judge] for judge in judges], verb=False)
         found.append(("reliability", f" of {names}", float(np.mean(list(judges.values())))))
+    said = "{}{}: the prior decides; the answers leave {:.0%} of the variance that there is without them. {}".format
     return [
-        Check(
-            "prior",
-            "warn",
-            left,
-            f"{what.capitalize()}{of}: the prior decides; the answers leave {left:.0%} of the variance "
-            f"that there is without them. {ASK[what]}",
-        )
-        for what, of, left in ((what, of, min(left, 1.0)) for what, of, left in found)
+        Check("prior", "warn", min(left, 1.0), said(what.capitalize(), of, min(left, 1.0), ASK[what]))
+        for what, of, left in found
     ]
 
 
@@ -148,10 +143,8 @@ def _judge_variance_left(
     found: dict[int, float] = {}
     for parameter in _coin_parameters(problem):
         name = parameter.name
-        drawn, log = (
-            _to_natural_scale(name, posterior.values[name]),
-            _log_prior_component(parameter, problem, posterior),
-        )
+        drawn = _to_natural_scale(name, posterior.values[name])
+        log = _log_prior_component(parameter, problem, posterior)
         left = drawn.var(axis=0) / before[name]
         for judge in np.flatnonzero((problem.judge_votes > 0) & (left > MOST)):
             if power_sensitivity(drawn[:, judge], log[:, judge % log.shape[1]]) >= INFORMATIVE:

@@ -98,10 +98,8 @@ class Residuals:
 
     def sums(self) -> tuple[Floats, Floats, Floats]:
         """T, its variance and its scale, shape (judges, judges) each, averaged over draws."""
-        found: list[Floats] = []
-        for parts in zip(self.r, self.v, self._variance_roots, strict=True):
-            found.append(np.stack([part @ part.T for part in parts]))
-        t, var, scale = np.mean(found, axis=0)
+        draws = zip(self.r, self.v, self._variance_roots, strict=True)
+        t, var, scale = np.mean([[part @ part.T for part in parts] for parts in draws], axis=0)
         return t, var, scale
 
     def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:

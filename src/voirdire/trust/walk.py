@@ -106,11 +106,7 @@ def smooth_blocks(log: Floats) -> Floats:
     # the weight of a step: Exponential(1 / STEP) between the middles of the grid
     edges = np.concatenate([[0.0], 0.5 * (STEPS[1:] + STEPS[:-1]), [np.inf]])
     weight = -np.diff(np.exp(-edges / STEP))
-    found, evidence = [], []
-    for step in STEPS:
-        posterior, log_evidence = _fixed_step_posterior(chance, float(step))
-        found.append(posterior)
-        evidence.append(log_evidence)
+    found, evidence = zip(*(_fixed_step_posterior(chance, float(step)) for step in STEPS), strict=True)
     share = weight * np.exp(np.array(evidence) - max(evidence))
     return np.asarray(np.tensordot(share / share.sum(), np.array(found), axes=1))
 

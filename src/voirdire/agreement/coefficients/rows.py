@@ -159,18 +159,10 @@ class Task:
         if len(noted) > _NOTED:
             noted = [*noted[:2], f"the like for {count_in_words(len(noted) - 2, 'more judges')}"]
         notes += noted
-        low, high = found.interval.ends
-        return Row(
-            measure=self.measure,
-            judges=self.judges,
-            criterion=self.ratings.criterion,
-            level=self.level if self.level is not None else self.ratings.phase,
-            value=found.estimate,
-            low=low,
-            high=high,
-            n=int(with_fixed_judges(self.statistic).support.sum()),
-            note="; ".join(filter(None, notes)),
-        )
+        level = self.level if self.level is not None else self.ratings.phase
+        about = (self.measure, self.judges, self.ratings.criterion, level)
+        n = int(with_fixed_judges(self.statistic).support.sum())
+        return Row(*about, found.estimate, *found.interval.ends, n, "; ".join(filter(None, notes)))
 
 
 def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = None) -> list[Row]:

@@ -17,11 +17,7 @@ from voirdire.tables.scores import read_scores
 
 PEOPLE = "mean of the annotators"
 
-_DEFAULTS = {
-    "pooled": ("pearson", "spearman", "kendall_tau_b"),
-    "context": ("pearson", "spearman", "kendall_tau_b", "pairwise_accuracy"),
-    "system": ("pearson", "spearman", "kendall_tau_b", "pairwise_accuracy"),
-}
+_DEFAULTS = ("pearson", "spearman", "kendall_tau_b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +123,7 @@ def read_request(
 
 def _asked_measures(measures: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
     if measures is None:
-        return _DEFAULTS.get(level, _DEFAULTS["pooled"])
+        return (*_DEFAULTS, "pairwise_accuracy") if level in ("context", "system") else _DEFAULTS
     return (measures,) if isinstance(measures, str) else tuple(dict.fromkeys(measures))
 
 

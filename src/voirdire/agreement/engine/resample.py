@@ -135,7 +135,12 @@ def bootstrap(
         fixed = [group_statistic(one, groups) for one in fixed]
     sets = _group_by_support(fixed)
     if how.client is not None:
-        sets = [part for places, alike in sets for part in _split_into_tasks(places, alike)]
+        # tasks of one set draw from the same stream
+        sets = [
+            (places[start : start + _TASK], alike[start : start + _TASK])
+            for places, alike in sets
+            for start in range(0, len(places), _TASK)
+        ]
     results = how.map(partial(_resample_units, how=how.without_cluster), [alike for _, alike in sets])
     found = {
         place: one
@@ -152,14 +157,6 @@ def _group_by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], 
         places.append(place)
         alike.append(restrict_to_support(one))
     return list(sets.values())
-
-
-def _split_into_tasks(
-    places: list[int], alike: list[Statistic]
-) -> Iterator[tuple[list[int], list[Statistic]]]:
-    """A set of statistics as several tasks, which all draw from the same stream."""
-    for start in range(0, len(places), _TASK):
-        yield places[start : start + _TASK], alike[start : start + _TASK]
 
 
 def _resample_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replicates]:

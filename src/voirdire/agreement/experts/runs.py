@@ -19,10 +19,11 @@ from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import mean_statistic
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import FloatArray, mean_over_units
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, mean_over_units
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
 from voirdire.tables.scores import Scores, read_scores
+from voirdire.typing import Bools
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +76,7 @@ def run_deviation(
         raise InputError(
             "run_deviation would mix phases; keep the rows of one phase and leave the column out"
         )
-    deviations = _deviations_over_runs(scores, ddof)
+    deviations, single = _deviations_over_runs(scores, ddof)
     if np.isnan(deviations).all():
         raise InputError("no judge scored an item more than once; add the scores of further runs")
     tasks = []
@@ -84,7 +85,7 @@ def run_deviation(
         why = f"undefined: {judge!r} scored no item more than once"
         for number, (name, part) in enumerate(zip(scores.criteria, parts, strict=True)):
             shown = Ratings((judge,), NO_CODES, (), criterion=name if scores.has_criteria else None)
-            once = _count_single_runs(scores, place, number)
+            once = single[place, number]
             note = f"items with a single run, not used: {once}" if once else ""
             tasks.append(Task("run_deviation", (judge,), part, shown, None, why, note))
         if len(parts) > 1:
@@ -93,8 +94,8 @@ def run_deviation(
     return result_frame(result_rows(tasks, how))
 
 
-def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
-    """Standard deviation over runs, shape (judges, criteria, units); NaN where there are not two."""
+def _deviations_over_runs(scores: Scores, ddof: int) -> tuple[FloatArray, IntArray]:
+    """Standard deviation over runs, shape (judges, criteria, units), NaN where there are not two; units with one."""
     unit, codes, _ = scores.units(np.ones(scores.rows, bool))
     shape = (len(scores.judges), len(scores.criteria), len(codes))
     cell = (scores.judge, scores.criterion, unit)
@@ -106,12 +107,24 @@ def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
     np.add.at(squares, cell, (scores.score - mean[cell]) ** 2)
     enough = number > 1
     variance = np.divide(squares, number - ddof, out=np.full(shape, np.nan), where=enough)
-    return np.asarray(np.sqrt(variance))
+    return np.sqrt(variance), np.sum(number == 1, axis=-1)
 
 
-def _count_single_runs(scores: Scores, judge: int, criterion: int) -> int:
-    unit, _, _ = scores.units((scores.judge == judge) & (scores.criterion == criterion))
-    return int(np.sum(np.bincount(unit) == 1))
+def shares_differing(cell: IntArray, answer: IntArray) -> tuple[Bools, FloatArray]:
+    """Of each cell of answers whether there are several, and the share of pairs of these that differ, else 0.
+
+    Examples
+    --------
+    >>> several, differ = shares_differing(np.array([0, 0, 0, 1]), np.array([4, 4, 7, 4]))
+    >>> several.tolist(), differ.round(3).tolist()
+    ([True, False], [0.667, 0.0])
+    """
+    number = np.bincount(cell)
+    levels = int(answer.max(initial=0)) + 1
+    pairs, kind = np.unique(cell * levels + answer, return_counts=True)
+    alike = np.bincount(pairs // levels, kind * (kind - 1), minlength=len(number))
+    several = number > 1
+    return several, np.where(several, 1 - alike / np.maximum(number * (number - 1), 1), 0.0)
 
 
 def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
@@ -148,18 +161,11 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     how = Resampling.of(settings)
     unit = read.unit_codes()
     judge, criterion = unit["judge"], unit["criterion"]
-    _, cell = np.unique(np.column_stack([judge, *read.asked]), axis=0, return_inverse=True)
-    cell = cell.ravel()
-    number = np.bincount(cell)
-    same = np.unique(
-        np.column_stack([cell, np.unique(read.answers, return_inverse=True)[1]]), axis=0, return_counts=True
-    )
-    alike = np.bincount(same[0][:, 0], same[1] * (same[1] - 1), minlength=len(number))
-    if not (number > 1).any():
+    cell = np.unique(np.column_stack([judge, *read.asked]), axis=0, return_inverse=True)[1].ravel()
+    several, differ = shares_differing(cell, np.unique(read.answers, return_inverse=True)[1])
+    if not several.any():
         raise InputError("no judge answered anything more than once; add the answers of further runs")
     first = np.unique(cell, return_index=True)[1]
-    several = number > 1
-    differ = np.where(several, 1 - alike / np.maximum(number * (number - 1), 1), 0.0)
     tasks = []
     for place, name in enumerate(read.judges):
         for at, of in enumerate(read.criteria):

@@ -224,18 +224,11 @@ def _result_row(
 ) -> dict[str, Any]:
     groups = Groups.of(scores, judge, criterion, systems, cast("Unit | None", how.unit))
     x, y = groups.values(least)
-    row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan) | {
-        "measure": "mean_score" if least is None else "pass_rate",
-        "judge": judge,
-        "a": systems[0],
-        "b": systems[1],
-        "criterion": criterion if scores.has_criteria else None,
-        "paired": groups.paired,
-        "unit": groups.unit,
-        "n_a": len(x),
-        "n_b": len(y),
-        "n": len(x) if groups.paired else len(x) + len(y),
-    }
+    row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
+    row |= {"measure": "mean_score" if least is None else "pass_rate", "judge": judge}
+    row |= {"a": systems[0], "b": systems[1], "criterion": criterion if scores.has_criteria else None}
+    row |= {"paired": groups.paired, "unit": groups.unit, "n_a": len(x), "n_b": len(y)}
+    row["n"] = len(x) if groups.paired else len(x) + len(y)
     needed = 2 if least is None else 1
     few = [system for system, values in zip(systems, (x, y), strict=True) if len(values) < needed]
     if few:

@@ -16,6 +16,7 @@ eta_S beside the spread of contexts.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -153,20 +154,16 @@ def _possible_places(problem: RankingsProblem, state: _State, who: str) -> list[
     values, found = state.values, []
     judges = range(len(problem.judges)) if "taste" in values and who == "judge" else [-1]
     contexts = [-1, *range(len(problem.table.contexts))] if "context_strength" in values else [-1]
-    for judge in judges:
-        for criterion in range(len(problem.criteria)):
-            for context in contexts:
-                parts: list[tuple[Any, ...]] = [("strength", criterion)]
-                if "panel_error" in values and who == "judge":
-                    parts.append(("panel_error", 0, criterion))
-                if judge >= 0:
-                    parts.append(("taste", judge))
-                if context >= 0:
-                    parts.append(("context_strength", criterion, slice(None), context))
-                new = "context_strength" in values and context < 0
-                found.append(
-                    _Where(judge, criterion, context, tuple(parts), state.new_context if new else 0.0)
-                )
+    for judge, criterion, context in product(judges, range(len(problem.criteria)), contexts):
+        parts: list[tuple[Any, ...]] = [("strength", criterion)]
+        if "panel_error" in values and who == "judge":
+            parts.append(("panel_error", 0, criterion))
+        if judge >= 0:
+            parts.append(("taste", judge))
+        if context >= 0:
+            parts.append(("context_strength", criterion, slice(None), context))
+        new = "context_strength" in values and context < 0
+        found.append(_Where(judge, criterion, context, tuple(parts), state.new_context if new else 0.0))
     return found
 
 

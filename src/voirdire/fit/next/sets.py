@@ -142,18 +142,18 @@ class Search:
         >>> int(search.worth(np.array([[0, 1], [0, 2], [1, 2]])).argmax())
         0
         """
-        root = self.information_roots(sets)
-        within = root @ self.covariance[sets[:, :, None], sets[:, None, :]] @ root
-        seen = root @ self.shared[sets]
-        solved = np.linalg.solve(np.eye(sets.shape[1]) + within, seen)
-        return np.asarray(np.einsum("nmt,nmt,t->n", seen, solved, self.near))
+        return np.asarray(np.einsum("nmt,nmt,t->n", *self._seen_and_solved(sets), self.near))
 
     def variance_reduction(self, items: tuple[int, ...]) -> Floats:
         """By how much a ranking lowers the variance of each difference, shape (pairs,)."""
-        root, some = self.root(items), list(items)
-        seen = root @ self.shared[some]
-        within = np.eye(len(some)) + root @ self.covariance[np.ix_(some, some)] @ root
-        return np.asarray((seen * np.linalg.solve(within, seen)).sum(axis=0))
+        seen, solved = self._seen_and_solved(np.array([items]))
+        return np.asarray((seen * solved)[0].sum(axis=0))
+
+    def _seen_and_solved(self, sets: Ints) -> tuple[Floats, Floats]:
+        root = self.information_roots(sets)
+        within = root @ self.covariance[sets[:, :, None], sets[:, None, :]] @ root
+        seen = root @ self.shared[sets]
+        return seen, np.asarray(np.linalg.solve(np.eye(sets.shape[1]) + within, seen), float)
 
     def root(self, items: tuple[int, ...]) -> Floats:
         """As :meth:`information_roots`, of one set, shape (size, size)."""

@@ -125,6 +125,7 @@ def next_comparisons(
         raise InputError("among is for questions to judges; pass who='judge' with it")
     problem, rng = votes_of(fit.problem, "next_comparisons"), np.random.default_rng(seed)
     values, weights = _weighted_draws(fit, about, rng)
+    look = _Look(problem, values, weights, who)
     again = bool(problem.votes.contexts) and not problem.density.contexts if repeats is None else repeats
     asked = (
         list_questions(problem, values, who, again)
@@ -135,7 +136,7 @@ def next_comparisons(
     if evidence is None and about != "judges":
         targets = _target_pairs(problem, values, weights, about, linked=among is not None)
         unsure = targets.unsure
-        asked, expected, share = _Look(problem, values, weights, who).select_by_moments(asked, targets, count)
+        asked, expected, share = look.select_by_moments(asked, targets, count)
         chosen = np.arange(len(share))
         alone = expected_information(expected, unsure, weights)
         gain = alone * share
@@ -147,7 +148,7 @@ def next_comparisons(
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
             unsure = unknowns_from_codes(np.searchsorted(CLASSES, _judge_reliability(problem, values)))
-            asked = _Look(problem, values, weights, who).narrow_questions(asked, unsure)
+            asked = look.narrow_questions(asked, unsure)
             expected = answer_probabilities(problem, values, asked, who)
         batch = choose_by_entropy(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
         chosen, gain, left = batch.chosen, batch.gain, batch.left
@@ -356,12 +357,7 @@ def _questions_frame(
     if problem.density.contexts:
         contexts = [*problem.votes.contexts, None]
         columns["context"] = pd.Series([contexts[code] for code in asked.context], dtype=object)
-    columns |= {
-        "information": alone,
-        "gain": gain,
-        "p_first": mean[:, 0],
-        "p_second": mean[:, 1],
-        "p_tie": mean[:, 2] if mean.shape[1] > 2 else np.zeros(len(mean)),
-    }
-    columns |= {f"votes_{name}": votes[:, place] for place, name in enumerate(("first", "second", "tie"))}
+    columns |= {"information": alone, "gain": gain}
+    for of, part in (("p", np.pad(mean, ((0, 0), (0, 3 - mean.shape[1])))), ("votes", votes)):
+        columns |= {f"{of}_{name}": part[:, place] for place, name in enumerate(("first", "second", "tie"))}
     return pd.DataFrame(columns)

@@ -181,8 +181,10 @@ def test_the_module_can_write_the_tables_only_in_a_source_tree(tmp_path: Path) -
 
 
 def test_the_page_on_collecting_names_every_key_and_protocol(project: Path) -> None:
-    from voirdire.collect.panel import _JUDGE, _TOP, read_panel
+    from voirdire.collect.panel import Panel, read_panel
     from voirdire.collect.plan import protocol_names
+    from voirdire.collect.protocol import Judge
+    from voirdire.settings import field_rules
 
     text = (project / "docs" / "collect.md").read_text(encoding="utf-8")
     tables = re.findall(
@@ -192,11 +194,11 @@ def test_the_page_on_collecting_names_every_key_and_protocol(project: Path) -> N
         {name for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
         for table in tables
     )
-    assert keys == set(_JUDGE)
+    assert keys == set(field_rules(Judge))
     assert protocols == {name for name in protocol_names() if name != "toy"}
     panel, entry_point = re.findall(r"^```toml\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     content = tomllib.loads(panel)
-    assert set(_TOP) <= set(content)
+    assert set(field_rules(Panel)) <= set(content)
     assert [judge.name for judge in read_panel(content).judges] == ["big", "small", "length"]
     assert "voirdire.protocols" in tomllib.loads(entry_point)["project"]["entry-points"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 _SHOWN = 20
 
@@ -33,6 +34,40 @@ class InputError(ValueError):
                 shown.append(f"  ... and {rest} more")
             message = "\n".join([f"{len(self.problems)} problems:", *shown])
         super().__init__(message)
+
+
+@contextmanager
+def gathered_problems(problems: list[str]) -> Iterator[None]:
+    """Add the problems of what fails to others, in the place of raising them.
+
+    Examples
+    --------
+    >>> problems = ["row 3: winner is empty"]
+    >>> with gathered_problems(problems):
+    ...     raise InputError("seed is -1")
+    >>> problems
+    ['row 3: winner is empty', 'seed is -1']
+    """
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
+
+
+def raise_problems(problems: Sequence[str]) -> None:
+    """Raise all problems that were found at once; nothing where there are none.
+
+    Raises
+    ------
+    InputError
+        With every problem.
+
+    Examples
+    --------
+    >>> raise_problems([])
+    """
+    if problems:
+        raise InputError(problems)
 
 
 class NotThisKindError(InputError, AttributeError):

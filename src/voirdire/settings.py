@@ -37,6 +37,21 @@ def least_draws(prob: float, beyond: int = 1) -> int:
     return math.ceil(round(2 * beyond / (1 - prob), 6))
 
 
+def share_problems(**shares: tuple[float, float]) -> list[str]:
+    """Say which settings are not between 0 and 1: the value of each, and what is usual, by name.
+
+    Examples
+    --------
+    >>> share_problems(prob=(1.5, 0.9), alpha=(0.05, 0.05))
+    ['prob 1.5 is not between 0 and 1; 0.9 is usual']
+    """
+    return [
+        f"{name} {value} is not between 0 and 1; {usual} is usual"
+        for name, (value, usual) in shares.items()
+        if not 0 < value < 1
+    ]
+
+
 def nearest_word(word: object, known: Iterable[str]) -> str:
     """The known word that is meant, as a question, or "".
 

@@ -21,7 +21,8 @@ from scripted_server import Reply, completion, user
 
 from voirdire.collect import collect
 from voirdire.collect.answers import find_breach, parse_json, usable_content
-from voirdire.collect.client import LARGEST, BadAnswer, _read_bounded
+from voirdire.collect.client import LARGEST, _read_bounded
+from voirdire.collect.replies import NoReply
 from voirdire.collect.replies import Reply as Received
 from voirdire.collect.replies import retry_after
 from voirdire.errors import InputError
@@ -198,13 +199,13 @@ def test_an_answer_is_unpacked_up_to_a_bound(packed: Callable[[bytes], bytes]) -
     tracemalloc.start()
     try:
         for data, name in ((bomb, encoding), (b" " * (LARGEST + 1), "identity")):
-            with pytest.raises(BadAnswer, match="longer than 8 MB"):
+            with pytest.raises(NoReply, match="longer than 8 MB"):
                 unpack(data, name)
         assert tracemalloc.get_traced_memory()[1] < 5 * LARGEST
     finally:
         tracemalloc.stop()
     for data, name in ((b"no such thing", encoding), (bomb, "gzip, gzip")):
-        with pytest.raises(BadAnswer):
+        with pytest.raises(NoReply):
             unpack(data, name)
 
 

@@ -14,7 +14,7 @@ from posed_panels import CONTINUOUS, DIVIDED, MANY, SHARP, TOLD, placed
 import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.device import choice
-from voirdire.infer.device.coordinates import arrays_of
+from voirdire.infer.device.coordinates import arrays_of, coordinates_of
 from voirdire.infer.device.executor import Device
 from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.rescaling import apply_steps, draw_steps
@@ -83,8 +83,9 @@ def test_a_whole_matrix_is_the_product_of_the_sparse_ones() -> None:
     z = np.random.default_rng(6).normal(size=(4, where.size)).astype(np.float32)
     with on.device_context():
         both: list[Any] = [arrays_of(where, whole=whole) for whole in (False, True)]
-        values = [on.to_values(there, z)[0] for there in both]
-        back = [on.from_values(there, *on.to_values(there, z)[:2]) for there in both]
+        each_way = [coordinates_of(where.nested, there) for there in both]
+        values = [one.to_values(z)[0] for one in each_way]
+        back = [one.from_values(*one.to_values(z)) for one in each_way]
     assert len(both[0]["forward"]) > 1 == len(both[1]["forward"])
     np.testing.assert_allclose(*values, rtol=1e-4, atol=1e-4)
     for each in back:

@@ -14,8 +14,7 @@ from voirdire.kinds.labels.problem import encode_labels
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.problem import Problem
 from voirdire.model.specs import load_model
-from voirdire.simulate import simulate_votes
-from voirdire.simulate.judges import TwoCoin
+from voirdire.simulate import TwoCoin, simulate_votes
 from voirdire.tables.labels import read_labels
 from voirdire.tables.votes import read_votes
 

@@ -323,6 +323,7 @@ SCORE_EQUATIONS: dict[str, Any] = {
     "rating-maple": (scaled, own_limits),
     "rating-continuous": (as_it_is, None),
     "rating-continuous-halo": (as_it_is, None),
+    "rating-continuous-contexts": (as_it_is, None),
     "mean-score": statistics.mean,
     "median-score": statistics.median,
 }
@@ -346,15 +347,11 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
         if case.ties:
             eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
         scores = rows["score"].tolist()
-        if case.name == "rating-continuous-halo":
-            noise = math.exp(v["log_noise_criterion"][k][c])
-            mu = eta - v["severity_criterion"][c][k]
-            total += sum(one_tobit((y - 2.5) / 3, mu, noise) for y in scores)
-            continue
         if limits is None:
-            total += tobit(
-                scores, eta, math.exp(v["log_noise"][k]), v["log_judge_item"][k] if case.ties else None
-            )
+            noise = v["log_noise_criterion"][k][c] if "log_noise_criterion" in v else v["log_noise"][k]
+            mu = eta - v["severity_criterion"][c][k] if "severity_criterion" in v else eta
+            mu += v["judge_item_effect"][k][c][i] if "judge_item_effect" in v else 0.0
+            total += sum(one_tobit((y - 2.5) / 3, mu, math.exp(noise)) for y in scores)
             continue
         cut = [-math.inf, *limits(v, k, c), math.inf]
 
@@ -384,7 +381,7 @@ def human_scores(case: Any, v: dict[str, Any]) -> float:
         sharpness = math.exp(float(v["log_people"])) if "log_people" in v else 1.0
         here = v["context_strength"][c][i][CONTEXTS.index(row.context)] if "context_strength" in v else 0.0
         eta = sharpness * (v["strength"][c][i] + here) - v["severity_people"][c]
-        if case.name == "rating-continuous":
+        if "log_noise_people" in v:
             total += one_tobit((score - 2.5) / 3, eta, math.exp(float(v["log_noise_people"])))
             continue
         cut = [-math.inf, *shared_limits(v, 0, c), math.inf]
@@ -475,25 +472,6 @@ def one_tobit(y: float, mu: float, noise: float) -> float:
     """A score from -1/2 to 1/2: a normal density, at the ends what lies beyond."""
     below, above = (stats.norm.logcdf((sign * mu - 0.5) / noise) for sign in (-1, 1))
     return float(below if y == -0.5 else above if y == 0.5 else stats.norm.logpdf(y, mu, noise))
-
-
-def tobit(scores: list[float], mu: float, sigma: float, log_tau: float | None) -> float:
-    """Scores on a scale from 1 to 4: a multivariate normal density of those inside, the rest given them."""
-    y = [(score - 2.5) / 3 for score in scores]
-    inside, low, high = [x for x in y if abs(x) < 0.5], y.count(-0.5), y.count(0.5)
-    tau = 0.0 if log_tau is None else math.exp(log_tau)
-    n, total, there, spread = len(inside), 0.0, mu, tau
-    if inside:
-        cov = sigma**2 * np.eye(n) + tau**2
-        total = float(stats.multivariate_normal.logpdf(inside, [mu] * n, cov))
-        there = mu + float(tau**2 * np.ones(n) @ np.linalg.solve(cov, np.array(inside) - mu))
-        spread = math.sqrt(max(tau**2 - float(tau**4 * np.ones(n) @ np.linalg.solve(cov, np.ones(n))), 0.0))
-
-    def beyond(seen: float) -> float:
-        below, above = stats.norm.cdf((-0.5 - seen) / sigma), stats.norm.sf((0.5 - seen) / sigma)
-        return float(below**low * above**high)
-
-    return total + math.log(beyond(mu) if log_tau is None else ruled(lambda z: beyond(there + spread * z)))
 
 
 def centre_by_centre(case: Any, v: dict[str, Any], combine: Callable[[list[float]], float]) -> float:
@@ -732,10 +710,10 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
     for x in case.points[:2]:
         values = case.values(x)
         repeated = case.model.data == "scores" and case.ties and strength["kind"] == "normal"
-        if ("log_spread" in values and strength["kind"] != "learned-scale") or repeated:
+        if strength.get("kind") == "learned" or repeated:
             fixed = strength["sd"] if repeated else None
             density["strength"] = lambda v, x=values, sd=fixed: in_units(case, x, sd)  # type: ignore[misc]
-        learned = ("learned-scale", "shared-scale", "divided-scale")
+        learned = ("learned-scale", "shared-scale", "shared-scale-level", "divided-scale")
         if "context" in file or "taste" in file or strength.get("kind") in learned:
             density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
         expected = sum(density[name](value) for name, value in values.items())
@@ -786,6 +764,9 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         "tie_judge": over("log_tie_spread"),
         "log_discrimination": over("log_discrimination_spread"),
         "shift": over("log_shift_spread"),
+        "judge_item_effect": lambda value: float(
+            stats.norm.logpdf(np.asarray(value) / np.exp(v["log_judge_item"])[:, None, None]).sum()
+        ),
     }
     rates = {
         "log_spread": file["strength"]["rate"],
@@ -829,22 +810,16 @@ def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
     answers = round(pairs / case.scores.groupby(["criterion", "item"]).ngroups, 1)
     runs = round(len(case.scores) / pairs, 1)
     own = [math.exp(2 * x) for x in v["log_judge_item"]] if case.ties else [0.0] * len(v["severity"])
-    if "log_noise" in v:
-        each = [1 / (math.exp(2 * x) / runs + more) for x, more in zip(v["log_noise"], own, strict=True)]
-    else:
-        consistency = [math.exp(x) for x in v.get("log_discrimination", np.zeros(len(own)))]
-        slopes = [sharp(v, k) if "raw_discrimination" in v else consistency[k] for k in range(len(own))]
-        each = [a**2 / (math.pi**2 / 3 / runs + more) for a, more in zip(slopes, own, strict=True)]
+    consistency = [math.exp(x) for x in v.get("log_discrimination", np.zeros(len(own)))]
+    slopes = [sharp(v, k) if "raw_discrimination" in v else consistency[k] for k in range(len(own))]
+    each = [a**2 / (math.pi**2 / 3 / runs + more) for a, more in zip(slopes, own, strict=True)]
     cells = np.zeros((len(v["strength"]), len(v["strength"][0])))
     people = case.people if case.model.data == "scores" else case.scores.iloc[:0]
     for criterion, item, _ in people[["criterion", "item", "score"]].itertuples(index=False, name=None):
         cells[case.problem.criteria.index(criterion), case.problem.items.index(item)] += 1
     person = 1.0 / (math.pi**2 / 3)
-    if "log_people" in v or "log_noise_people" in v:
-        sharp_people = "log_people" in v
-        person = (
-            math.exp(2 * v["log_people"]) * person if sharp_people else math.exp(-2 * v["log_noise_people"])
-        )
+    if "log_people" in v:
+        person *= math.exp(2 * v["log_people"])
     voted = 0.0
     if "log_vote_scale" in v:
         each_item = round(2 * len(case.votes) / (len(v["strength"]) * len(v["strength"][0])), 1)
@@ -855,7 +830,7 @@ def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
         sd = fixed or math.exp(v["log_spread"][c])
         known = [answers * statistics.mean(each) + voted + count * person for count in cells.ravel()]
         log_unit = math.log(sd) - 0.5 * statistics.mean(math.log1p(known_of * sd**2) for known_of in known)
-        around = [x - (v["level"][c] if "level" in v else 0.0) for x in row]
+        around = list(row)
         assert sum(around) == pytest.approx(0.0, abs=1e-9 * sd * len(row))
         # on the plane of sum zero there is one coordinate fewer
         total += sum(float(stats.norm.logpdf(x, 0.0, sd)) for x in around) - float(

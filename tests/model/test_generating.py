@@ -17,11 +17,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLA
 
 DRAWS = 1200
 LEVEL = 1e-4
-# baselines pool answers before a model sees them; ties stand for repeated scores, of which it knows the means alone
+# baselines pool answers before a model sees them
 NOT_GENERATING = {
     (name, ties) for name in ("majority-vote", "mean-score", "median-score") for ties in (False, True)
 }
-NOT_GENERATING |= {("rating-continuous", True)}
 
 
 def statistics(drawn: dict[str, np.ndarray]) -> dict[str, float]:

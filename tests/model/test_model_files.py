@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from model.lifts import LIFTS
 
 from voirdire.model.specs import SECTIONS, load_model, specification_folder
 
@@ -32,12 +33,12 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, 
                     name: 0.0 * of for name, of in values.items() if name.startswith(("effect:", "judge:"))
                 }
             expected = simple.log_likelihood(values)
-            for section, terms in SECTIONS[case.model.data].items():
+            for section in SECTIONS[case.model.data]:
                 if section not in case.model.sections or section not in simple.model.sections:
                     continue
                 ours, theirs = (getattr(model, section).kind for model in (case.model, simple.model))
                 if ours != theirs:
-                    values = terms[ours].lifts[theirs](values)
+                    values = LIFTS[ours][theirs](values)
             lifted = {
                 # of contexts and tastes, and of spreads, the simpler model has none
                 p.name: np.broadcast_to(values.get(p.name, 0.0), p.shape(case.density.sizes))

@@ -480,3 +480,13 @@ class TestMqm:
             tmp_path / "c", [{"system": "S", "seg_id": 3, "rater": "r", "category": "x", "severity": "Major"}]
         )
         assert rows(read(path).scores) == [["r", "3/S", -5, "3", "S"]]
+
+
+def test_a_member_of_a_list_that_is_no_object_is_refused_by_name(tmp_path: Path) -> None:
+    case = {"name": "c", "metricsData": [{"name": "tone", "score": 1, "evaluationModel": "m"}]}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"testCases": [case, [1], "x"]}))
+    assert rows(read(path).refused) == [
+        ["run.json case 1", "a list instead of an object"],
+        ["run.json case 2", "a str instead of an object"],
+    ]

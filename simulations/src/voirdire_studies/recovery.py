@@ -17,7 +17,7 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_table as judge_summary
 from voirdire.model.specs import load_model
 from voirdire.planning.simulated import count_panel, merge_equal, pose_panels
-from voirdire.simulate.judges import Accuracy
+from voirdire.simulate import Accuracy
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import Truth
 from voirdire.simulate.votes import simulate_counts

@@ -80,13 +80,8 @@ class UntilKnown:
     Options: ClassVar[type[Any]] = PairOptions
 
     def __init__(self, plan: Plan, request: Request) -> None:
-        self.protocol, self.prompts, self.request, self.course = (
-            plan.protocol,
-            plan.prompts,
-            request,
-            Course(),
-        )
-        self.name = plan.protocol.name
+        self.protocol, self.prompts, self.name = plan.protocol, plan.prompts, plan.protocol.name
+        self.request, self.course = request, Course()
         if not isinstance(plan.setting.options, PairOptions):
             raise InputError(
                 f"protocol {self.name}: what it asks depends on earlier answers, so that single comparisons cannot be "
@@ -126,29 +121,17 @@ class UntilKnown:
         import pandas as pd
 
         judges = {judge.name: judge for judge in setting.judges}
-        table: dict[str, list[Any]] = {
-            name: [] for name in ("judge", "criterion", "context", "first", "second", "cost")
-        }
+        rows = []
         for (judge, key), question in questions.items():
             prompt = self.prompts.render(question.template, question.variables)
             read = count_text_tokens(prompt.system + prompt.user)
             wrote = estimate_answer_tokens(question.schema, judges[judge].max_tokens)
-            row = (
-                judge,
-                key[1],
-                question.variables.get("context"),
-                key[2],
-                key[3],
-                token_price(judges[judge], read, wrote),
-            )
-            for column, value in zip(table.values(), row, strict=True):
-                column.append(value)
-        if not all(table["cost"]):
-            table["cost"] = [1.0] * len(questions)
-        for name in ("criterion", "context"):
-            if not any(table[name]):
-                del table[name]
-        return pd.DataFrame(table)
+            price = token_price(judges[judge], read, wrote)
+            rows.append((judge, key[1], question.variables.get("context"), key[2], key[3], price))
+        table = pd.DataFrame(rows, columns=["judge", "criterion", "context", "first", "second", "cost"])
+        if not table["cost"].all():
+            table["cost"] = 1.0
+        return table.drop(columns=[name for name in ("criterion", "context") if not any(table[name])])
 
 
 def _next_round(work: Rounds, winners: Sequence[str | None]) -> Ints | None:

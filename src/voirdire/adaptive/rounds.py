@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from voirdire.adaptive.condition import Condition, read_conditions, unmet_conditions
 from voirdire.adaptive.design import Design, design_order, linkable_groups, starting_questions
-from voirdire.adaptive.known import Known, summarise_groups
+from voirdire.adaptive.known import Condition, Known, read_conditions, summarise_groups, unmet_conditions
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.tables.problems import nearest_name
@@ -154,7 +153,8 @@ def choose_rounds(
     order = design_order(questions, "random" if request.design == "random" else "cyclic", request.seed)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    group = _question_groups(questions, course.groups)
+    code = {item: number for number, items in enumerate(course.groups) for item in items}
+    group = np.array([code[item] for item in questions["first"]], np.int64)
     left = np.ones(len(questions), bool)
     winner = np.full(len(questions), None, dtype=object)
     chosen, before = starting_questions(questions, order), np.ones(len(course.groups), bool)
@@ -164,16 +164,17 @@ def choose_rounds(
         answered = np.array([one is not None for one in winner])
         if not answered.any():
             break
-        found = _fit_votes(questions[answered].assign(winner=winner[answered]), request, criteria)
+        votes = questions[answered].assign(winner=winner[answered])
+        found = fit(votes, criteria, model=request.model, method="laplace", seed=request.seed)
         course.known = summarise_groups(found, course.groups)
         now = np.array(
             [not request.until or bool(unmet_conditions(request.until, one)) for one in course.known]
         )
         # one round in which it holds may be luck; in the last there is nothing left to ask
         open_, before = (now | before if left.any() else now).tolist(), now
-        course.rounds.append(
-            _round_record(len(course.rounds) + 1, questions, left, answered, course.known, open_)
-        )
+        record = _round_record(questions, ~left, answered, course.known)
+        best = course.known[0].best if len(course.known) == 1 else ""
+        course.rounds.append({"round": len(course.rounds) + 1, **record, "open": sum(open_), "best": best})
         if not any(open_):
             course.reached = True
             break
@@ -181,10 +182,6 @@ def choose_rounds(
         rows = rows[np.argsort(place[rows])]
         chosen = _next_round(found, questions, rows, request, int((~left).sum()))
     return course
-
-
-def _fit_votes(votes: pd.DataFrame, request: Request, criteria: object) -> Fit:
-    return fit(votes, criteria, model=request.model, method="laplace", seed=request.seed)
 
 
 def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked: int) -> Ints:
@@ -211,34 +208,18 @@ def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Reques
 
 
 def _round_record(
-    number: int,
-    questions: pd.DataFrame,
-    left: Any,
-    answered: Any,
-    groups: Sequence[Known],
-    open_: Sequence[bool],
+    questions: pd.DataFrame, asked: Any, answered: Any, groups: Sequence[Known]
 ) -> dict[str, Any]:
-    cost = float(questions["cost"].to_numpy()[~left].sum()) if "cost" in questions else float((~left).sum())
-    least = {
+    """What was asked so far, and what is known of the groups of which least is known."""
+    return {
+        "asked": int(asked.sum()),
+        "answered": int(answered.sum()),
+        "cost": float(questions["cost"].to_numpy()[asked].sum() if "cost" in questions else asked.sum()),
         "p_best": min(one.p_best for one in groups),
         "loss": max(one.loss for one in groups),
         "width": max(one.width for one in groups),
         "accuracy": min(one.accuracy for one in groups),
     }
-    return {
-        "round": number,
-        "asked": int((~left).sum()),
-        "answered": int(answered.sum()),
-        "cost": cost,
-        **least,
-        "open": sum(open_),
-        "best": groups[0].best if len(groups) == 1 else "",
-    }
-
-
-def _question_groups(questions: pd.DataFrame, groups: Sequence[Sequence[str]]) -> Ints:
-    code = {item: number for number, group in enumerate(groups) for item in group}
-    return np.array([code[item] for item in questions["first"]], np.int64)
 
 
 def group_summaries(course: Course) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def plot_progress(course: Course, request: Request) -> str:
         for ax, name in zip(
             figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names, strict=True
         ):
-            values = [row[QUANTITIES[name][0]] for row in course.rounds]
+            values = [row[QUANTITIES[name].field] for row in course.rounds]
             ax.plot(spent, values, color=BLUE, marker="o", markersize=3)
             if name in bounds:
                 ax.axhline(bounds[name], color=ORANGE, linewidth=1)

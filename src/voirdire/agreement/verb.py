@@ -23,7 +23,7 @@ from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.covariates import covariate_columns
 from voirdire.tables.detect import read_table
 from voirdire.tables.given import convert_to_library, library_of
@@ -156,28 +156,16 @@ def agreement(
     if hold is not None and measures is None:
         measures = ("win_rate_ties_half", HELD)
     asked = {measures} if isinstance(measures, str) else {*(measures or ())}
-    liked = (
-        criterion_preferences(answers, votes or matched, hold)
-        if _needs_preferences(answers, asked, hold)
-        else []
-    )
+    needed = _needs_preferences(answers, asked, hold)
+    liked = criterion_preferences(answers, votes or matched, hold) if needed else []
     work, notes = plan_tasks(matched, measures, judges, against, pairs, votes, liked)
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
         copies = {judges: identical_judges_note(panel) for judges, panel in panels.items()}
+        note = partial(_note_on_resampling, ratings=ratings, how=how)
         noted = [
-            replace(
-                task,
-                note=partial(
-                    _note_on_resampling,
-                    task=task,
-                    ratings=ratings,
-                    how=how,
-                    copies=copies.get(task.judges, ""),
-                ),
-            )
-            for task in tasks
+            replace(task, note=partial(note, task=task, copies=copies.get(task.judges, ""))) for task in tasks
         ]
         whole = [task for task in noted if how.unit in ("item", "context") or _is_panel_task(task)]
         ready = dict(zip(map(id, whole), result_rows(whole, how, ratings.contexts), strict=True))
@@ -199,8 +187,7 @@ def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
         problems.append(
             f"{DEGREES} needs a column 'degree': how sure the judge was of each winner, from 0.5 to 1"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return compares and not measures.isdisjoint((HELD, DEGREES))
 
 
@@ -222,10 +209,8 @@ def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Re
     if found.interval.low is not None and how.unit != "item":
         number, name = len(task.judges), "judges"
         if how.unit == "context" and ratings.contexts is not None:
-            number, name = (
-                len(np.unique(ratings.contexts[with_fixed_judges(task.statistic).support])),
-                "contexts",
-            )
+            used = with_fixed_judges(task.statistic).support
+            number, name = len(np.unique(ratings.contexts[used])), "contexts"
         if number < FEW:
             few = f"only {number} {name} to resample: the interval is likely too narrow"
     return "; ".join(filter(None, [few, copies]))

@@ -30,7 +30,7 @@ from voirdire.cli import signals
 from voirdire.cli.console import print_error, print_note
 from voirdire.errors import InputError
 from voirdire.notices import listen_for_notes
-from voirdire.tables.formats.file_judge import JOIN_FILES
+from voirdire.tables.formats.format import JOIN_FILES
 from voirdire.tables.problems import nearest_name
 
 #: The verbs, in the order of ``--help``; the module of that name is imported when the verb is called (``app_`` and

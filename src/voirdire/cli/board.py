@@ -92,7 +92,7 @@ def _show_board(found: dict[str, Any], fitted: Any) -> None:
         if "items" in one
     ]
     parts += [show.rate_table(found["reference"], found["prob"])]
-    parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"])]
+    parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"], unit)]
     console.print_parts([*parts, show.model_checks_table(found["checks"])])
     out.print()
     out.print(

@@ -70,8 +70,8 @@ def fit(
         (maple-contexts, crowd-bt-contexts where items meet in several contexts), with one coin a judge where the order
         is unknown (learned-crowd-bt, unordered-maple-tastes, unordered-...-contexts); hierarchical-dawid-skene for
         labels (ordered-labels for grades, family-dawid-skene for families of judges); rating-learned for scores
-        (rating-contexts of items in several contexts, rating-halo under several criteria, rating-continuous between
-        levels, rating-continuous-halo for both, rating-families for families of judges), plackett-luce-tastes for
+        (rating-contexts of items in several contexts, rating-halo under several criteria, rating-continuous, -halo
+        and -contexts between levels, rating-families for families of judges), plackett-luce-tastes for
         rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), joint-position for votes and
         scores.
     method
@@ -204,8 +204,8 @@ def show_fit(result: Fit) -> None:
             ranks = {} if decision is None or about_systems else decision.ranks
             parts.append(shown.ranking_table(found["items"], result.prob, unit=unit, ranks=ranks))
         parts += [judges, shown.criterion_table(found["criteria"], result.prob)]
-    parts.append(shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob))
-    parts.append(shown.term_table(found.get("terms"), result.prob))
+    parts.append(shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob, unit))
+    parts.append(shown.term_table(found.get("terms"), result.prob, unit))
     console.print_parts([*parts, shown.model_checks_table(found["checks"])])
     if judges is None:
         out.print(f"\n{result.model.name} takes all judges alike: it says nothing about them.")

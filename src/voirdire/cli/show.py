@@ -89,7 +89,7 @@ def ranking_table(
 
 
 def covariate_table(
-    rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float
+    rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float, unit: str = "log-odds"
 ) -> RenderableType | None:
     """Effects of covariates, and of own families judge by judge; None where there are none."""
     if not rows:
@@ -101,17 +101,17 @@ def covariate_table(
             "covariate": name,
             "effect": number_text(row["effect"]),
             "interval": _interval_text(row["low"], row["high"]),
-            "for each": unit,
+            "for each": each,
         }
-        for name, row, unit in named
+        for name, row, each in named
     ]
-    return fill_table(titled_table("Held fixed, log-odds", prob), cells, ["covariate"])
+    return fill_table(titled_table(f"Held fixed, {unit}", prob), cells, ["covariate"])
 
 
-def term_table(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
+def term_table(rows: Sequence[Row] | None, prob: float, unit: str = "log-odds") -> RenderableType | None:
     """Values of terms beside a model's own, those farthest from 0; None where there are none."""
     return _first_rows(
-        titled_table("Terms, log-odds", prob),
+        titled_table(f"Terms, {unit}", prob),
         sorted(rows or (), key=lambda row: -abs(row["value"])),
         lambda row: {
             "term": row["term"],

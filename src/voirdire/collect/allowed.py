@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from voirdire.collect.protocol import Judge
+from voirdire.collect.protocol import VARIABLE, Judge
 from voirdire.collect.redact import SHOWN
 from voirdire.errors import InputError
 
@@ -93,7 +93,6 @@ BUILT_IN = {
     "OPENAI_API_KEY": "api.openai.com",
     "OPENROUTER_API_KEY": "openrouter.ai",
 }
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HOST = re.compile(r"[a-z0-9_.-]+|[0-9a-f:.]+")
 
 #: Asked whether the key of a variable may go to an address; the answer is remembered if it is yes.
@@ -131,7 +130,7 @@ def parse_key_hosts(given: Iterable[str]) -> set[tuple[str, str]]:
     for text in given:
         name, _, host = text.partition("=")
         name, host = name.strip(), host.strip().lower().strip("[]")
-        if not (NAME.fullmatch(name) and _HOST.fullmatch(host)):
+        if not (VARIABLE.holds(name) and _HOST.fullmatch(host)):
             raise InputError(
                 "--allow-key is not NAME=HOST; write for example LAB_KEY=llm.example.org (no key, no https://)"
             )
@@ -206,7 +205,7 @@ def _read_allowed_hosts() -> set[tuple[str, str]]:
     except (OSError, RuntimeError, UnicodeDecodeError):
         return set()
     pairs = (line.strip().partition("=") for line in lines)
-    return {(name, host) for name, _, host in pairs if NAME.fullmatch(name) and host}
+    return {(name, host) for name, _, host in pairs if VARIABLE.holds(name) and host}
 
 
 def _remember_host(name: str, host: str) -> None:

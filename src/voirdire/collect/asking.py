@@ -15,12 +15,12 @@ from typing import Any
 from voirdire.collect.answers import check_schema, describe_misfit
 from voirdire.collect.batch import Batches
 from voirdire.collect.batch_rows import BatchRows
-from voirdire.collect.budget import Budget, Limits, Progress
+from voirdire.collect.budget import Budget
 from voirdire.collect.client import Client, Form, Request
 from voirdire.collect.journal import Journal
 from voirdire.collect.panel import RULE
+from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Judge, Key, Question, key_text
-from voirdire.collect.rendering import Prompts
 from voirdire.collect.rules import decide_by_rule
 from voirdire.collect.sending import Sender
 from voirdire.errors import InputError
@@ -35,28 +35,25 @@ class Asking:
 
     Parameters
     ----------
-    judges : tuple of Judge
-    prompts : Prompts
+    plan : Plan
     journal : Journal
-    limits : Limits
+    budget : Budget
+        Stands where runs before have left off when it is given.
     connect : coroutine function, optional
         Called once before the first request; returns each judge's client and form. Without it nothing is asked:
         questions that the journal does not answer are missing.
-    progress : callable, optional
-        Called with a ``Progress`` after every question.
     """
 
     def __init__(
         self,
-        judges: tuple[Judge, ...],
-        prompts: Prompts,
+        plan: Plan,
         journal: Journal,
-        limits: Limits,
+        budget: Budget,
         connect: Callable[[], Awaitable[Mapping[str, tuple[Client, Form]]]] | None = None,
-        progress: Callable[[Progress], None] | None = None,
     ) -> None:
+        judges = plan.setting.judges
         self._judges = {judge.name: judge for judge in judges}
-        self._prompts, self._journal, self._connect = prompts, journal, connect
+        self._prompts, self._journal, self._budget, self._connect = plan.prompts, journal, budget, connect
         self._slots = {
             judge.name: asyncio.Semaphore(sys.maxsize if judge.batch else judge.concurrency)
             for judge in judges
@@ -71,15 +68,13 @@ class Asking:
         self._batches: list[Batches] = []
         #: Questions that are being asked, also in batches.
         self._moving = 0
-        totals = journal.totals_by_judge().values()
-        self.progress = Progress(
-            requests=int(sum(row["requests"] for row in totals)), cost=sum(row["cost"] for row in totals)
-        )
-        self._budget = Budget(limits, self.progress, progress)
-        for judge in judges:
-            self._budget.reserve_sent(*BatchRows(journal, judge.name).unanswered_requests())
         #: Questions that were put and not asked, as there is no connection.
         self.unasked = 0
+        for row in journal.totals_by_judge().values():
+            budget.progress.requests += int(row["requests"])
+            budget.progress.cost += row["cost"]
+        for judge in judges:
+            budget.reserve_sent(*BatchRows(journal, judge.name).unanswered_requests())
 
     async def ask(self, question: Question) -> Answer:
         """Answer a question; what a protocol is given as ``ask``."""
@@ -103,19 +98,20 @@ class Asking:
             self.unasked += 1
             return Answer(None, NOT_ASKED)
         request = self._request(question, judge)
-        if kept.hash != self._digest(name, request):
+        digest, answer = kept
+        if digest != self._digest(name, request):
             raise InputError(
                 f"the journal {self._journal.path} holds an answer of {judge.name} to another form of the question "
                 f"{key_text(question.key)}: a prompt or the protocol has changed since; go on with the version that "
                 "began it, or name another output folder"
             )
-        if kept.answer.missing is None and describe_misfit(kept.answer.content, question.schema):
+        if answer.missing is None and describe_misfit(answer.content, question.schema):
             raise InputError(
                 f"the journal {self._journal.path} holds an answer of {judge.name} to the question "
                 f"{key_text(question.key)} that is none; it is damaged, name another output folder"
             )
-        self._budget.count(kept.answer)
-        return kept.answer
+        self._budget.count(answer)
+        return answer
 
     def stop(self, reason: str) -> str | None:
         """Ask nothing more; what `finish` will wait for, if anything."""
@@ -191,9 +187,8 @@ class Asking:
             request = self._request(question, judge)
             digest = self._digest(name, request)
             answer, requests = await self._senders[judge.name].answer(question.key, request)
-            prompt = (request.system, request.user)
-            self._journal.keep(*name, digest, answer, requests, prompt)
-        self.progress.asked += 1
+            self._journal.keep(*name, digest, answer, requests, (request.system, request.user))
+        self._budget.progress.asked += 1
         return answer
 
     async def _connect_servers(self) -> None:

@@ -15,12 +15,20 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from voirdire.collect.batch_api import ENDPOINT, Batch, BatchApi, request_outcome
-from voirdire.collect.batch_rows import BatchRows, Line
+from voirdire.collect.batch_api import (
+    ENDED,
+    ENDPOINT,
+    BatchApi,
+    Table,
+    batch_faults,
+    request_outcome,
+    result_files,
+)
+from voirdire.collect.batch_rows import BatchRows, Queued
 from voirdire.collect.budget import Budget, Stop
 from voirdire.collect.client import Client, Form, Request, request_body
 from voirdire.collect.journal import Journal
@@ -36,17 +44,6 @@ _PAUSE, _QUIET = 0.03, 10.0
 #: Seconds between two looks at a batch, least and most; they grow.
 _SOON, _LATE = 0.02, 60.0
 _LEAST_TIMEOUT = 300.0
-
-
-class _Queued(NamedTuple):
-    """A request that waits for its batch: ``custom_id``, key, number, form, about its cost, its line in the file."""
-
-    custom: str
-    key: Key
-    number: int
-    form: Form
-    expected: float
-    line: bytes
 
 
 class Batches:
@@ -68,8 +65,9 @@ class Batches:
     ) -> None:
         self._judge, self._client, self._budget, self._idle = judge, client, budget, idle
         self._api = BatchApi(client, max(judge.timeout, _LEAST_TIMEOUT))
-        self._rows = BatchRows(journal, judge.name)
-        self._queue: list[_Queued] = []
+        #: Its requests in the journal.
+        self.rows = BatchRows(journal, judge.name)
+        self._queue: list[Queued] = []
         self._replies: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._gathering: asyncio.Task[None] | None = None
         #: By batch, what begins and follows it; and those that only wait for the server.
@@ -82,22 +80,18 @@ class Batches:
         """Requests that wait for a batch, or in one."""
         return len(self._replies)
 
-    def line(self, key: Key, number: int) -> Line | None:
-        """A question's request of this number, if it is in a batch."""
-        return self._rows.line(key, number)
-
     async def recover_batches(self) -> None:
         """Find out which batches were begun when a run before ended in the midst of it."""
-        for begun in self._rows.open():
+        for begun in self.rows.open():
             if begun.batch is not None:
                 continue
             found = None if begun.file is None else await self._find_batch(begun.name, begun.file)
             if found is not None:
-                self._rows.note_created(begun.name, found)
+                self.rows.note_created(begun.name, found)
                 continue
-            count, cost = self._rows.unanswered_requests()
-            self._rows.drop_batch(begun.name)
-            left, costs = self._rows.unanswered_requests()
+            count, cost = self.rows.unanswered_requests()
+            self.rows.drop_batch(begun.name)
+            left, costs = self.rows.unanswered_requests()
             self._budget.reserve_sent(left - count, costs - cost)
 
     async def send(self, key: Key, number: int, request: Request, form: Form, expected: float) -> Reply:
@@ -110,7 +104,7 @@ class Batches:
         Stop
             The run ends before the batch does.
         """
-        line = self._rows.line(key, number)
+        line = self.rows.line(key, number)
         if line is None and not self._judge.batch:
             return await self._client.send(request, form, self._judge.timeout)
         found = line.reply if line is not None else None
@@ -129,7 +123,7 @@ class Batches:
                     "body": request_body(request, form),
                 }
                 text = json.dumps(sent, default=dict).encode() + b"\n"
-                self._queue.append(_Queued(custom, key, number, form, expected, text))
+                self._queue.append(Queued(custom, key, number, form, expected, text))
                 if self._gathering is None or self._gathering.done():
                     self._gathering = asyncio.create_task(self._gather_queue())
             found = await future
@@ -141,7 +135,8 @@ class Batches:
         """Wait for no batch any more: those that run go on at the server."""
         self._left = reason
         self._queue.clear()
-        self._fail_requests(list(self._replies), Stop(reason))
+        for custom in list(self._replies):
+            self._settle_request(custom, Stop(reason))
         for name in self._following:
             self._tasks[name].cancel()
 
@@ -169,7 +164,7 @@ class Batches:
                 name, count = f"voirdire-{secrets.token_hex(8)}", 0
                 self._start_task(name, [line.custom for line in lines], self._begin_and_follow(name, lines))
 
-    def _cut_batch(self) -> list[_Queued]:
+    def _cut_batch(self) -> list[Queued]:
         """Take as much from the queue as goes into one batch; in the order in which the journal lists it."""
         size = count = 0
         for line in self._queue[:_MOST]:
@@ -184,13 +179,13 @@ class Batches:
         """Follow a batch that was begun before."""
         if name in self._tasks:
             return
-        begun = {one.name: one.batch for one in self._rows.open()}
+        begun = {one.name: one.batch for one in self.rows.open()}
         if begun.get(name) is None:
             raise InputError(
                 f"judge {self._judge.name!r}: the journal does not say which batch {name} is; it is damaged, name "
                 "another output folder"
             )
-        self._start_task(name, self._rows.request_names(name), self._follow_batch(name, str(begun[name])))
+        self._start_task(name, self.rows.request_names(name), self._follow_batch(name, str(begun[name])))
 
     def _start_task(self, name: str, customs: list[str], work: Any) -> None:
         async def run_guarded() -> None:
@@ -198,28 +193,31 @@ class Batches:
             self._budget.tell()
             try:
                 await work
-            except asyncio.CancelledError:
-                self._fail_requests(customs, Stop(self._left or "interrupted"))
-            except Exception as error:
-                self._fail_requests(customs, error)
+            except (Exception, asyncio.CancelledError) as error:
+                why = error if isinstance(error, Exception) else Stop(self._left or "interrupted")
+                for custom in customs:
+                    self._settle_request(custom, why)
             finally:
                 self._budget.progress.batched -= len(customs)
                 self._following.discard(name)
 
         self._tasks[name] = asyncio.create_task(run_guarded())
 
-    def _fail_requests(self, customs: Collection[str], error: Exception) -> None:
-        for custom in customs:
-            future = self._replies.pop(custom, None)
-            if future is not None and not future.done():
-                future.set_exception(error)
+    def _settle_request(self, custom: str, outcome: Table | Exception) -> None:
+        """Hand out what came of a request, or why nothing did."""
+        future = self._replies.pop(custom, None)
+        if future is None or future.done():
+            return
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
 
-    async def _begin_and_follow(self, name: str, lines: list[_Queued]) -> None:
+    async def _begin_and_follow(self, name: str, lines: list[Queued]) -> None:
         """Begin a batch, and follow it."""
-        made = [(line.key, line.number, line.custom, line.form, line.expected) for line in lines]
-        self._rows.made(name, datetime.now(UTC).isoformat(timespec="milliseconds"), made)
+        self.rows.made(name, datetime.now(UTC).isoformat(timespec="milliseconds"), lines)
         batch = await self._begin(name, b"".join(line.line for line in lines))
-        self._rows.note_created(name, batch)
+        self.rows.note_created(name, batch)
         if self._left is None:
             await self._follow_batch(name, batch)
 
@@ -230,8 +228,8 @@ class Batches:
             file = None
             try:
                 file = await self._api.upload_file(name, content)
-                self._rows.note_uploaded(name, file)
-                return (await self._api.create(file, name)).id
+                self.rows.note_uploaded(name, file)
+                return str((await self._api.create(file, name))["id"])
             except NoReply as error:
                 trouble = error
             refused = not trouble.passing and trouble.status is not None and 300 <= trouble.status < 500
@@ -240,80 +238,73 @@ class Batches:
             if found is not None:
                 return found
             tries += 1
-            if not trouble.passing or tries >= self._budget.limits.request_tries:
-                self._rows.drop_batch(name)
+            if not trouble.passing or tries >= self._budget.panel.request_tries:
+                self.rows.drop_batch(name)
                 raise self._fatal_error(trouble, "no batch can be begun")
-            self._rows.note_uploaded(name, None)
+            self.rows.note_uploaded(name, None)
             await self._wait_to_retry(tries, trouble)
 
     async def _find_batch(self, name: str, file: str) -> str | None:
         """Find the server's name of a batch that may have been begun; None if it was not, and will not be."""
         try:
-            found = await self._retry_call(lambda: self._find_listed(name, file))
+            found = await self._retry_call(lambda: self._api.find(name, file))
             if found is None:
                 try:
                     await self._retry_call(lambda: self._api.delete(file))
                 except NoReply as error:
                     if error.passing:
                         raise
-                await asyncio.sleep(4 * self._budget.limits.backoff)
-                found = await self._retry_call(lambda: self._find_listed(name, file))
+                await asyncio.sleep(4 * self._budget.panel.backoff)
+                found = await self._retry_call(lambda: self._api.find(name, file))
         except NoReply as error:
             raise self._fatal_error(error, "whether a batch was begun cannot be told") from None
         return found
 
-    async def _find_listed(self, name: str, file: str) -> str | None:
-        async for batch in self._api.listed():
-            if batch.name == name or batch.input_file == file:
-                return batch.id
-        return None
-
     async def _follow_batch(self, name: str, batch: str) -> None:
         """Wait for the end of a batch, and hand out its answers."""
         self._following.add(name)
-        customs = self._rows.request_names(name)
-        pause = max(self._budget.limits.backoff, _SOON)
+        customs = self.rows.request_names(name)
+        pause = max(self._budget.panel.backoff, _SOON)
         try:
-            while not (state := await self._retry_call(lambda: self._api.get(batch))).ended:
+            while (state := await self._retry_call(lambda: self._api.get(batch))).get("status") not in ENDED:
                 await asyncio.sleep(min(pause, _LATE))
                 pause *= 1.5
-            outcomes = await self._batch_outcomes(state, customs)
+            status, outcomes = str(state["status"]), await self._batch_outcomes(state, customs)
         except NoReply as error:
             if error.passing or error.status in (401, 403):
                 raise self._fatal_error(error, f"batch {batch} cannot be fetched") from None
-            state = Batch(batch, "gone")
             reason = f"its batch {batch} cannot be fetched ({error.reason})"
-            outcomes = {custom: {"status": None, "reason": reason, "passing": False} for custom in customs}
-        if state.status == "cancelled" and self._budget.stopped is None:
+            status, lost = "gone", {"status": None, "reason": reason, "passing": False}
+            outcomes = dict.fromkeys(customs, lost)
+        if status == "cancelled" and self._budget.stopped is None:
             self._budget.stopped = f"batch {batch} of judge {self._judge.name!r} was cancelled at its server"
-        self._rows.ended(name, state.status, outcomes)
+        self.rows.ended(name, status, outcomes)
         for custom, found in outcomes.items():
-            future = self._replies.pop(custom, None)
-            if future is not None and not future.done():
-                future.set_result(found)
+            self._settle_request(custom, found)
 
-    async def _batch_outcomes(self, state: Batch, customs: list[str]) -> dict[str, Mapping[str, Any]]:
+    async def _batch_outcomes(self, state: Table, customs: list[str]) -> dict[str, Table]:
         """Outcome of each request of a batch that has ended."""
-        rows: dict[str, Mapping[str, Any]] = {}
-        for file in filter(None, (state.output_file, state.error_file)):
+        rows: dict[str, Table] = {}
+        for file in result_files(state):
             rows = {**await self._fetch_lines(file), **rows}
-        wrong = {line: f"{code}: {said}" for code, said, line in state.errors if line is not None}
-        whole = next((f"{code}: {said}" for code, said, line in state.errors if line is None), None)
-        unknown = any(code == "model_not_found" for code, _, _ in state.errors)
-        found: dict[str, Mapping[str, Any]] = {}
+        faults = batch_faults(state, self._client.said)
+        unknown = any(code == "model_not_found" for code, _, _ in faults)
+        by_line = {line: said for _, said, line in faults if line is not None}
+        whole = next((said for _, said, line in faults if line is None), None)
+        found = {}
         for number, custom in enumerate(customs, 1):
-            if custom not in rows and number in wrong:
+            if custom not in rows and number in by_line:
                 status = 404 if unknown else 400
-                found[custom] = {"status": status, "reason": wrong[number], "passing": False}
+                found[custom] = {"status": status, "reason": by_line[number], "passing": False}
             elif custom not in rows and whole is not None:
                 found[custom] = {"status": 404 if unknown else None, "reason": whole, "passing": not unknown}
             else:
-                found[custom] = request_outcome(rows.get(custom), self._client.said, state.status)
+                found[custom] = request_outcome(rows.get(custom), self._client.said, str(state["status"]))
         return found
 
-    async def _fetch_lines(self, file: str) -> dict[str, Mapping[str, Any]]:
+    async def _fetch_lines(self, file: str) -> dict[str, Table]:
         """Lines of a file of answers: fetched again where it is damaged, and in the end taken as it is."""
-        rows: dict[str, Mapping[str, Any]] = {}
+        rows: dict[str, Table] = {}
 
         async def fetch_lines() -> None:
             nonlocal rows
@@ -337,14 +328,14 @@ class Batches:
                 return await call()
             except NoReply as error:
                 tries += 1
-                if not error.passing or tries >= self._budget.limits.request_tries:
+                if not error.passing or tries >= self._budget.panel.request_tries:
                     raise
                 await self._wait_to_retry(tries, error)
 
     async def _wait_to_retry(self, tries: int, trouble: NoReply) -> None:
         if self._left is not None:
             raise Stop(self._left)
-        wait = self._budget.limits.backoff * 2.0 ** (tries - 1) if trouble.after is None else trouble.after
+        wait = self._budget.panel.backoff * 2.0 ** (tries - 1) if trouble.after is None else trouble.after
         await asyncio.sleep(min(wait, _LATE))
 
     def _fatal_error(self, trouble: NoReply, what: str) -> Exception:

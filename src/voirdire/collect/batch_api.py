@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from voirdire.collect.client import Client
 from voirdire.collect.replies import NoReply, error_message, may_succeed_later
 
+Table: TypeAlias = dict[str, Any]
 #: Where the requests of a batch go, and how long a server may take over them.
 ENDPOINT, WINDOW = "/v1/chat/completions", "24h"
 #: Of the metadata of a batch: what this program calls it.
@@ -25,43 +25,8 @@ _ID = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 _PAGES, _PAGE = 100, 100
 
 
-@dataclass(frozen=True)
-class Batch:
-    """A batch as its server describes it.
-
-    Attributes
-    ----------
-    id, status : str
-        Its name at the server, and how far it is.
-    input_file, output_file, error_file : str or None
-        Names of files at the server.
-    name : str or None
-        What this program called it.
-    errors : tuple of (str, str, int or None)
-        Code, message and line (from 1) of what kept it from running.
-
-    Examples
-    --------
-    >>> Batch("batch_1", "in_progress").ended
-    False
-    """
-
-    id: str
-    status: str
-    input_file: str | None = None
-    output_file: str | None = None
-    error_file: str | None = None
-    name: str | None = None
-    errors: tuple[tuple[str, str, int | None], ...] = ()
-
-    @property
-    def ended(self) -> bool:
-        """True where it will not change any more."""
-        return self.status in ENDED
-
-
 class BatchApi:
-    """The batches of one server.
+    """The batches of one server, each as the table that the server gives, whose ``id`` can stand in an address.
 
     Parameters
     ----------
@@ -76,97 +41,109 @@ class BatchApi:
     async def upload_file(self, name: str, content: bytes) -> str:
         """Upload a file of requests, one a line; what the server calls it."""
         file = (f"{name}.jsonl", content, "application/jsonl")
-        return self._read_id(await self._json("files", "create", file=file, purpose="batch"), "file")
+        found = _check_id(await self._json("files", "create", file=file, purpose="batch"), "file")
+        return str(found["id"])
 
-    async def create(self, file: str, name: str) -> Batch:
+    async def create(self, file: str, name: str) -> Table:
         """Begin a batch of an uploaded file."""
         how = {"endpoint": ENDPOINT, "completion_window": WINDOW, "metadata": {MARK: name}}
-        return self._read_batch(await self._json("batches", "create", input_file_id=file, **how))
+        return _check_id(await self._json("batches", "create", input_file_id=file, **how))
 
-    async def get(self, batch: str) -> Batch:
+    async def get(self, batch: str) -> Table:
         """State of a batch."""
-        return self._read_batch(await self._json("batches", "retrieve", batch))
+        return _check_id(await self._json("batches", "retrieve", batch))
 
-    async def listed(self) -> AsyncIterator[Batch]:
-        """All batches of the key, as many as a server lists on a hundred pages."""
+    async def find(self, name: str, file: str) -> str | None:
+        """The server's name of a batch, by our name of it or its file, on at most a hundred pages of the list."""
         after: dict[str, str] = {}
         for _ in range(_PAGES):
             page = await self._json("batches", "list", limit=_PAGE, **after)
             rows = page.get("data")
             if not isinstance(rows, list):
                 raise NoReply("the server's answer is no list of batches", passing=True)
-            for row in rows:
-                yield self._read_batch(row)
+            for row in map(_check_id, rows):
+                about = row.get("metadata")
+                if row.get("input_file_id") == file or (isinstance(about, dict) and about.get(MARK) == name):
+                    return str(row["id"])
             if not rows or page.get("has_more") is not True:
-                return
-            after = {"after": self._read_batch(rows[-1]).id}
+                break
+            after = {"after": rows[-1]["id"]}
+        return None
 
     async def delete(self, file: str) -> None:
         """Delete an uploaded file."""
         await self._json("files", "delete", file)
 
-    async def lines(self, file: str) -> tuple[dict[str, Mapping[str, Any]], int]:
+    async def lines(self, file: str) -> tuple[dict[str, Table], int]:
         """Lines of a file of answers by ``custom_id`` (of equal ones the first); how many lines are no answers."""
         content = await self._call_sdk("files", "content", file)
-        found: dict[str, Mapping[str, Any]] = {}
-        damaged = 0
-        for line in filter(bytes.strip, content.split(b"\n")):
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            if isinstance(row, Mapping) and isinstance(row.get("custom_id"), str):
-                found.setdefault(row["custom_id"], row)
-            else:
-                damaged += 1
-        return found, damaged
+        rows = [_read_table(line) for line in filter(bytes.strip, content.split(b"\n"))]
+        named = [row for row in rows if row is not None and isinstance(row.get("custom_id"), str)]
+        return {row["custom_id"]: row for row in reversed(named)}, len(rows) - len(named)
 
     async def _call_sdk(self, group: str, method: str, *args: Any, **given: Any) -> bytes:
         def call_group(sdk: Any) -> Any:
-            return getattr(getattr(sdk, group).with_raw_response, method)(
-                *args, timeout=self._timeout, **given
-            )
+            raw = getattr(sdk, group).with_raw_response
+            return getattr(raw, method)(*args, timeout=self._timeout, **given)
 
         return await self._client.call(call_group, self._timeout)
 
-    async def _json(self, group: str, method: str, *args: Any, **given: Any) -> Mapping[str, Any]:
+    async def _json(self, group: str, method: str, *args: Any, **given: Any) -> Table:
         content = await self._call_sdk(group, method, *args, **given)
-        try:
-            found = json.loads(content)
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, Mapping):
+        found = _read_table(content)
+        if found is None:
             start = self._client.said(content[:200].decode("utf-8", "replace"))[:60]
             raise NoReply(f"the server's answer is no JSON object: {start!r}", passing=True)
         return found
 
-    def _read_id(self, found: Mapping[str, Any], what: str) -> str:
-        name = found.get("id")
-        if not isinstance(name, str) or not _ID.fullmatch(name):
-            raise NoReply(f"the server's answer names no {what}", passing=True)
-        return name
 
-    def _read_batch(self, found: Any) -> Batch:
-        if not isinstance(found, Mapping):
-            raise NoReply("the server's answer is no batch", passing=True)
-        metadata, errors = found.get("metadata"), found.get("errors")
-        rows = errors.get("data") if isinstance(errors, Mapping) else None
-        told = tuple(
-            (
-                str(row.get("code")),
-                self._client.said(str(row.get("message") or row.get("code"))),
-                row["line"] if isinstance(row.get("line"), int) else None,
-            )
-            for row in (rows if isinstance(rows, list) else [])
-            if isinstance(row, Mapping)
+def _read_table(content: bytes) -> Table | None:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _check_id(found: Any, what: str = "batch") -> Table:
+    """An answer of the server about something whose name can stand in an address."""
+    name = found.get("id") if isinstance(found, dict) else None
+    if not isinstance(name, str) or not _ID.fullmatch(name):
+        raise NoReply(f"the server's answer names no {what}", passing=True)
+    return dict(found)
+
+
+def result_files(batch: Table) -> list[str]:
+    """Files of the answers of a batch that has ended, and of the errors.
+
+    Examples
+    --------
+    >>> result_files({"id": "batch_1", "output_file_id": "file-2", "error_file_id": None})
+    ['file-2']
+    """
+    found = (batch.get(f"{part}_file_id") for part in ("output", "error"))
+    return [file for file in found if isinstance(file, str) and _ID.fullmatch(file)]
+
+
+def batch_faults(batch: Table, said: Callable[[str], str]) -> list[tuple[str, str, int | None]]:
+    """Faults that kept a batch from running: code, both code and message as they can be shown, line (from 1).
+
+    Examples
+    --------
+    >>> batch_faults({"errors": {"data": [{"code": "too_long", "message": "Too long.", "line": 3}]}}, str)
+    [('too_long', 'too_long: Too long.', 3)]
+    """
+    errors = batch.get("errors")
+    rows = errors.get("data") if isinstance(errors, dict) else None
+    return [
+        (
+            str(row.get("code")),
+            f"{row.get('code')}: {said(str(row.get('message') or row.get('code')))}",
+            row["line"] if isinstance(row.get("line"), int) else None,
         )
-        name = metadata.get(MARK) if isinstance(metadata, Mapping) else None
-        files = {f"{part}_file": found.get(f"{part}_file_id") for part in ("input", "output", "error")}
-        known = {part: file for part, file in files.items() if isinstance(file, str) and _ID.fullmatch(file)}
-        named = name if isinstance(name, str) else None
-        return Batch(
-            self._read_id(found, "batch"), str(found.get("status")), name=named, errors=told, **known
-        )
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, dict)
+    ]
 
 
 def request_outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], status: str) -> dict[str, Any]:

@@ -18,6 +18,17 @@ from voirdire.collect.protocol import Key, key_text
 _SCHEMAS = ("json_schema", "grammar", "text")
 
 
+class Queued(NamedTuple):
+    """A request that waits for its batch: ``custom_id``, key, number, form, about its cost, its line in the file."""
+
+    custom: str
+    key: Key
+    number: int
+    form: Form
+    expected: float
+    line: bytes
+
+
 class Line(NamedTuple):
     """A request that is in a batch.
 
@@ -65,7 +76,7 @@ class BatchRows:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     journal = Journal(Path(folder))
     ...     rows = BatchRows(journal, "ann")
-    ...     rows.made("b", "2026-01-31T12:00:00", [(("ask", 1), 1, "q1", Form(), 0.5)])
+    ...     rows.made("b", "2026-01-31T12:00:00", [Queued("q1", ("ask", 1), 1, Form(), 0.5, b"")])
     ...     before = rows.line(("ask", 1), 1).reply, rows.unanswered_requests()
     ...     rows.ended("b", "completed", {"q1": {"status": 200, "body": {}}})
     ...     after = rows.line(("ask", 1), 1).reply, rows.open()
@@ -77,11 +88,11 @@ class BatchRows:
     def __init__(self, journal: Journal, judge: str) -> None:
         self._journal, self._judge = journal, judge
 
-    def made(self, name: str, time: str, lines: Sequence[tuple[Key, int, str, Form, float]]) -> None:
-        """Note a batch before anything of it is sent; per request key, number, ``custom_id``, form, about its cost."""
+    def made(self, name: str, time: str, lines: Sequence[Queued]) -> None:
+        """Note a batch before anything of it is sent."""
         rows = [
             (self._judge, key_text(key), number, name, custom, f"{form.schema} {form.logprobs:d}", cost)
-            for key, number, custom, form, cost in lines
+            for custom, key, number, form, cost, _ in lines
         ]
         with self._journal.write_transaction() as database:
             database.execute(

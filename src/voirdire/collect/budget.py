@@ -6,28 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from voirdire.collect.panel import Panel
 from voirdire.collect.protocol import Answer
 
 
 class Stop(Exception):
     """The run ends before it is done: the reason."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of how often things are tried, and of what a run may cost.
-
-    Examples
-    --------
-    >>> Limits().answer_tries
-    3
-    """
-
-    answer_tries: int = 3
-    request_tries: int = 6
-    backoff: float = 0.5
-    max_cost: float | None = None
-    max_calls: int | None = None
 
 
 @dataclass
@@ -64,15 +48,16 @@ class Budget:
 
     Parameters
     ----------
-    limits : Limits
-    progress : Progress
-        Where the run stands when it begins.
+    panel : Panel
+        How often things are tried.
+    max_cost, max_calls : float, int, optional
+        What the run may cost and ask, with what runs before it have asked.
     show : callable, optional
         Called with ``progress`` after every question.
 
     Examples
     --------
-    >>> budget = Budget(Limits(max_cost=1.0), Progress())
+    >>> budget = Budget(Panel(()), max_cost=1.0)
     >>> budget.record_cost(budget.reserve_cost(0.75), 0.5)
     >>> budget.progress.cost
     0.5
@@ -83,9 +68,14 @@ class Budget:
     """
 
     def __init__(
-        self, limits: Limits, progress: Progress, show: Callable[[Progress], None] | None = None
+        self,
+        panel: Panel,
+        max_cost: float | None = None,
+        max_calls: int | None = None,
+        show: Callable[[Progress], None] | None = None,
     ) -> None:
-        self.limits, self.progress, self._show = limits, progress, show
+        self.panel, self._max_cost, self._max_calls, self._show = panel, max_cost, max_calls, show
+        self.progress = Progress()
         self._begun = time.monotonic()
         self._reserved = 0.0
         #: Why nothing more is asked, once it is so.
@@ -105,15 +95,13 @@ class Budget:
 
     def reserve_cost(self, cost: float) -> float:
         """Set aside what a request may cost until it is paid; the run stops if it may not cost that much."""
-        limits, progress = self.limits, self.progress
+        progress, most = self.progress, self._max_cost
         self.raise_if_stopped()
-        if limits.max_calls is not None and progress.requests >= limits.max_calls:
+        if self._max_calls is not None and progress.requests >= self._max_calls:
             self.stopped = f"stopped at {progress.requests} requests (max_calls)"
-        elif limits.max_cost is not None and progress.cost + self._reserved + cost > limits.max_cost:
-            self.stopped = (
-                f"stopped at a cost of {progress.cost + self._reserved:.4g}: one more request may pass max_cost "
-                f"{limits.max_cost:g}"
-            )
+        elif most is not None and progress.cost + self._reserved + cost > most:
+            spent = progress.cost + self._reserved
+            self.stopped = f"stopped at a cost of {spent:.4g}: one more request may pass max_cost {most:g}"
         self.at_bound = self.stopped is not None
         self.raise_if_stopped()
         self.reserve_sent(1, cost)

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 from voirdire.collect.allowed import is_loopback
 from voirdire.collect.local import schema_grammar
-from voirdire.collect.protocol import Logprobs
 from voirdire.collect.redact import Redactor
 from voirdire.collect.replies import (
+    WAITS,
     NoReply,
     Reply,
     error_message,
@@ -34,14 +34,6 @@ from voirdire.collect.replies import (
 LARGEST, LARGEST_FILE = 8 * 1024 * 1024, 512 * 1024 * 1024
 _SENT = ("host", "accept", "connection", "content-type", "content-length", "transfer-encoding", "user-agent")
 _OPENAI = ("openai-organization", "openai-project")
-
-
-class BadAnswer(Exception):
-    """An answer that is not taken: the reason, and the HTTP status that it came with."""
-
-    def __init__(self, reason: str, status: int = 200) -> None:
-        super().__init__(reason)
-        self.status = status
 
 
 def http_client(base_url: str, key: str) -> Any:
@@ -64,20 +56,17 @@ def http_client(base_url: str, key: str) -> Any:
                     place = urlsplit(str(response.headers.get("location", "")))
                     shown = f"{place.scheme}://{place.hostname}{place.path}" if place.hostname else place.path
                     status = response.status_code
-                    raise BadAnswer(f"HTTP {status}: it redirects to {shown or 'nowhere'}", status)
+                    said = f"HTTP {status}: it redirects to {shown or 'nowhere'}"
+                    raise NoReply(said, status=status, passing=False)
                 encoding = response.headers.get("content-encoding", "identity").strip().lower()
                 most = LARGEST_FILE if request.url.path.endswith("/content") else LARGEST
                 content = await _read_bounded(response.aiter_raw(), encoding, most)
             finally:
                 await response.aclose()
-            headers = {"content-type": "application/json"}
-            headers |= {
-                name: response.headers[name]
-                for name in ("retry-after", "retry-after-ms")
-                if name in response.headers
-            }
+            known = {"content-type": "application/json"}
+            known |= {name: response.headers[name] for name in WAITS if name in response.headers}
             request.headers = notes
-            return type(response)(response.status_code, headers=headers, content=content, request=request)
+            return type(response)(response.status_code, headers=known, content=content, request=request)
 
     # a proxy named in the environment is not meant for servers on this machine
     return Bounded(trust_env=not is_loopback(host), follow_redirects=False)
@@ -85,24 +74,26 @@ def http_client(base_url: str, key: str) -> Any:
 
 async def _read_bounded(chunks: AsyncIterator[bytes], encoding: str, most: int = LARGEST) -> bytes:
     """All bytes of an answer, unpacked."""
-    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-        raise BadAnswer(f"its answer is packed in a way that was not asked for ({encoding[:20]})")
+
+    def refusal(reason: str) -> NoReply:
+        return NoReply(f"its answer {reason}", status=200, passing=False)
+
+    packed = encoding not in ("", "identity")
+    if packed and encoding not in ("gzip", "x-gzip", "deflate"):
+        raise refusal(f"is packed in a way that was not asked for ({encoding[:20]})")
     unpack = None
     found, taken = bytearray(), 0
     async for chunk in chunks:
         taken += len(chunk)
-        if encoding in ("", "identity"):
-            found += chunk
-        else:
-            if unpack is None:  # deflate comes with zlib's header, or without
-                raw = encoding == "deflate" and chunk[:1] not in (b"\x78", b"\x58", b"\x08")
-                unpack = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS | 32)
-            try:
-                found += unpack.decompress(chunk, most + 1 - len(found))
-            except zlib.error as error:
-                raise BadAnswer(f"its answer cannot be unpacked ({error})") from None
+        if unpack is None and packed:  # deflate comes with zlib's header, or without
+            raw = encoding == "deflate" and chunk[:1] not in (b"\x78", b"\x58", b"\x08")
+            unpack = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS | 32)
+        try:
+            found += unpack.decompress(chunk, most + 1 - len(found)) if unpack else chunk
+        except zlib.error as error:
+            raise refusal(f"cannot be unpacked ({error})") from None
         if len(found) > most or taken > most:
-            raise BadAnswer(f"its answer is longer than {most // 1024**2} MB")
+            raise refusal(f"is longer than {most // 1024**2} MB")
     return bytes(found)
 
 
@@ -295,9 +286,8 @@ class Client:
     def _hide_keys(self, reply: Reply) -> Reply:
         """A reply without keys; log-probabilities are left out where their tokens together spell one."""
         finish = reply.finish and self.said(reply.finish)
-        logprobs = reply.logprobs
-        spelt = "".join(token for token, _ in logprobs)
-        if self.hide.holds(spelt) or self.hide.value(logprobs) != _logprob_lists(logprobs):
+        logprobs, plain = reply.logprobs, json.loads(json.dumps(reply.logprobs))
+        if self.hide.holds("".join(token for token, _ in logprobs)) or self.hide.value(plain) != plain:
             logprobs = ()
         return replace(reply, text=self.hide.text(reply.text), finish=finish, logprobs=logprobs)
 
@@ -307,19 +297,14 @@ class Client:
 
         if isinstance(error, TimeoutError | openai.APITimeoutError):
             return NoReply(f"no answer within {timeout:g} s", passing=True)
-        bad = error if isinstance(error, BadAnswer) else error.__cause__  # as the SDK's version has it
-        if isinstance(bad, BadAnswer):
-            return NoReply(self.said(str(bad)), status=bad.status, passing=False)
+        found = error if isinstance(error, NoReply) else error.__cause__  # as the SDK's version has it
+        if isinstance(found, NoReply):
+            return NoReply(self.said(found.reason), status=found.status, passing=False)
         if isinstance(error, openai.APIStatusError):
-            status = error.status_code
+            status, after = error.status_code, retry_after(error.response.headers)
             told = error_message(error.body) or error.response.text or "no reason given"
             reason = self.said(f"HTTP {status}: {told}")
-            return NoReply(
-                reason,
-                status=status,
-                passing=may_succeed_later(status),
-                after=retry_after(error.response.headers),
-            )
+            return NoReply(reason, status=status, passing=may_succeed_later(status), after=after)
         if isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
             detail = str(cause) or type(cause).__name__
@@ -331,7 +316,3 @@ class Client:
         text = self.hide.text(" ".join(text.split()))
         text = text.encode("utf-8", "replace").decode()
         return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
-
-
-def _logprob_lists(logprobs: Logprobs) -> list[Any]:
-    return [[token, [list(other) for other in others]] for token, others in logprobs]

@@ -71,19 +71,10 @@ def estimate(
     rows = []
     for judge in plan.setting.judges:
         own = [one for one in asked if one[0] == judge.name] or asked
-        size = max(len(own), 1)
-        read = sum(tokens for _, tokens, _ in own) / size
-        wrote = sum(estimate_answer_tokens(schema, judge.max_tokens) for _, _, schema in own) / size
-        most = calls.most[judge.name]
-        rows.append(
-            {
-                "judge": judge.name,
-                "batch": judge.batch,
-                "calls_least": calls.least[judge.name],
-                "calls_most": most,
-                "tokens_in": round(read * most),
-                "tokens_out": round(wrote * most),
-                "cost": token_price(judge, read * most, wrote * most),
-            }
-        )
+        most, size = calls.most[judge.name], max(len(own), 1)
+        read = sum(tokens for _, tokens, _ in own) / size * most
+        wrote = sum(estimate_answer_tokens(schema, judge.max_tokens) for _, _, schema in own) / size * most
+        row = {"judge": judge.name, "batch": judge.batch, "calls_least": calls.least[judge.name]}
+        row |= {"calls_most": most, "tokens_in": round(read), "tokens_out": round(wrote)}
+        rows.append(row | {"cost": token_price(judge, read, wrote)})
     return Estimate(plan.protocol.name, rows)

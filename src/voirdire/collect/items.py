@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from voirdire.collect.protocol import Item
-from voirdire.tables.encode import Refused, cell_to_name
+from voirdire.tables.encode import Refused, cell_to_name, encode_column, rows_by_code
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
 
@@ -50,42 +50,29 @@ def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[I
     if count < least:
         needed = "two" if least == 2 else "one"
         problems.table(f"there {'is one item' if count else 'are no items'}; judging needs at least {needed}")
-    ids = _read_ids(cells["id"], problems)
-    columns = {
-        column: _read_texts(values, column, problems) for column, values in cells.items() if column != "id"
-    }
+    ids = encode_column(cells.pop("id"), "id", problems)
+    for code, rows in rows_by_code(ids.codes):
+        if len(rows) > 1:
+            problems.rows(
+                rows + 1, f"id {ids.levels[code]!r} occurs {len(rows)} times; give each item its own"
+            )
+    columns = {column: _read_texts(values, column, problems) for column, values in cells.items()}
     problems.raise_any()
     items = []
-    for number, given in enumerate(ids):
-        row = {column: values[number] for column, values in columns.items()}
-        extra = {column: text for column, text in row.items() if column not in (*_NAMED, "text") and text}
-        named = {column: row.get(column) or None for column in _NAMED}
-        items.append(Item(given, row["text"], **named, extra=extra))
+    for name, *texts in zip(ids.levels, *columns.values(), strict=True):
+        row = dict(zip(columns, texts, strict=True))
+        text, named = row.pop("text"), {column: row.pop(column, "") or None for column in _NAMED}
+        extra = {column: value for column, value in row.items() if value}
+        items.append(Item(name, text, **named, extra=extra))
     return tuple(items)
-
-
-def _read_ids(values: Sequence[object], problems: Problems) -> list[str]:
-    places: dict[str, list[int]] = {}
-    ids = []
-    for row, value in enumerate(values, start=1):
-        named = cell_to_name(value)
-        if isinstance(named, Refused):
-            problems.rows([row], f"id {named.reason}")
-            named = ""
-        else:
-            places.setdefault(named, []).append(row)
-        ids.append(named)
-    for name, rows in places.items():
-        if len(rows) > 1:
-            problems.rows(rows, f"id {name!r} occurs {len(rows)} times; give each item its own")
-    return ids
 
 
 def _read_texts(values: Sequence[object], column: str, problems: Problems) -> list[str]:
     texts = []
     for row, value in enumerate(values, start=1):
-        text = _cell_text(value)
-        if text is None:
+        named = value if isinstance(value, str) else cell_to_name(value)
+        text = "" if isinstance(named, Refused) else named
+        if isinstance(named, Refused) and named.reason != "is empty":
             problems.rows([row], f"{column} is a {type(value).__name__}; write it as text")
         elif column == "text" and not text.strip():
             problems.rows([row], "text is empty; leave out what has no text")
@@ -93,15 +80,5 @@ def _read_texts(values: Sequence[object], column: str, problems: Problems) -> li
             problems.rows(
                 [row], f"{column} holds half a character (a lone surrogate); write it anew as UTF-8"
             )
-        texts.append(text or "")
+        texts.append(text)
     return texts
-
-
-def _cell_text(value: object) -> str | None:
-    """A cell as text; "" where it is empty, None where it is of no kind that is text."""
-    if isinstance(value, str):
-        return value
-    named = cell_to_name(value)
-    if isinstance(named, Refused):
-        return "" if named.reason == "is empty" else None
-    return named

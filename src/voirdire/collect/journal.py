@@ -21,12 +21,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from voirdire.collect.answers import DECODER
-from voirdire.collect.protocol import Answer, Key, Logprobs, key_text
+from voirdire.collect.protocol import Answer, Key, key_text
 from voirdire.collect.redact import Redactor
-from voirdire.collect.replies import check_logprob
+from voirdire.collect.replies import read_logprobs
 from voirdire.errors import InputError
 
 FILE = "journal.sqlite"
@@ -81,23 +81,10 @@ class Sent:
     seconds: float
     status: int | None
     error: str | None
-    tokens_in: int | None
-    tokens_out: int | None
-    cost: float
-    answer: str | None
-
-
-class Kept(NamedTuple):
-    """One question's answer as the journal holds it.
-
-    Examples
-    --------
-    >>> Kept("0f", Answer({"winner": 1})).hash
-    '0f'
-    """
-
-    hash: str
-    answer: Answer
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float = 0.0
+    answer: str | None = None
 
 
 class Journal:
@@ -125,8 +112,8 @@ class Journal:
     ...     journal.keep("small", ("ask", "a"), "0f", Answer({"winner": 1}), [])
     ...     found = journal.find("small", ("ask", "a"))
     ...     journal.close()
-    >>> found.answer.content
-    {'winner': 1}
+    >>> found
+    ('0f', Answer(content={'winner': 1}, missing=None, logprobs=()))
     """
 
     def __init__(self, folder: Path, *, write: bool = True, hide: Redactor | None = None) -> None:
@@ -216,8 +203,8 @@ class Journal:
             database.executemany("insert or replace into setting values (?, ?)", setting.items())
         return []
 
-    def find(self, judge: str, key: Key) -> Kept | None:
-        """A question's answer, if it has been given.
+    def find(self, judge: str, key: Key) -> tuple[str, Answer] | None:
+        """A question's hash and its answer, if that has been given.
 
         Raises
         ------
@@ -235,9 +222,7 @@ class Journal:
             if (answer is None) == (reason is None) or not isinstance(reason, str | None):
                 raise ValueError("an answer and a reason for none")
             content = None if answer is None else DECODER.decode(answer)
-            return Kept(
-                digest, Answer(content, reason, _read_logprobs(json.loads(logprobs)) if logprobs else ())
-            )
+            return digest, Answer(content, reason, read_logprobs(json.loads(logprobs)) if logprobs else ())
 
     def note_sent(self, judge: str, key: Key, number: int, request: Sent) -> None:
         """Note a request that brought no usable answer, unless it was noted when its batch was read before."""
@@ -275,10 +260,10 @@ class Journal:
                     None if answer.missing is None else self._hide.text(answer.missing),
                     self._redacted_json(answer.logprobs) if answer.logprobs else None,
                     len(requests),
-                    sum(one.tokens_in or 0 for one in requests),
-                    sum(one.tokens_out or 0 for one in requests),
-                    sum(one.cost for one in requests),
-                    sum(one.seconds for one in requests),
+                    *(
+                        sum(getattr(one, column) or 0 for one in requests)
+                        for column in ("tokens_in", "tokens_out", "cost", "seconds")
+                    ),
                 ),
             )
 
@@ -308,13 +293,10 @@ class Journal:
 
     def _insert_request(self, judge: str, name: str, number: int, request: Sent) -> None:
         place = (judge, name, number)
-        noted = self._db.execute(
-            "select noted from batched where judge = ? and key = ? and number = ?", place
-        ).fetchone()
-        if noted is not None:
-            if noted[0]:
-                return
-            self._db.execute("update batched set noted = 1 where judge = ? and key = ? and number = ?", place)
+        before = "select 1 from batched where judge = ? and key = ? and number = ? and noted"
+        if self._db.execute(before, place).fetchone():
+            return
+        self._db.execute("update batched set noted = 1 where judge = ? and key = ? and number = ?", place)
         error, answer = (
             None if text is None else self._hide.text(text) for text in (request.error, request.answer)
         )
@@ -332,21 +314,18 @@ class Journal:
         """Per judge: requests sent, questions answered and missing, tokens, cost."""
         found: dict[str, dict[str, float]] = {}
         with self._report_damage():
-            answers = self._db.execute(
-                "select judge, count(missing), count(*) from answers group by judge"
-            ).fetchall()
-            requests = self._db.execute(
-                "select judge, count(*), total(tokens_in), total(tokens_out), total(cost) from requests group by judge"
-            ).fetchall()
-            for judge, missing, count in answers:
-                found.setdefault(judge, {}).update(answered=count - missing, missing=missing)
-            for judge, count, read, wrote, cost in requests:
-                if not math.isfinite(cost):
-                    raise ValueError("a cost that is no number")
-                found.setdefault(judge, {}).update(
-                    requests=count, tokens_in=int(read), tokens_out=int(wrote), cost=cost
-                )
-        return {judge: NOTHING | row for judge, row in found.items()}
+            for part in (
+                "select judge, count(*) - count(missing) answered, count(missing) missing from answers group by judge",
+                "select judge, count(*) requests, cast(total(tokens_in) as integer) tokens_in, "
+                "cast(total(tokens_out) as integer) tokens_out, total(cost) cost from requests group by judge",
+            ):
+                rows = self._db.execute(part)
+                names = [column[0] for column in rows.description]
+                for judge, *numbers in rows:
+                    found.setdefault(judge, dict(NOTHING)).update(zip(names[1:], numbers, strict=True))
+            if not all(math.isfinite(row["cost"]) for row in found.values()):
+                raise ValueError("a cost that is no number")
+        return found
 
 
 def unpack_value(packed: bytes) -> Any:
@@ -362,13 +341,6 @@ def unpack_value(packed: bytes) -> Any:
     if unpacker.unconsumed_tail:
         raise ValueError("a value that is too long")
     return json.loads(text)
-
-
-def _read_logprobs(found: list[Any]) -> Logprobs:
-    return tuple(
-        (str(token), tuple((str(other), check_logprob(value)) for other, value in others))
-        for token, others in found
-    )
 
 
 def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:

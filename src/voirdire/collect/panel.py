@@ -32,24 +32,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from voirdire.collect.allowed import NAME, find_leaks, is_loopback, without_secrets
+from voirdire.collect.allowed import find_leaks, is_loopback, without_secrets
 from voirdire.collect.options import nearest_or_all
 from voirdire.collect.protocol import Judge
 from voirdire.collect.redact import SHORTEST, Redactor
 from voirdire.errors import InputError
-from voirdire.settings import (
-    AMOUNT,
-    ANY,
-    COUNT,
-    FLAG,
-    POSITIVE,
-    SIZE,
-    TABLE,
-    WORD,
-    Rule,
-    find_faults,
-    read_toml,
-)
+from voirdire.settings import ANY, Count, Nonnegative, Rule, Size, field_rules, find_faults, read_toml
 from voirdire.tables.encode import Refused, cell_to_name
 
 #: Models that need no server: they begin with one of these.
@@ -89,24 +77,10 @@ class Panel:
 
     judges: tuple[Judge, ...]
     protocol: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    answer_tries: int = 3
-    request_tries: int = 6
-    backoff: float = 0.5
-
-
-# what stands for a variable's name may be the key itself, and is not shown
-_VARIABLE = Rule(
-    "the name of an environment variable, such as EXAMPLE_API_KEY",
-    lambda v: isinstance(v, str) and NAME.fullmatch(v) is not None,
-    "{key} is no such name; give {words}",
-)
-_JUDGE = {
-    "name": WORD, "model": WORD, "base_url": WORD, "api_key_env": _VARIABLE, "temperature": AMOUNT, "seed": SIZE,
-    "family": WORD, "group": WORD, "role": WORD, "price_in": AMOUNT, "price_out": AMOUNT, "concurrency": COUNT,
-    "max_tokens": COUNT, "timeout": POSITIVE, "batch": FLAG, "extra": TABLE,
-}  # fmt: skip
-_TOP = {"seed": SIZE, "answer_tries": COUNT, "request_tries": COUNT, "backoff": AMOUNT}
+    seed: Size = 0
+    answer_tries: Count = 3
+    request_tries: Count = 6
+    backoff: Nonnegative = 0.5
 
 
 def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
@@ -133,29 +107,28 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
     )
     found = _panel_leaks(content)
     problems = list(dict.fromkeys(problem for problem, _ in found))
-    top = _valid_fields(content, {"judges": ANY, "protocol": ANY, **_TOP}, "", problems)
-    protocol = content.get("protocol", {})
+    top = _valid_fields(content, {**field_rules(Panel), "judges": ANY, "protocol": ANY}, "", problems)
+    protocol, entries = top.pop("protocol", {}), top.pop("judges", [])
     if not isinstance(protocol, Mapping):
         problems.append("[protocol] must be a table of options")
         protocol = {}
-    entries = content.get("judges", [])
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         problems.append("judges must be tables; begin each with [[judges]]")
         entries = []
     elif not entries:
         problems.append("there are no judges; write a table [[judges]] with name and model for each")
-    judges = [
+    read = (
         _read_judge(entry, number, top.get("seed", 0), problems) for number, entry in enumerate(entries, 1)
-    ]
-    names = [judge.name for judge in judges if judge is not None]
+    )
+    judges = tuple(judge for judge in read if judge is not None)
+    names = [judge.name for judge in judges]
     for twice in dict.fromkeys(one for one in names if names.count(one) > 1):
         problems.append(
             f"judge {twice!r} occurs {names.count(twice)} times; give each judge a name of its own"
         )
     if problems:
         raise InputError([f"{name}: {without_secrets(problem, found)}" for problem in problems])
-    numbers = {key: top[key] for key in _TOP if key in top}
-    return Panel(tuple(judge for judge in judges if judge is not None), dict(protocol), **numbers)
+    return Panel(judges, dict(protocol), **top)
 
 
 def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -196,8 +169,12 @@ def _valid_fields(
 def _read_judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
     place, before = _judge_label(entry, number), len(problems)
     # what seems to be a key has been told, and is not shown
-    told = {key: value for key, value in entry.items() if key in _JUDGE or not any(find_leaks({key: value}))}
-    found = _valid_fields(told, _JUDGE, place, problems, ("name", "model"))
+    told = {
+        key: value
+        for key, value in entry.items()
+        if key in field_rules(Judge) or not any(find_leaks({key: value}))
+    }
+    found = _valid_fields(told, field_rules(Judge), place, problems, ("name", "model"))
     named = cell_to_name(found.get("name", "x"))
     if isinstance(named, Refused):
         problems.append(f"{place}name {named.reason}")

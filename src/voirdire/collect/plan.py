@@ -69,17 +69,16 @@ def _registered_protocols() -> dict[str, str]:
 
     Those of a source tree that is not installed stand in its own pyproject.toml.
     """
-    points = sorted(metadata.entry_points(group=GROUP), key=_is_shipped)
+    points = sorted(
+        metadata.entry_points(group=GROUP),
+        key=lambda one: one.dist is not None and one.dist.name == "voirdire",
+    )
     found = {point.name: point.value for point in points}
     if _SOURCE.is_file():
         project = tomllib.loads(_SOURCE.read_text(encoding="utf-8")).get("project", {})
         if project.get("name") == "voirdire":
             found |= project.get("entry-points", {}).get(GROUP, {})
     return found
-
-
-def _is_shipped(point: metadata.EntryPoint) -> bool:
-    return point.dist is not None and point.dist.name == "voirdire"
 
 
 _T = TypeVar("_T")
@@ -103,12 +102,8 @@ class Plan:
 
     def calls(self) -> Calls:
         """The protocol's bounds on the number of questions, with a number for each judge."""
-        found = self.protocol.calls(self.setting)
-        names = [judge.name for judge in self.setting.judges]
-        return Calls(
-            {name: found.least.get(name, 0) for name in names},
-            {name: found.most.get(name, 0) for name in names},
-        )
+        found, nobody = self.protocol.calls(self.setting), {judge.name: 0 for judge in self.setting.judges}
+        return Calls({**nobody, **found.least}, {**nobody, **found.most})
 
     def setting_fingerprint(self) -> dict[str, str]:
         """Fingerprint of what a journal belongs to, by part: the same parts, the same questions.
@@ -172,45 +167,49 @@ def make_plan(
       panel: there are no judges; write a table [[judges]] with name and model for each
       items: file 'missing.csv' does not exist...
     """
-    problems: list[str] = []
+    wrong: dict[str, list[str]] = {}
 
-    def collect_problems(make: Callable[[], _T]) -> _T | None:
+    def keep_problems(part: str, make: Callable[[], _T]) -> _T | None:
         try:
             return make()
         except InputError as error:
-            problems.extend(error.problems)
+            wrong[part] = list(error.problems)
             return None
 
-    read, texts = (
-        collect_problems(lambda: read_panel(panel)),
-        collect_problems(lambda: read_items(items, least=_fewest_items(protocol))),
-    )
-    found = collect_problems(lambda: find_protocol(protocol))
+    read = keep_problems("panel", lambda: read_panel(panel))
+    found = keep_problems("protocol", lambda: find_protocol(protocol))
+    least = int(getattr(found, "fewest_items", 2))  # one, where each is scored by itself
+    texts = keep_problems("items", lambda: read_items(items, least=least))
+    problems = [problem for part in ("panel", "items", "protocol") for problem in wrong.get(part, [])]
     chosen = None
     if found is not None and read is not None:
         beside = Path(".") if isinstance(panel, Mapping) else Path(panel).parent
-        written, wrong = read_texts(read.protocol, beside, below=True)
-        given, others = read_texts(options or {}, Path("."))
-        texted, more = read_texts(settings or {}, Path("."))
+        written, faults = read_texts(read.protocol, beside, below=True)
+        given, more = read_texts(options or {}, Path("."))
+        texted, others = read_texts(settings or {}, Path("."))
         chosen, rest = build_options(found.Options, {**written, **given}, texted)
-        problems += [f"protocol {protocol}: {problem}" for problem in [*wrong, *others, *more, *rest]]
+        problems += [f"protocol {protocol}: {problem}" for problem in [*faults, *more, *others, *rest]]
     if read is not None:
-        problems += local_problems(read.judges)
-        problems += rule_problems(read.judges)
-    folders = [] if prompts is None else [prompts]
-    own = getattr(found, "prompts", None)  # of a protocol of another package
-    templates = Prompts([*folders, *([] if own is None else [own])])
-    problems += templates.problems(folders)
+        problems += [*local_problems(read.judges), *rule_problems(read.judges)]
+    templates, unfit = read_prompts(found, prompts)
+    problems += unfit
     if problems or read is None or found is None or texts is None:
         raise InputError(problems)
     setting = Setting(read.judges, texts, chosen, read.seed)
-    wrong = found.problems(setting)
-    if wrong:
-        raise InputError([f"protocol {protocol}: {problem}" for problem in wrong])
+    if faults := found.problems(setting):
+        raise InputError([f"protocol {protocol}: {problem}" for problem in faults])
     plan = Plan(read, found, setting, templates)
-    if folders:
+    if prompts is not None:
         _check_prompts(plan)
     return plan
+
+
+def read_prompts(protocol: Protocol | None, folder: str | Path | None) -> tuple[Prompts, list[str]]:
+    """The templates of a protocol, those of a user's folder before them, and what is wrong with that folder."""
+    own = getattr(protocol, "prompts", None)  # of a protocol of another package
+    folders = [] if folder is None else [folder]
+    templates = Prompts([*folders, *([] if own is None else [own])])
+    return templates, templates.problems(folders)
 
 
 def _check_prompts(plan: Plan) -> None:
@@ -223,11 +222,3 @@ def _check_prompts(plan: Plan) -> None:
             problems += error.problems
     if problems:
         raise InputError(problems)
-
-
-def _fewest_items(protocol: str) -> int:
-    """Number of items that a protocol takes at least: two, unless it scores each by itself."""
-    try:
-        return int(getattr(find_protocol(protocol), "fewest_items", 2))
-    except InputError:
-        return 2

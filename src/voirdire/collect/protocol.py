@@ -7,16 +7,26 @@ that was stopped is resumed by running the protocol again while ``ask`` answers 
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import typing
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
+
+from voirdire.settings import AMOUNT, COUNT, SIZE, WORD, Count, Positive, Rule
 
 Key: TypeAlias = tuple[str | int, ...]
 #: Per position of the answer: the token, and the most likely tokens there with their log-probabilities.
 Logprobs: TypeAlias = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
+#: A variable of the environment; what stands for its name may be the key itself, and is not shown.
+VARIABLE = Rule(
+    "the name of an environment variable, such as EXAMPLE_API_KEY",
+    lambda v: isinstance(v, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", v) is not None,
+    "{key} is no such name; give {words}",
+)
 #: The tables that a run writes.
 TABLES = ("votes", "decisions", "criteria", "scores", "labels", "rankings", "texts", "missing")
 
@@ -86,20 +96,20 @@ class Judge:
     4
     """
 
-    name: str
-    model: str
-    base_url: str | None = None
-    api_key_env: str | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    family: str | None = None
-    group: str | None = None
-    role: str | None = None
-    price_in: float | None = None
-    price_out: float | None = None
-    concurrency: int = 4
-    max_tokens: int | None = None
-    timeout: float = 120.0
+    name: Annotated[str, WORD]
+    model: Annotated[str, WORD]
+    base_url: Annotated[str | None, WORD] = None
+    api_key_env: Annotated[str | None, VARIABLE] = None
+    temperature: Annotated[float | None, AMOUNT] = None
+    seed: Annotated[int | None, SIZE] = None
+    family: Annotated[str | None, WORD] = None
+    group: Annotated[str | None, WORD] = None
+    role: Annotated[str | None, WORD] = None
+    price_in: Annotated[float | None, AMOUNT] = None
+    price_out: Annotated[float | None, AMOUNT] = None
+    concurrency: Count = 4
+    max_tokens: Annotated[int | None, COUNT] = None
+    timeout: Positive = 120.0
     batch: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -263,3 +273,37 @@ def missing_row(key: Key, answer: Answer, **what: Any) -> Row:
     'timed out'
     """
     return Row("missing", {**what, "key": "/".join(str(part) for part in key), "reason": answer.missing})
+
+
+async def ask_all(
+    ask: Ask, asked: Iterable[tuple[Question, Mapping[str, Any]]], rows: list[Row]
+) -> list[Any]:
+    """Ask several questions at once; a missing answer becomes a row of ``missing``.
+
+    Parameters
+    ----------
+    ask : callable
+        Answers a question.
+    asked : iterable of (Question, mapping)
+        Each with the columns of the row that there is where its answer is missing.
+    rows : list of Row
+        Where those rows go, in the order of the questions.
+
+    Returns
+    -------
+    list
+        The contents of the answers in the order of the questions, None for those that are missing.
+
+    Examples
+    --------
+    >>> async def say_yes(question):
+    ...     return Answer("yes")
+    >>> asyncio.run(ask_all(say_yes, [(Question("small", "ask", {}, ("ask",)), {"judge": "small"})], []))
+    ['yes']
+    """
+    listed = list(asked)
+    answers = await asyncio.gather(*(ask(question) for question, _ in listed))
+    for (question, columns), answer in zip(listed, answers, strict=True):
+        if answer.content is None:
+            rows.append(missing_row(question.key, answer, **columns))
+    return [answer.content for answer in answers]

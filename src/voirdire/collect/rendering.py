@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
 
-from voirdire.collect.sandbox import Sandbox, read_template
+from voirdire.collect.sandbox import Sandbox, read_template, template_names
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
 
@@ -101,6 +101,7 @@ def _quoted_variables(
     node: nodes.Node, bound: Mapping[str, set[str]], source: Source, within: tuple[str, ...]
 ) -> Iterator[str]:
     """Variables whose values are quoted in every case; ``bound``: of which variables the loops' own are parts."""
+    inside: Iterable[nodes.Node] = node.iter_child_nodes()
     if isinstance(node, nodes.If | nodes.CondExpr):
         return
     if isinstance(node, nodes.Filter) and node.name == "quoted":
@@ -109,17 +110,14 @@ def _quoted_variables(
     if isinstance(node, nodes.Include):
         name = node.template.value if isinstance(node.template, nodes.Const) else None
         text = None if name is None or name in within else source(str(name))
-        if text is not None:
-            yield from _quoted_variables(Environment().parse(text), bound, source, (*within, str(name)))
-        return
+        inside = [] if text is None else [Environment().parse(text)]
+        within = (*within, str(name))
     if isinstance(node, nodes.For):
         roots = set(_root_variables(node.iter, bound))
         targets = [node.target] if isinstance(node.target, nodes.Name) else node.target.find_all(nodes.Name)
         bound = {**bound, **{one.name: roots for one in targets if isinstance(one, nodes.Name)}}
-        for inner in node.body:
-            yield from _quoted_variables(inner, bound, source, within)
-        return
-    for inner in node.iter_child_nodes():
+        inside = node.body
+    for inner in inside:
         yield from _quoted_variables(inner, bound, source, within)
 
 
@@ -204,18 +202,12 @@ class Prompts:
             if not folder.is_dir():
                 found.append(f"prompts {folder}: is no folder; give one that holds <protocol>/<name>.j2")
                 continue
-            given = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.j2"))
-            others = {
-                path.relative_to(other).as_posix()
-                for other in self.folders
-                if other != folder
-                for path in other.rglob("*.j2")
-            }
+            given, others = template_names([folder]), template_names(f for f in self.folders if f != folder)
             if not given:
                 found.append(f"prompts {folder}: holds no template; give <protocol>/<name>.j2")
             for name in given:
                 if name not in others:
-                    near = nearest_name(name, sorted(others))
+                    near = nearest_name(name, others)
                     found.append(f"prompts {folder}: {name} replaces no template{near or '; check its name'}")
                 try:
                     self._environment.begin()
@@ -243,8 +235,6 @@ class Prompts:
         ]
 
     def _text(self, name: str) -> str | None:
-        from jinja2 import TemplateNotFound
-
         try:
             return self._template_source(name)
         except TemplateNotFound:
@@ -253,16 +243,15 @@ class Prompts:
     def texts(self, folder: str) -> dict[str, str]:
         """Templates of a protocol and those that they include, by name without its ending, as they would be used."""
 
-        names = self._environment.list_templates(extensions=["j2"])
+        names = self._environment.list_templates()
         own = [name for name in names if name.startswith(f"{folder}/")]
         more = sorted({inner for name in own for inner in included_templates(name, self._text)} - set(own))
         return {name.removesuffix(".j2"): self._template_source(name) for name in [*own, *more]}
 
     def digest(self) -> str:
         """SHA-256 of all templates, those that are replaced left out."""
-        texts = {
-            name: self._template_source(name) for name in self._environment.list_templates(extensions=["j2"])
-        }
+        names = self._environment.list_templates()
+        texts = {name: self._template_source(name) for name in names}
         return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
     def _template_source(self, name: str) -> str:
@@ -292,15 +281,15 @@ class Prompts:
         except TemplateNotFound as error:
             places = ", ".join(str(folder) for folder in self.folders)
             raise InputError(f"prompt {error.name}: there is no such file in {places}") from error
-        except TemplateSyntaxError as error:
-            raise InputError(f"prompt {template}: line {error.lineno}: {error.message}") from error
-        except UndefinedError as error:
-            raise InputError(
-                f"prompt {template}: {error.message}; name only variables it is given"
-            ) from error
-        except RecursionError as error:
-            raise InputError(
-                f"prompt {template}: calls itself or nests without end; make it flatter"
-            ) from error
         except Exception as error:  # a template can fail in every way in which Python can
-            raise InputError(f"prompt {template}: {str(error) or type(error).__name__}") from error
+            raise InputError(f"prompt {template}: {_describe_fault(error)}") from error
+
+
+def _describe_fault(error: Exception) -> str:
+    if isinstance(error, TemplateSyntaxError):
+        return f"line {error.lineno}: {error.message}"
+    if isinstance(error, UndefinedError):
+        return f"{error.message}; name only variables it is given"
+    if isinstance(error, RecursionError):
+        return "calls itself or nests without end; make it flatter"
+    return str(error) or type(error).__name__

@@ -5,12 +5,14 @@ from __future__ import annotations
 import email.utils
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from voirdire.collect.protocol import Logprobs
 
+#: Headers that say how long to wait, and how many of their unit are a second.
+WAITS = {"retry-after-ms": 1000.0, "retry-after": 1.0}
 #: Statuses after which the same request may be answered.
 _PASSING = {408, 409, 425, 429}
 #: No answer has as many tokens; a greater number is none.
@@ -67,11 +69,8 @@ def error_message(body: Any) -> str:
     'slow down'
     """
     found = body
-    if isinstance(found, Mapping):
-        inner = found.get("error", found)
-        if isinstance(inner, Mapping):
-            inner = inner.get("message", inner)
-        found = inner
+    for part in ("error", "message"):
+        found = found.get(part, found) if isinstance(found, Mapping) else found
     try:
         return str(found or "")
     except RecursionError:
@@ -91,18 +90,15 @@ def may_succeed_later(status: int) -> bool:
 
 def retry_after(headers: Any) -> float | None:
     """Seconds of Retry-After: a number, or a date."""
-    given = headers.get("retry-after-ms")
+    given = None
+    for name, unit in WAITS.items():
+        given = headers.get(name, given)
+        try:
+            return max(0.0, float(given) / unit)
+        except (TypeError, ValueError):
+            continue
     try:
-        if given is not None:
-            return max(0.0, float(given) / 1000)
-        given = headers.get("retry-after")
-        if given is None:
-            return None
-        return max(0.0, float(given))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(str(given)).timestamp() - time.time())
     except (TypeError, ValueError, LookupError, OverflowError, OSError):
         return None
 
@@ -122,7 +118,10 @@ def read_reply(content: bytes) -> Reply | None:
             return None
         usage = found.get("usage") or {}
         read, wrote = _token_count(usage.get("prompt_tokens")), _token_count(usage.get("completion_tokens"))
-        return Reply(text or "", finish, _read_logprobs(choice.get("logprobs")), read, wrote)
+        tokens = (choice.get("logprobs") or {}).get("content") or []
+        every = [(one["token"], one.get("top_logprobs") or [one]) for one in tokens]
+        pairs = [(token, [(one["token"], one["logprob"]) for one in others]) for token, others in every]
+        return Reply(text or "", finish, read_logprobs(pairs), read, wrote)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
@@ -133,34 +132,32 @@ def _token_count(found: Any) -> int | None:
     return found if whole and 0 <= found <= _MOST_TOKENS else None
 
 
-def _read_logprobs(found: Any) -> Logprobs:
-    positions = (found or {}).get("content") or []
+def read_logprobs(positions: Iterable[tuple[Any, Iterable[tuple[Any, Any]]]]) -> Logprobs:
+    """Log-probabilities by position, each a token and its alternatives with theirs.
+
+    Raises
+    ------
+    ValueError, TypeError or OverflowError
+        Something else is given.
+
+    Examples
+    --------
+    >>> read_logprobs([["1", [["1", -0.5], ["2", -1]]]])
+    (('1', (('1', -0.5), ('2', -1.0))),)
+    """
     return tuple(
-        (
-            _token_text(one["token"]),
-            tuple(
-                (_token_text(other["token"]), check_logprob(other["logprob"]))
-                for other in one.get("top_logprobs") or [one]
-            ),
-        )
-        for one in positions
+        (_read_token(token), tuple((_read_token(other), _read_logprob(value)) for other, value in others))
+        for token, others in positions
     )
 
 
-def _token_text(found: Any) -> str:
+def _read_token(found: Any) -> str:
     if not isinstance(found, str):
         raise TypeError
     return found
 
 
-def check_logprob(found: Any) -> float:
-    """A log-probability; raises ValueError, TypeError or OverflowError for what is none.
-
-    Examples
-    --------
-    >>> check_logprob(-0.5)
-    -0.5
-    """
+def _read_logprob(found: Any) -> float:
     value = float(found)
     if isinstance(found, str | bool) or not value <= _ROUNDING:
         raise ValueError

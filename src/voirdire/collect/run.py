@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from voirdire.collect.allowed import Confirm, key_problems
 from voirdire.collect.asking import Asking
-from voirdire.collect.budget import Limits, Progress, Stop
+from voirdire.collect.budget import Budget, Progress, Stop
 from voirdire.collect.client import Client, Form
 from voirdire.collect.export import write_json, write_tables
 from voirdire.collect.journal import FILE, NOTHING, Journal
@@ -167,10 +168,13 @@ def collect(
     began = time.monotonic()
     plan = make_plan(panel, items, protocol, options=options, settings=settings, prompts=prompts)
     plan = plan if through is None else through(plan)
-    problems = _limit_problems(max_cost, max_calls)
-    folder = Path(out)
-    reading = max_calls == 0
+    folder, reading = Path(out), max_calls == 0
     keys, wrong = read_keys(plan.panel.judges)
+    problems = [
+        f"{name} is {bound!r}; give a {words} of at least 0"
+        for name, bound, words in (("max_cost", max_cost, "number"), ("max_calls", max_calls, "whole number"))
+        if bound is not None and not bound >= 0
+    ]
     problems += keys_in_panel(plan.panel, keys)
     if not reading:
         problems += wrong or key_problems(plan.panel.judges, allow_keys, confirm if not problems else None)
@@ -178,56 +182,60 @@ def collect(
     if problems:
         raise InputError(problems)
     hide = Redactor(keys.values())
-    servers = LocalServers()
-    journal: Journal | None = None
-    try:
+    with ExitStack() as opened:
+        opened.enter_context(_report_errors(folder))
+        servers = opened.enter_context(closing(LocalServers()))
         folder.mkdir(parents=True, exist_ok=True)
-        journal = Journal(folder, write=not reading, hide=hide)
-        _check_setting(journal, plan)
+        journal = opened.enter_context(closing(Journal(folder, write=not reading, hide=hide)))
+        if differing := journal.begin(plan.setting_fingerprint()):
+            raise InputError(
+                f"journal {journal.path}: made with another setting ({', '.join(differing)}); go on with the one it "
+                "was made with, or name another output folder"
+            )
         if retry_missing and not reading:
             journal.forget_missing()
-        limits = Limits(
-            plan.panel.answer_tries, plan.panel.request_tries, plan.panel.backoff, max_cost, max_calls
-        )
 
         async def connect_clients() -> dict[str, tuple[Client, Form]]:
             return await asyncio.to_thread(_make_clients, plan, keys, servers, hide)
 
-        rows, stopped = run_in_loop(
-            _run_protocol(plan, journal, limits, None if reading else connect_clients, progress, tell)
-        )
+        budget = Budget(plan.panel, max_cost, max_calls, progress)
+        asking = Asking(plan, journal, budget, None if reading else connect_clients)
+        rows, stopped = run_in_loop(_run_protocol(plan, asking, budget, tell))
+        if rows is None:
+            rows = run_in_loop(plan.protocol.run(plan.setting, Asking(plan, journal, Budget(plan.panel)).ask))
         counts = write_tables(rows, folder, hide)
-        found = _run_summary(plan, journal, folder, counts, stopped, time.monotonic() - began)
+        totals = journal.totals_by_judge()
+        judges = [
+            {"judge": judge.name, **NOTHING, **totals.get(judge.name, {})} for judge in plan.setting.judges
+        ]
+        seconds = time.monotonic() - began
+        found = Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
         _write_run(plan, found, hide)
         return found
+
+
+@contextmanager
+def _report_errors(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"output folder {folder}: cannot be written ({error.strerror or error}); name another"
         ) from error
-    finally:
-        servers.close()
-        if journal is not None:
-            journal.close()
 
 
 async def _run_protocol(
-    plan: Plan,
-    journal: Journal,
-    limits: Limits,
-    connect: Callable[[], Coroutine[Any, Any, dict[str, tuple[Client, Form]]]] | None,
-    progress: Callable[[Progress], None] | None,
-    tell: Callable[[str], None] | None,
-) -> tuple[list[Row], str | None]:
-    """The rows, and why there are not all of them."""
-    asking = Asking(plan.setting.judges, plan.prompts, journal, limits, connect, progress)
+    plan: Plan, asking: Asking, budget: Budget, tell: Callable[[str], None] | None
+) -> tuple[list[Row] | None, str | None]:
+    """The rows, None if the run was stopped, and why there are not all of them."""
     calls = plan.calls()
-    asking.progress.least, asking.progress.most = sum(calls.least.values()), sum(calls.most.values())
+    budget.progress.least, budget.progress.most = sum(calls.least.values()), sum(calls.most.values())
     try:
         try:
             rows = await plan.protocol.run(plan.setting, asking.ask)
             return rows, f"{asking.unasked} questions are not asked yet" if asking.unasked else None
         except Stop as stop:
-            stopped = str(stop)
+            return None, str(stop)
         except asyncio.CancelledError:
             waited = asking.stop("interrupted")
             if tell is not None and waited:
@@ -238,8 +246,6 @@ async def _run_protocol(
         raise
     finally:
         await asking.finish()
-    asking = Asking(plan.setting.judges, plan.prompts, journal, limits)
-    return await plan.protocol.run(plan.setting, asking.ask), stopped
 
 
 def _make_clients(
@@ -259,15 +265,6 @@ def _make_clients(
     return found
 
 
-def _limit_problems(max_cost: float | None, max_calls: int | None) -> list[str]:
-    problems = []
-    if max_cost is not None and not max_cost >= 0:
-        problems.append(f"max_cost is {max_cost!r}; give a number of at least 0")
-    if max_calls is not None and max_calls < 0:
-        problems.append(f"max_calls is {max_calls!r}; give a whole number of at least 0")
-    return problems
-
-
 def _folder_problems(folder: Path, reading: bool) -> tuple[str, ...]:
     try:
         check_resumed_folder(folder, LAYOUT, FILE)
@@ -276,23 +273,6 @@ def _folder_problems(folder: Path, reading: bool) -> tuple[str, ...]:
     if reading and not (folder / FILE).is_file():
         return (f"output folder {folder}: holds no journal of a run, so there is nothing to write tables of",)
     return ()
-
-
-def _check_setting(journal: Journal, plan: Plan) -> None:
-    differing = journal.begin(plan.setting_fingerprint())
-    if differing:
-        raise InputError(
-            f"journal {journal.path}: made with another setting ({', '.join(differing)}); go on with the one it was "
-            "made with, or name another output folder"
-        )
-
-
-def _run_summary(
-    plan: Plan, journal: Journal, folder: Path, counts: dict[str, int], stopped: str | None, seconds: float
-) -> Collected:
-    totals = journal.totals_by_judge()
-    judges = [{"judge": judge.name, **NOTHING, **totals.get(judge.name, {})} for judge in plan.setting.judges]
-    return Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
 
 
 def _write_run(plan: Plan, found: Collected, hide: Redactor) -> None:

@@ -59,6 +59,12 @@ def read_template(folder: Path, name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def template_names(folders: Iterable[Path]) -> list[str]:
+    """Names of the templates in folders, sorted."""
+    found = (path.relative_to(folder) for folder in folders for path in folder.rglob("*.j2"))
+    return sorted({path.as_posix() for path in found})
+
+
 class _Loader(BaseLoader):
     """Templates of the first folder that has them."""
 
@@ -76,8 +82,7 @@ class _Loader(BaseLoader):
         raise TemplateNotFound(template)
 
     def list_templates(self) -> list[str]:
-        found = (path.relative_to(folder) for folder in self._folders for path in folder.rglob("*.j2"))
-        return sorted({path.as_posix() for path in found})
+        return template_names(self._folders)
 
 
 class _Bounds(NodeTransformer):
@@ -154,13 +159,8 @@ class Sandbox(SandboxedEnvironment):
         self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace")}
         known = {name: FILTERS[name] for name in _FILTERS} | filters
         self.filters = {name: self._limit_filter(name, function) for name, function in known.items()}
-        own = {
-            "_steps": self._count_iterations,
-            "_shown": self._output_text,
-            "_joined": self._joined,
-            "_sized": self._check_value_size,
-        }
-        self.filters |= own
+        self.filters |= {"_steps": self._count_iterations, "_shown": self._output_text}
+        self.filters |= {"_joined": self._joined, "_sized": self._check_value_size}
 
     def begin(self) -> None:
         """Begin another prompt: all steps and all room are there again."""

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from voirdire.collect.journal import FILE, Journal
-from voirdire.collect.plan import find_protocol, make_plan
+from voirdire.collect.plan import find_protocol, make_plan, read_prompts
 from voirdire.collect.protocol import key_text
 from voirdire.collect.rehearsal import rehearse_run
-from voirdire.collect.rendering import Prompts
 from voirdire.errors import InputError
 
 
@@ -82,10 +81,8 @@ def protocol_templates(protocol: str, prompts: Path | None = None) -> dict[str, 
     >>> list(protocol_templates("g-eval"))
     ['g-eval/score', 'g-eval/steps', 'shared/aspect', 'shared/item', 'shared/marks', 'shared/task']
     """
-    own = getattr(find_protocol(protocol), "prompts", None)  # of a protocol of another package
-    folders = [] if prompts is None else [prompts]
-    texts = Prompts([*folders, *([] if own is None else [own])])
-    if problems := texts.problems(folders):
+    texts, problems = read_prompts(find_protocol(protocol), prompts)
+    if problems:
         raise InputError(problems)
     found = texts.texts(protocol)
     if not found:

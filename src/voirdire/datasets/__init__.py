@@ -169,17 +169,10 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
         found = entry.convert(*paths)
         table, gold, items = (*found, None, None)[:3] if isinstance(found, tuple) else (found, None, None)
     assert table is not None
-    return Dataset(
-        name=name,
-        kind=entry.kind,
-        table=table,
-        description=entry.description,
-        licence=entry.licence,
-        citation=entry.citation,
-        source=entry.source,
-        gold=gold,
-        items=items,
-    )
+    about = {
+        field: getattr(entry, field) for field in ("kind", "description", "licence", "citation", "source")
+    }
+    return Dataset(name=name, table=table, gold=gold, items=items, **about)
 
 
 def _read_copy(path: Path) -> pd.DataFrame:

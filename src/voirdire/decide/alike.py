@@ -16,6 +16,7 @@ people's answers to `ENOUGH` units residuals are mistakes: 1 where a judge says 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit_answers import ENOUGH, Answers
+from voirdire.decide.audit_information import Found
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import detect_families
 from voirdire.fit.verb import fit
@@ -56,22 +58,21 @@ class Alike:
     nearest: tuple[tuple[str, float], ...]
     copy_of: tuple[str | None, ...]
 
-    def row(self, place: int) -> dict[str, Any]:
+    def panel_sizes(self, judges: Sequence[str]) -> dict[str, Any]:
+        """Numbers of independent judges that the panel is worth, whole and without each, as JSON has it."""
+        rows = zip(judges, self.without, strict=True)
+        without = [{"judge": name, "effective": size} for name, size in rows]
+        return {"judges": len(judges), "effective": self.size, "without": without}
+
+    def row(self, place: int) -> Found:
         """The measure ``independence`` of a judge."""
         name, rho = self.nearest[place]
         note = (
             f"the part of its answers that is its own, beside {name}, which it answers most like: 0 is a copy, 1 "
             f"independent; the panel is worth {self.size:.1f} independent judges, {self.without[place]:.1f} without it"
         )
-        found = {"found": self.copy_of[place] is not None, "note": note}
-        return {
-            "measure": "independence",
-            "value": min(1.0 - rho, 1.0),
-            "low": None,
-            "high": None,
-            "n": len(self.without),
-            **found,
-        }
+        copied = self.copy_of[place] is not None
+        return Found("independence", min(1.0 - rho, 1.0), None, None, len(self.without), copied, note)
 
 
 def judge_independence(table: Any, answers: Answers) -> Alike | None:

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.agreement.coefficients.match import vote_outcomes
+from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
 from voirdire.kinds.labels.success import success_class
 from voirdire.tables.counts import Votes
@@ -178,12 +180,15 @@ class VoteRows(AnswerRows):
 
     def about(self) -> dict[str, Strings]:
         """As in :class:`AnswerRows`: the criterion, both items by name, the context."""
-        table, items, (low, high) = self.table, np.array(self.table.items, dtype=str), self._item_pair()
-        criterion = np.array(table.criteria, dtype=str)[table.criterion[table.row_cell]]
-        found = {"criterion": criterion, "first": items[low], "second": items[high]}
-        if table.row_context is not None:
-            found["context"] = np.array(table.contexts, dtype=str)[table.row_context]
-        return found
+        table = self.table
+        names = {
+            "criterion": table.criteria,
+            "first": table.items,
+            "second": table.items,
+            "context": table.contexts,
+        }
+        known = zip(names.items(), table.about, strict=False)  # no context where there is none
+        return {one: np.array(of, dtype=str)[codes] for (one, of), codes in known}
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""
@@ -191,10 +196,8 @@ class VoteRows(AnswerRows):
 
     def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """As in :class:`AnswerRows`."""
-        table = self.table
-        swapped = (table.first > table.second)[table.row_cell]
-        outcome = np.select([table.row_outcome == 2, (table.row_outcome == 0) != swapped], [1, 0], 2)
-        return outcome.astype(np.int64), 1 - outcome / 2
+        outcome = vote_outcomes(self.table)
+        return outcome, 1 - outcome / 2
 
     def measures(self, persons: AnswerRows) -> list[str]:
         """As in :class:`AnswerRows`."""
@@ -210,12 +213,8 @@ class VoteRows(AnswerRows):
     def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
         """As in :class:`AnswerRows`."""
         named, judge = self._item_and_judge_families(judge_family, item_family)
-        low, high = self._item_pair()
+        low, high = self.table.about[1:3]
         return np.asarray((named[low] == judge).astype(float) - (named[high] == judge))
-
-    def _item_pair(self) -> tuple[Ints, Ints]:
-        first, second = self.table.first[self.table.row_cell], self.table.second[self.table.row_cell]
-        return np.minimum(first, second), np.maximum(first, second)
 
     def _shown_sides(self) -> Floats:
         return np.asarray(np.where(self.table.first < self.table.second, 1.0, -1.0)[self.table.row_cell])
@@ -265,10 +264,8 @@ class ScoreRows(AnswerRows):
         """As in :class:`AnswerRows`."""
         if tolerance is None:
             raise InputError("scores need tolerance=, the points that people's score may be away")
-        seen = np.bincount(unit, minlength=len(claimed))
-        mean = np.bincount(unit, self.table.score, len(claimed)) / np.maximum(seen, 1)
-        close = np.abs(mean - claimed.astype(float)) <= tolerance + 1e-9
-        return np.where(seen == 0, np.nan, close.astype(float))
+        away = np.abs(mean_by_code(unit, self.table.score, len(claimed)) - claimed.astype(float))
+        return np.where(np.isnan(away), np.nan, away <= tolerance + 1e-9)
 
     def measures(self, persons: AnswerRows) -> list[str]:
         """As in :class:`AnswerRows`."""

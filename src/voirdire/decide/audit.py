@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.humans import join_humans, match_columns
+from voirdire.agreement.ppi.humans import join_humans, matched_columns
 from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.alike import Alike, judge_independence
@@ -18,12 +18,11 @@ from voirdire.decide.audit_effects import FEWEST, truth_for
 from voirdire.decide.audit_information import INFORMATION, Found
 from voirdire.decide.audit_measures import judge_measures
 from voirdire.decide.verdicts import judge_verdict
-from voirdire.errors import InputError
-from voirdire.settings import PROB
+from voirdire.errors import InputError, raise_problems
+from voirdire.settings import PROB, share_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
 from voirdire.tables.people import join_people_answers, split_people
-from voirdire.tables.problems import Problems
 
 SCHEMA = "audit/1"
 RULE = (
@@ -98,8 +97,7 @@ def audit(
     >>> [(card["judge"], card["verdict"]) for card in found["judges"]]
     [('coin', 'drop'), ('fair', 'keep'), ('good', 'keep')]
     """
-    if not 0 < prob < 1:
-        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
+    raise_problems(share_problems(prob=(prob, PROB)))
     table, given, levels = split_people(table, people, levels)
     asked = join_people_answers(humans, given)
     named = tuple(covariates.split(",")) if isinstance(covariates, str) else tuple(covariates)
@@ -138,16 +136,7 @@ def audit(
         "prob": prob,
         "judges": cards,
         "needs": [{"measure": name, "needs": what} for name, what in needs.items()],
-        "panel": None
-        if alike is None
-        else {
-            "judges": len(answers.judges),
-            "effective": alike.size,
-            "without": [
-                {"judge": name, "effective": size}
-                for name, size in zip(answers.judges, alike.without, strict=True)
-            ],
-        },
+        "panel": None if alike is None else alike.panel_sizes(answers.judges),
     }
 
 
@@ -165,23 +154,20 @@ def read_people_table(asked: object, read: Any, levels: Sequence[object] | None)
             f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; "
             "answers of one kind are compared"
         )
-    problems = Problems("humans")
-    persons = match_columns(persons, read, problems)
-    problems.raise_any()
-    return persons
+    return matched_columns(persons, read)
 
 
 def _read_item_families(item_families: object, read: Any) -> dict[str, str]:
     return read_families(item_families, rows_of(read).item_names, who="item")
 
 
-def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[dict[str, Any]]]:
+def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[Found]]:
     """Rows of agreement of each judge with people, by measures that fit the scale."""
     import pandas as pd
 
-    one = replace(persons, judges=("people",), judge=np.zeros_like(persons.judge))
+    whole = replace(persons, judges=("people",), judge=np.zeros_like(persons.judge))
     rows: pd.DataFrame = agreement(
-        join_humans(read, one),
+        join_humans(read, whole),
         measures=rows_of(read).measures(rows_of(persons)),
         against="people",
         pairs=True,
@@ -189,22 +175,17 @@ def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str
         prob=prob,
         seed=seed,
     )
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[Found]] = {}
     for row in rows.to_dict("records"):
         judge = next(name for name in row["judges"] if name != "people")
         under = f" ({row['criterion']})" if row["criterion"] else ""
-        made = {name: None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high")}
+        value, low, high = (
+            None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high")
+        )
         note = f"agreement with people: {row['measure'].replace('_', ' ')}{under}; 1 is as people say"
         note += f" ({row['note']})" if row["note"] else ""
-        found.setdefault(judge, []).append(
-            {
-                "measure": f"people_{row['measure']}{under}",
-                **made,
-                "n": int(row["n"]),
-                "found": None,
-                "note": note,
-            }
-        )
+        one = Found(f"people_{row['measure']}{under}", value, low, high, int(row["n"]), None, note)
+        found.setdefault(judge, []).append(one)
     return found
 
 
@@ -219,7 +200,7 @@ def _judge_card(
     place: int,
     answers: Answers,
     found: Sequence[Sequence[Found]],
-    people: list[dict[str, Any]],
+    people: list[Found],
     alike: Alike | None,
 ) -> dict[str, Any]:
     mine = found[place]
@@ -231,14 +212,12 @@ def _judge_card(
     made = judge_verdict(
         value, high, biases, copy, unknown if told is None else "", _describe_reference(answers, place)
     )
-    measures: list[Mapping[str, Any]] = [*people, *(one.row() for one in mine)]
-    if alike is not None:
-        measures.append(alike.row(place))
+    measures = [*people, *mine, *([] if alike is None else [alike.row(place)])]
     return {
         "judge": answers.judges[place],
         "answers": int((answers.judge == place).sum()),
         "verdict": made.verdict,
         "why": made.why,
         INFORMATION: value,
-        "measures": measures,
+        "measures": [one._asdict() for one in measures],
     }

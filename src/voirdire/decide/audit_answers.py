@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.answer_rows import rows_of
-from voirdire.decide.unit_means import UnitMeans
+from voirdire.decide.unit_means import UnitMeans, mean_by_code
 from voirdire.errors import InputError
 from voirdire.typing import Bools, Floats, Ints
 
@@ -151,12 +151,7 @@ def pair_with_reference(
     people, people_said = np.full(len(units), np.nan), np.full(len(units), -1, dtype=np.int64)
     if their_rows is not None:
         theirs_said, theirs_value = their_rows.said(levels, positive)
-        number = np.bincount(theirs, minlength=len(units))
-        people = np.where(
-            number > 0,
-            np.bincount(theirs, theirs_value, minlength=len(units)) / np.maximum(number, 1),
-            np.nan,
-        )
+        people = mean_by_code(theirs, theirs_value, len(units))
         people_said = most_frequent_level(theirs, theirs_said, len(units), len(levels))
     return Answers(
         table.judges,

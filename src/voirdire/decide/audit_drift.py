@@ -23,8 +23,7 @@ Answers of a judge that differ: of pairs in both orders, and of questions that w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,9 @@ from voirdire.decide.audit_effects import (
     Effect,
     is_clear,
     mean_effect,
-    variance_about_median,
-    variance_about_others_median,
+    subtract_median,
 )
+from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.infer.posterior import integrated_scores
@@ -63,27 +62,13 @@ def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect |
         return None, None
     values, shares = [], []
     for of in (ahead, ~ahead):
-        number = np.bincount(units[of], minlength=len(answers.people))
-        total = np.bincount(units[of], answers.value[rows][of], minlength=len(answers.people))
-        values.append(total[both] / number[both])
+        values.append(mean_by_code(units[of], answers.value[rows][of], len(answers.people))[both])
         said = np.zeros((len(answers.people), answers.levels))
         np.add.at(said, (units[of], answers.said[rows][of]), 1.0)
-        shares.append(said[both] / number[both, None])
+        shares.append(said[both] / said[both].sum(axis=1, keepdims=True))
     each = np.arange(len(both))
     changed = mean_effect(1.0 - (shares[0] * shares[1]).sum(axis=1), each)
     return mean_effect((values[0] - values[1]) / 2, each), changed
-
-
-def excess_order_change(changed: Effect | None, again: Effect | None) -> Effect | None:
-    """Share of answers that change with the order, beyond that of those that change in the same order.
-
-    None where nobody was asked again in the same order: noise changes answers, too, and nothing tells the two apart but
-    that it favours no place, which the position bias says already.
-    """
-    if changed is None or again is None:
-        return None
-    units = min(changed.units, again.units)
-    return Effect(changed.value - again.value, float(np.hypot(changed.error, again.error)), units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,23 +166,22 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: f
         How large a change must be for a judge to leave those with whom others are compared.
     """
     found: list[Effect | None] = []
-    among, beside = [], []
+    beside = np.zeros(len(answers.judges), dtype=bool)
     for judge in range(len(answers.judges)):
         rows = np.flatnonzero((answers.judge == judge) & (answers.people_said[answers.unit] >= 0))
         if len(np.unique(answers.unit[rows])) >= ENOUGH:
             p = 1.0 - answers.people_said[answers.unit[rows]] / 2.0
         else:
             rows, p = _predict_by_others(table, answers, judge)
-            if answers.reference[judge]:
-                among.append(judge)
-            beside.append(judge)
+            beside[judge] = True
         found.append(accuracy_change(answers.value[rows], p, order[rows], answers.unit[rows]))
-    centred = _subtract_median(found, among, beside)
-    steady = [judge for judge in among if not is_clear(centred[judge], matters)]
-    if len(steady) < FEWEST_JUDGES:
+    among = beside & answers.reference
+    centred = subtract_median(found, among, beside, shrunk=False)
+    clear = np.array([is_clear(one, matters) for one in centred])
+    if (among & ~clear).sum() < FEWEST_JUDGES:
         return centred
-    again = _subtract_median(found, steady, beside)
-    return [one if is_clear(one, matters) else other for one, other in zip(centred, again, strict=True)]
+    again = subtract_median(found, among & ~clear, beside, shrunk=False)
+    return [one if odd else other for one, other, odd in zip(centred, again, clear, strict=True)]
 
 
 def accuracy_change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
@@ -241,41 +225,10 @@ def _predict_by_others(table: Votes, answers: Answers, judge: int) -> tuple[Ints
         fitted: Any = fit(table.subset(answers.judge != judge), model="bradley-terry", method="map")
     except InputError:
         return rows[:0], np.zeros(0)
-    of = dict(
-        zip(
-            fitted.problem.items,
-            integrated_scores(fitted.problem.density, fitted.posterior.central_values),
-            strict=True,
-        )
-    )
+    scores = integrated_scores(fitted.problem.density, fitted.posterior.central_values)
+    of = dict(zip(fitted.problem.items, scores, strict=True))
     strength = np.array([of.get(name, np.nan) for name in table.items])
     low, high = (f(table.first, table.second)[table.row_cell[rows]] for f in (np.minimum, np.maximum))
     apart = strength[low] - strength[high]
     known = ~np.isnan(apart)
     return rows[known], np.asarray(logistic_sigmoid(apart[known], np))
-
-
-def _subtract_median(
-    found: Sequence[Effect | None], among: Sequence[int], beside: Sequence[int]
-) -> list[Effect | None]:
-    """Effects of judges ``beside`` each other less that of the median judge ``among`` them."""
-    values = [one.value for judge in among if (one := found[judge]) is not None]
-    count = len(values)
-    if count < FEWEST_JUDGES:
-        return list(found)
-    middle, within, outside = (
-        float(np.median(values)),
-        variance_about_median(count),
-        variance_about_others_median(count),
-    )
-    return [
-        one
-        if one is None or judge not in beside
-        else replace(
-            one,
-            value=one.value - middle,
-            error=float(np.sqrt(within if judge in among else outside)) * one.error,
-            judges=count if judge in among else 0,
-        )
-        for judge, one in enumerate(found)
-    ]

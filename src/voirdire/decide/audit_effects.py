@@ -12,13 +12,14 @@ slope is its bias less the mean of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers, clear_mode
-from voirdire.decide.unit_means import UnitMeans
+from voirdire.decide.unit_means import UnitMeans, mean_by_code
 from voirdire.decide.verdicts import mutual_information
 from voirdire.typing import Bools, Floats, Ints
 
@@ -47,6 +48,11 @@ class Effect:
         half = float(t.ppf((1 + prob) / 2, max(self.units - 1, 1))) * self.error
         half *= median_interval_ratio(self.judges, prob) if self.judges else 1.0
         return self.value - half, self.value + half
+
+    def beyond(self, usual: Effect) -> Effect:
+        """The value less another, independent one."""
+        error = float(np.hypot(self.error, usual.error))
+        return Effect(self.value - usual.value, error, min(self.units, usual.units))
 
 
 def slope_effect(e: Floats, z: Floats, unit: Ints, *, intercept: bool) -> Effect | None:
@@ -114,30 +120,44 @@ def _effects_beside_reference(
         known = ~np.isnan(z)
         found.append(slope_effect(e[known], z[known], answers.unit[used][known], intercept=intercept))
         by_people.append(people)
-    within = answers.reference & ~np.array(by_people)
-    among = [one for one, here in zip(found, within, strict=True) if here and one is not None]
-    if not centred or len(among) < FEWEST_JUDGES:
+    if not centred:
         return found
-    count = len(among)
-    shrink = (count - 1) / count
-    middle = float(np.median([shrink * one.value for one in among]))
-    return [
-        one
-        if one is None or people
-        else Effect(
-            shrink * one.value - middle,
-            float(np.sqrt(shrink * variance_about_median(count))) * one.error,
-            one.units,
-            count,
-        )
-        if here
-        else Effect(
-            one.value - middle,
-            float(np.sqrt(shrink * variance_about_others_median(count))) * one.error,
-            one.units,
-        )
-        for one, people, here in zip(found, by_people, within, strict=True)
-    ]
+    within = answers.reference & ~np.array(by_people)
+    return subtract_median(found, within, ~np.array(by_people))
+
+
+def subtract_median(
+    found: Sequence[Effect | None], among: Bools, beside: Bools, *, shrunk: bool = True
+) -> list[Effect | None]:
+    """Effects of judges ``beside`` each other less that of the median judge ``among`` them.
+
+    Parameters
+    ----------
+    found : sequence of Effect or None
+    among, beside : ndarray of bool, shape (judges,)
+    shrunk : bool
+        Each of those among them was compared with a mean over all the others, which makes it larger by m / (m - 1).
+
+    Returns
+    -------
+    list of Effect or None
+        As they were where fewer than three judges are among them, and of judges who are not beside.
+    """
+    values = [one.value for one, here in zip(found, among, strict=True) if here and one is not None]
+    count = len(values)
+    if count < FEWEST_JUDGES:
+        return list(found)
+    shrink = (count - 1) / count if shrunk else 1.0
+    middle = float(np.median([shrink * value for value in values]))
+    rows: list[Effect | None] = []
+    for one, here, near in zip(found, among, beside, strict=True):
+        if one is not None and near:
+            variance = variance_about_median(count) if here else variance_about_others_median(count)
+            error = float(np.sqrt(shrink * variance)) * one.error
+            value = (shrink if here else 1.0) * one.value - middle
+            one = Effect(value, error, one.units, count if here else 0)
+        rows.append(one)
+    return rows
 
 
 def variance_about_median(count: int) -> float:
@@ -243,7 +263,7 @@ def _unit_squares(answers: Answers, judge: int) -> tuple[Ints, Floats]:
     used, e, _ = answers.beyond(judge)
     units, place = np.unique(answers.unit[used], return_inverse=True)
     square = (e if answers.paired or not len(e) else e - e.mean()) ** 2
-    return units, np.bincount(place, square) / np.bincount(place)
+    return units, mean_by_code(place, square, len(units))
 
 
 def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: Bools) -> UnitMeans | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +13,7 @@ INFORMATION = "agreement_information"
 SCORED = 3  # different numbers from which on their order tells, beside which cells are few
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A measure of a judge.
 
     Attributes
@@ -30,18 +28,12 @@ class Found:
     """
 
     measure: str
-    value: float
+    value: float | None
     low: float | None
     high: float | None
     n: int
     found: bool | None
     note: str
-
-    def row(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            name: getattr(self, name) for name in ("measure", "value", "low", "high", "n", "found", "note")
-        }
 
 
 def information_rows(answers: Answers, judge: int, fit: float | None, prob: float) -> list[Found]:
@@ -58,22 +50,11 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
     """
     rows = []
     if fit is not None:
-        rows.append(
-            Found(
-                "outfit",
-                fit,
-                None,
-                None,
-                int((answers.judge == judge).sum()),
-                None,
-                "1 is like the panel, item by item; above 1.5 single answers are far off",
-            )
-        )
-    numbers = (
-        []
-        if answers.paired or _count_distinct_values(answers) < SCORED
-        else _score_information(answers, judge, prob)
-    )
+        note = "1 is like the panel, item by item; above 1.5 single answers are far off"
+        rows.append(Found("outfit", fit, None, None, len(answers.rows_of_judge[judge]), None, note))
+    different = len(np.unique(answers.value[~np.isnan(answers.value)]))
+    scored = not answers.paired and different >= SCORED
+    numbers = _score_information(answers, judge, prob) if scored else []
     told = None if numbers else agreement_information(answers, judge)
     truth = truth_for(answers, judge)
     if numbers:
@@ -85,25 +66,11 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
         of = "people say" if by_people else "most of the other judges say"
         half = _information_half_width(told, len(rows_), prob) + error**2
         note = f"nats that an answer tells of what {of}; right {0 if right is None else right.value:.0%} of the time"
-        rows.append(
-            Found(
-                INFORMATION,
-                told,
-                max(told - half, 0.0),
-                told + half,
-                len(np.unique(answers.unit[rows_])),
-                None,
-                note,
-            )
-        )
+        units = len(np.unique(answers.unit[rows_]))
+        rows.append(Found(INFORMATION, told, max(told - half, 0.0), told + half, units, None, note))
     elif not np.isnan(answers.value).all():
         rows += _score_information(answers, judge, prob)
     return rows
-
-
-def _count_distinct_values(answers: Answers) -> int:
-    """Number of different answers, as numbers."""
-    return len(np.unique(answers.value[~np.isnan(answers.value)]))
 
 
 def _information_half_width(told: float, n: int, prob: float) -> float:
@@ -127,14 +94,5 @@ def _score_information(answers: Answers, judge: int, prob: float) -> list[Found]
     ends = np.tanh(np.arctanh(np.clip(r, -0.9999, 0.9999)) + np.array([-half, half]))
     value, low, high = (abs(0.5 * float(np.log(1 - min(max(one, 0.0), 0.9999) ** 2))) for one in (r, *ends))
     of = "people's" if by_people else "the other judges' mean"
-    return [
-        Found(
-            INFORMATION,
-            value,
-            low,
-            high,
-            n,
-            None,
-            f"nats of a normal score with correlation {r:.2f} with {of}",
-        )
-    ]
+    note = f"nats of a normal score with correlation {r:.2f} with {of}"
+    return [Found(INFORMATION, value, low, high, n, None, note)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from voirdire.decide.answer_rows import CONFIDENCE
 from voirdire.decide.audit_answers import Answers
 from voirdire.decide.audit_drift import (
     accuracy_over_time,
-    excess_order_change,
     find_repeats,
     order_effects,
     others_repeat_disagreement,
@@ -37,27 +35,46 @@ NOISE = 0.3  # of mean square beyond the others' that matters
 SMALL = 0.02  # of the range of answers that matters
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """An effect that is looked at: what it says where it is found and where it is not, and what does not matter.
+class _Words(NamedTuple):
+    """Words for an effect above ``none`` and for one below it; where ``less`` is empty, below is no bias."""
+
+    more: str
+    less: str = ""
+    none: float = 0.0
+
+
+WORDS = {
+    "position": _Words("picks what is shown first more often", "picks what is shown second more often"),
+    "swap": _Words("changes its answer with the order", none=FLIPS),
+    "severity": _Words("is more lenient", "is more severe"),
+    "own family": _Words("favours its own family", "disfavours its own family"),
+    "flips": _Words("answers otherwise when asked again, more than the questions explain", none=FLIPS),
+    "noise": _Words("errs more than the other judges", none=1.0),
+    CONFIDENCE: _Words("is more confident than it is right", "is less confident than it is right"),
+}
+#: Words of drift: of comparisons, and of other answers.
+LATER = {
+    True: _Words("is right more often as time goes on", "is right less often as time goes on"),
+    False: _Words("is more lenient as time goes on", "is more severe as time goes on"),
+}
+
+
+class _Seen(NamedTuple):
+    """An effect that is looked at: its words, and what does not matter.
 
     Where ``usual`` is known, the effect that other judges have in the same questions, it is found beyond that alone.
     """
 
     measure: str
+    words: _Words
     effect: Effect
-    more: str
-    less: str
-    none: float = 0.0
-    matters: float = 0.0
-    two_sided: bool = True
-    usual: Effect | None = None
-    is_ratio: bool = False
+    matters: float
+    usual: Effect | None
 
     def describe_size(self) -> str:
         """The effect's value in words: a difference with its sign, a ratio as how many times as much."""
         value = self.effect.value
-        return f"{value:.2g} times as much" if self.is_ratio else f"{value:+.2g}"
+        return f"{value:.2g} times as much" if self.measure == "noise" else f"{value:+.2g}"
 
 
 def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
@@ -65,28 +82,28 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
 
     Those that are tested have the interval by which they are, wider than ``prob`` asks.
     """
-    reach = (
-        float(np.nanmax(answers.value) - np.nanmin(answers.value))
-        if (~np.isnan(answers.value)).any()
-        else 1.0
-    )
+    known = ~np.isnan(answers.value)
+    small = SMALL * (float(np.ptp(answers.value[known])) if known.any() else 1.0)
     seen: list[list[_Seen]] = [[] for _ in answers.judges]
 
     def add_measure(
-        measure: str, effects: list[Effect | None], need: str, more: str, less: str, **how: Any
+        measure: str,
+        effects: list[Effect | None],
+        need: str,
+        matters: float = small,
+        words: _Words | None = None,
+        usual: list[Effect | None] | None = None,
     ) -> None:
-        usual = how.pop("usual", None)
         for place, effect in enumerate(effects):
             if effect is not None:
-                own = {} if usual is None else {"usual": usual[place]}
-                seen[place].append(_Seen(measure, effect, more, less, **how, **own))
+                of = words or WORDS[measure]
+                seen[place].append(_Seen(measure, of, effect, matters, usual[place] if usual else None))
         if all(effect is None for effect in effects):
             needs[measure] = need
 
-    judges = range(len(answers.judges))
+    judges, slopes = range(len(answers.judges)), not answers.paired
     same = f"to the same items ({FEWEST} at the least)"
     compared = f"people's answers, or other judges', {same}"
-    small = SMALL * reach
     orders = [order_effects(answers, judge) for judge in judges]
     repeats = find_repeats(answers)
     again = [repeat_disagreement(repeats, judge) for judge in judges]
@@ -96,99 +113,38 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
             _choose_position_effect(answers, judge, both[0], other)
             for judge, (both, other) in enumerate(zip(orders, beside, strict=True))
         ]
-        add_measure(
-            "position",
-            position,
-            compared,
-            "picks what is shown first more often",
-            "picks what is shown second more often",
-            matters=small,
-        )
-        add_measure(
-            "swap",
-            [
-                excess_order_change(both[1], same_order)
-                for both, same_order in zip(orders, again, strict=True)
-            ],
-            "pairs that a judge sees in both orders, and some of them again in the same order",
-            "changes its answer with the order",
-            "",
-            none=FLIPS,
-            two_sided=False,
-        )
+        add_measure("position", position, compared)
+        # noise changes answers, too: only being asked again in the same order tells it from what the order does
+        swaps = [
+            None if changed is None or same_order is None else changed.beyond(same_order)
+            for (_, changed), same_order in zip(orders, again, strict=True)
+        ]
+        need = "pairs that a judge sees in both orders, and some of them again in the same order"
+        add_measure("swap", swaps, need, 0.0)
     else:
         needs["position"] = "votes on pairs whose order shown is known"
     if not answers.paired:
-        add_measure(
-            "severity",
-            judge_effects(answers, _other_family_mask(answers), small, intercept=False),
-            compared + " (and --positive, of classes)",
-            "is more lenient",
-            "is more severe",
-            matters=small,
-        )
-    for name, numbers in answers.numbers.items():
-        if name != CONFIDENCE:
-            spread = np.sqrt(np.nanmean(numbers**2)) if answers.paired else np.nanstd(numbers)
-            scaled = numbers / (spread or 1.0)
-            add_measure(
-                name,
-                judge_effects(answers, scaled, small, intercept=not answers.paired),
-                compared,
-                f"favours more {name}",
-                f"favours less {name}",
-                matters=small,
-            )
-    if not any(name != CONFIDENCE for name in answers.numbers):
+        severity = judge_effects(answers, _other_family_mask(answers), small, intercept=False)
+        add_measure("severity", severity, compared + " (and --positive, of classes)")
+    further = {name: numbers for name, numbers in answers.numbers.items() if name != CONFIDENCE}
+    for name, numbers in further.items():
+        spread = np.sqrt(np.nanmean(numbers**2)) if answers.paired else np.nanstd(numbers)
+        favoured = judge_effects(answers, numbers / (spread or 1.0), small, intercept=slopes)
+        words = _Words(f"favours more {name}", f"favours less {name}")
+        add_measure(name, favoured, compared, words=words)
+    if not further:
         needs["length"] = "a column length (of votes length_first, length_second), or --covariates NAMES"
     if answers.own is None:
         needs["own family"] = "families of judges and of items (--families, --item-families)"
     else:
-        own = judge_effects(answers, answers.own, small, intercept=not answers.paired, centred=False)
-        add_measure(
-            "own family", own, compared, "favours its own family", "disfavours its own family", matters=small
-        )
-    add_measure(
-        "flips",
-        again,
-        "repeated answers to the same items (a column run)",
-        "answers otherwise when asked again, more than the questions explain",
-        "",
-        none=FLIPS,
-        usual=[others_repeat_disagreement(answers, repeats, judge) for judge in judges],
-        two_sided=False,
-    )
-    later = (
-        ("is right more often", "is right less often")
-        if answers.paired
-        else ("is more lenient", "is more severe")
-    )
-    add_measure(
-        DRIFT,
-        _drift_effects(answers, table, small),
-        "a column time, and " + compared,
-        *(f"{one} as time goes on" for one in later),
-        matters=small,
-    )
-    add_measure(
-        "noise",
-        noise_ratios(answers),
-        f"other judges' answers {same}",
-        "errs more than the other judges",
-        "",
-        none=1.0,
-        matters=NOISE,
-        two_sided=False,
-        is_ratio=True,
-    )
-    add_measure(
-        CONFIDENCE,
-        _confidence_effects(answers),
-        f"a column {CONFIDENCE}",
-        "is more confident than it is right",
-        "is less confident than it is right",
-        matters=SMALL,
-    )
+        own = judge_effects(answers, answers.own, small, intercept=slopes, centred=False)
+        add_measure("own family", own, compared)
+    usual = [others_repeat_disagreement(answers, repeats, judge) for judge in judges]
+    add_measure("flips", again, "repeated answers to the same items (a column run)", 0.0, usual=usual)
+    drift = _drift_effects(answers, table, small)
+    add_measure(DRIFT, drift, "a column time, and " + compared, words=LATER[answers.paired])
+    add_measure("noise", noise_ratios(answers), f"other judges' answers {same}", NOISE)
+    add_measure(CONFIDENCE, _confidence_effects(answers), f"a column {CONFIDENCE}", SMALL)
     unsure = [
         [] if both[1] is None or same_order is not None else [_swap_measure(both[1], prob)]
         for both, same_order in zip(orders, again, strict=True)
@@ -230,35 +186,21 @@ def _other_family_mask(answers: Answers) -> Floats | None:
     return None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
 
 
-def _is_unusual(one: _Seen, prob: float) -> bool:
-    """True where an effect is clearly above what is usual, or that is not known."""
-    if one.usual is None:
-        return True
-    units = min(one.effect.units, one.usual.units)
-    beyond = Effect(
-        one.effect.value - one.usual.value, float(np.hypot(one.effect.error, one.usual.error)), units
-    )
-    return beyond.interval(prob)[0] > 0.0
-
-
 def _test_effects(mine: list[_Seen]) -> list[Found]:
     """Effects with the intervals by which they are tested together."""
     rows, others = [], sum(one.measure != DRIFT for one in mine)
     for one in mine:
-        alarm = OF_DRIFT if one.measure == DRIFT else ALARM / others
-        tested = 1 - alarm * (1 if one.two_sided else 2)
+        value, (more, less, none) = one.effect.value, one.words
+        tested = 1 - (OF_DRIFT if one.measure == DRIFT else ALARM / others) * (1 if less else 2)
         low, high = one.effect.interval(tested)
-        above = low > one.none and one.effect.value - one.none > one.matters and _is_unusual(one, tested)
-        below = one.two_sided and high < one.none and one.none - one.effect.value > one.matters
-        value = one.effect.value
+        unusual = one.usual is None or one.effect.beyond(one.usual).interval(tested)[0] > 0.0
+        above = low > none and value - none > one.matters and unusual
+        below = bool(less) and high < none and none - value > one.matters
         beside = "" if one.usual is None else f", {one.usual.value:.2g} of other judges in the same questions"
-        note = (
-            f"{one.more} ({one.describe_size()}{beside})"
-            if above
-            else f"{one.less} ({one.describe_size()})"
-            if below
-            else f"no bias found; above {one.none:g} it {one.more}{beside and ': ' + beside[2:]}"
-        )
+        note = f"no bias found; above {none:g} it {more}{beside and ': ' + beside[2:]}"
+        if above or below:
+            said, beside = (more, beside) if above else (less, "")
+            note = f"{said} ({one.describe_size()}{beside})"
         rows.append(Found(one.measure, value, low, high, one.effect.units, above or below, note))
     return rows
 
@@ -277,18 +219,15 @@ def _drift_effects(answers: Answers, table: Any, matters: float) -> list[Effect 
 
 
 def _confidence_effects(answers: Answers) -> list[Effect | None]:
+    found: list[Effect | None] = [None] * len(answers.judges)
     if CONFIDENCE not in answers.numbers:
-        return [None] * len(answers.judges)
+        return found
     stated = answers.numbers[CONFIDENCE]
     stated = stated / 100 if np.nanmax(stated) > 1 else stated
-    found: list[Effect | None] = []
-    for judge in range(len(answers.judges)):
-        truth = truth_for(answers, judge)
-        if truth is None:
-            found.append(None)
-            continue
-        rows, true, _ = truth
-        known = ~np.isnan(stated[rows])
-        right = (answers.said[rows] == true).astype(float)
-        found.append(mean_effect((stated[rows] - right)[known], answers.unit[rows][known]))
+    for judge in range(len(found)):
+        if (truth := truth_for(answers, judge)) is not None:
+            rows, true, _ = truth
+            known = ~np.isnan(stated[rows])
+            right = (answers.said[rows] == true).astype(float)
+            found[judge] = mean_effect((stated[rows] - right)[known], answers.unit[rows][known])
     return found

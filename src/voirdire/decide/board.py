@@ -100,12 +100,10 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
     """Pairs (better, worse) whose votes leave no doubt by a t test over their witnesses, shape (pairs, 2)."""
     from scipy.special import stdtr
 
-    first, second = votes.first[votes.row_cell], votes.second[votes.row_cell]
-    net = np.select([votes.row_outcome == 0, votes.row_outcome == 1], [1.0, -1.0], 0.0)
-    net = np.where(first < second, net, -net)
-    size = len(votes.items)
-    turned = first > second
-    pair = np.minimum(first, second) * size + np.maximum(first, second)
+    low, high = votes.about[1:3]
+    net = np.select([votes.answers == low, votes.answers == high], [1.0, -1.0], 0.0)
+    size, turned = len(votes.items), votes.first[votes.row_cell] == high
+    pair = low * size + high
     witness = np.arange(votes.rows) if votes.row_context is None else votes.row_context
     keys, unit = np.unique(np.stack([pair, witness]), axis=1, return_inverse=True)
     total, answers = np.bincount(unit.ravel(), net), np.bincount(unit.ravel())
@@ -242,19 +240,15 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
         row |= {"difference": float(lead.mean()), "sd": float(lead.std(ddof=1))}
         row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
-            median, deviation = float(pairs.median[at, at + 1]), float(pairs.deviation[at, at + 1])
-            factor = None if is_about_people(fit) else information_growth_factor(median, deviation, pairs.t)
+            gap = pairs.gap_between(at, at + 1)
+            factor = None if is_about_people(fit) else information_growth_factor(*gap)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:
-                row["more_contexts"] = (
-                    None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
-                )
+                more = None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
+                row["more_contexts"] = more
         if not row["apart"] and is_about_people(fit):
-            place = (at, at + 1)
-            found = people_needed_between(
-                fit, (one, other), pairs.median[place], pairs.deviation[place], pairs.t
-            )
+            found = people_needed_between(fit, (one, other), *pairs.gap_between(at, at + 1))
             row["more_people"] = None if found is None else int(np.ceil(found))
         rows.append(row)
     return rows

@@ -27,7 +27,6 @@ from voirdire.typing import Floats, Ints
 FIRST = 20  # values before a change that is bet on; and from one point to the next,
 PART = 50  # or this part of the values so far
 WIDER = 3.0
-HALVINGS = 50
 
 
 @dataclass(frozen=True)
@@ -164,11 +163,8 @@ def _numeric_marginal_likelihood(
 
 def _mixture_quantile(chance: Floats, centre: Floats, error: Floats, q: float) -> float:
     """Quantile of a mixture of normal distributions."""
+    from scipy.optimize import brentq
     from scipy.special import ndtr
 
     low, high = float((centre - 10.0 * error).min()), float((centre + 10.0 * error).max())
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2.0
-        below = float(chance @ ndtr((middle - centre) / error)) < q
-        low, high = (middle, high) if below else (low, middle)
-    return (low + high) / 2.0
+    return float(brentq(lambda x: float(chance @ ndtr((x - centre) / error)) - q, low, high, xtol=1e-14))

@@ -32,6 +32,7 @@ from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.preference import Preference
 from voirdire.model.problem import TARGET
+from voirdire.tables.encode import level_positions
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
 
@@ -200,8 +201,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
             "the probability of each pair"
         )
     entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
-    code = {name: at for at, name in enumerate(entrants.names)}
-    order = np.array([code[row["item"]] for row in entrants.rows])
+    order = level_positions((row["item"] for row in entrants.rows), entrants.names)
     draws, rows = entrants.draws[:, order], entrants.rows
     if len(order) > MOST:
         kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])
@@ -266,9 +266,7 @@ def _answers_needed(
     there |= {"judges": len(fit.problem.judges)}
     if is_about_people(fit):
         needed = [
-            people_needed_between(
-                fit, (names[leader], names[i]), pairs.median[leader, i], pairs.deviation[leader, i], pairs.t
-            )
+            people_needed_between(fit, (names[leader], names[i]), *pairs.gap_between(leader, i))
             for i in others
         ]
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
@@ -289,10 +287,10 @@ def _largest_factor(
     """
     worst = 1.0
     for i in others:
-        median, deviation = float(pairs.median[leader, i]), float(pairs.deviation[leader, i])
+        median, deviation, t = pairs.gap_between(leader, i)
         pair = names[leader], names[i]
         stays = deviation_between_contexts(fit, entrants, pair, deviation) if of == "judges" else 0.0
-        factor = information_growth_factor(median, deviation, pairs.t, stays)
+        factor = information_growth_factor(median, deviation, t, stays)
         if factor is None:
             return None
         worst = max(worst, factor)

@@ -11,11 +11,11 @@ from voirdire.agreement.ppi.rows import FAR
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit import read_people_table
 from voirdire.decide.selective import Part, answers_needed, candidate_parts, guaranteed_parts
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, to_data_frame, to_records
 from voirdire.kinds.fit import Fit
-from voirdire.settings import PROB
+from voirdire.settings import PROB, share_problems
 from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.typing import Floats
@@ -206,18 +206,13 @@ def escalate(
 
 
 def _check_request(error: float, prob: float, cost_human: float | None, cost_error: float) -> None:
-    problems = [
-        f"{name} {value} is not between 0 and 1; {usual} is usual"
-        for name, value, usual in (("error", error, 0.1), ("prob", prob, PROB))
-        if not 0 < value < 1
-    ]
+    problems = share_problems(error=(error, 0.1), prob=(prob, PROB))
     problems += [
         f"{name} {value} is no price; give a number from 0 on"
         for name, value in (("cost_human", cost_human), ("cost_error", cost_error))
         if value is not None and not 0 <= value < float("inf")
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: float | None) -> Floats:
@@ -227,10 +222,9 @@ def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: flo
     persons = fit.kind.answers_to_fit(read_people_table(people, table, levels))
     rows = rows_of(persons)
     names = rows.about()
-    place = {
-        unit: at for at, unit in enumerate(zip(*(of.tolist() for of in claims.about.values()), strict=True))
-    }
-    asked = list(zip(*(names[name].tolist() for name in claims.about), strict=True))
+    claimed = zip(*(of.tolist() for of in claims.about.values()), strict=True)
+    place = {unit: at for at, unit in enumerate(claimed)}
+    asked = zip(*(names[name].tolist() for name in claims.about), strict=True)
     unit = np.array([place.get(one, -1) for one in asked])
     problems = Problems("humans")
     if (unit < 0).any():

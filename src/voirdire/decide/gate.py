@@ -22,8 +22,8 @@ from voirdire.decide.gate_found import (
     verdict_by_bets,
 )
 from voirdire.decide.gate_pairs import Differences, Versions
-from voirdire.errors import InputError
-from voirdire.settings import PROB, suggest_words
+from voirdire.errors import InputError, raise_problems
+from voirdire.settings import PROB, share_problems, suggest_words
 from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.rated import known_names
 
@@ -135,11 +135,10 @@ def gate(
         notes.append(SHARED)
     else:
         whole = {*of_people.units} >= {*judged.units}
-        found = (
-            bets(of_people, estimator=PEOPLE)
-            if whole
-            else prediction_powered_verdict(judged, of_people, margin, alpha)
-        )
+        if whole:
+            found = bets(of_people, estimator=PEOPLE)
+        else:
+            found = prediction_powered_verdict(judged, of_people, margin, alpha)
         notes += [f"of people: {note}" for note in of_people.notes]
     notes += found.notes
     found, expected = (found, None) if loss is None else found.verdict_by_loss(loss)
@@ -193,11 +192,7 @@ def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) ->
     elif verdict == FAIL:
         said = f"{new} is worse than {old}{by}"
     else:
-        said = (
-            f"{new} may be worse than {old}{by}, or not"
-            if margin
-            else f"{new} may be worse than {old} or not"
-        )
+        said = f"{new} may be worse than {old}{by}{',' if margin else ''} or not"
     return f"{verdict.capitalize()}: {said} {ends}.{_more_answers_sentence(found)}"
 
 
@@ -237,8 +232,7 @@ def _check_request(margin: float, loss: float | None, items: int, order: str, pr
         raise InputError(f"items {items} is no count; give how many items are planned, such as {ITEMS}")
     if order not in ORDERS:
         raise InputError(f"order {order!r} is unknown; {suggest_words(order, ORDERS)}")
-    if not 0 < prob < 1:
-        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
+    raise_problems(share_problems(prob=(prob, PROB)))
 
 
 def _add_version_column(said: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,10 +81,10 @@ def read_differences(
         named = (versions.new, versions.old)
         sides = [_select_version(*one) for one in zip(tables, named, SIDES, strict=True)]
         versions = _version_names(sides, versions)
-    valued = VALUES[sides[0].data](sides, positive, levels, () if beside is None else beside.known)
-    frames = [_answer_frame(read, value) for read, value in zip(sides, valued.values, strict=True)]
-    found = pair_answers(frames[0], frames[1], valued.scale, valued.what, valued.notes, versions)
-    return replace(found, known=valued.known)
+    known = () if beside is None else beside.known
+    values, meaning = VALUES[sides[0].data](sides, positive, levels, known)
+    one, other = (_answer_frame(read, value) for read, value in zip(sides, values, strict=True))
+    return pair_answers(one, other, meaning, versions)
 
 
 def _read_answers(table: object, levels: Sequence[object] | None, name: str) -> Any:

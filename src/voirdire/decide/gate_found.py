@@ -11,6 +11,7 @@ makes more errors the more often one looks.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -54,13 +55,13 @@ def count_until_loss(loss: float, estimate: float, error: float, count: int, tim
     (64, None)
     """
     low, high = 1, times * count
-    if min(expected_losses(estimate, error * math.sqrt(count / high))) > loss:
+
+    def is_enough(answers: int) -> bool:
+        return min(expected_losses(estimate, error * math.sqrt(count / answers))) <= loss
+
+    if not is_enough(high):
         return None
-    while low < high:
-        middle = (low + high) // 2
-        enough = min(expected_losses(estimate, error * math.sqrt(count / middle))) <= loss
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return low
+    return low + bisect_left(range(low, high), True, key=is_enough)
 
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"

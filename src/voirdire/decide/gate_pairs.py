@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
@@ -90,24 +90,42 @@ class Differences:
         return replace(self, units=tuple(self.units[at] for at in order), values=self.values[order])
 
 
-def pair_answers(
-    new: pd.DataFrame, old: pd.DataFrame, scale: Scale, what: str, notes: Sequence[str], versions: Versions
-) -> Differences:
+class Meaning(NamedTuple):
+    """Meaning of answers as numbers.
+
+    Attributes
+    ----------
+    scale : (float, float)
+        The least and the largest answer there may be.
+    what : str
+        What their mean is.
+    notes : tuple of str
+    known : tuple
+        Labels, or ends of the scale, that further answers share.
+    """
+
+    scale: Scale
+    what: str
+    notes: tuple[str, ...] = ()
+    known: tuple[Any, ...] = ()
+
+
+def pair_answers(new: pd.DataFrame, old: pd.DataFrame, of: Meaning, versions: Versions) -> Differences:
     """Pair answers by judge and question, and take the mean of each unit.
 
     Parameters
     ----------
     new, old : DataFrame
         Columns judge, those of `ABOUT` that there are, value, time and place (of the row).
-    scale, what, notes, versions
-        As in `Differences`.
+    of : Meaning
+    versions : Versions
 
     Raises
     ------
     InputError
         They have no judge or no question in common, or a single one.
     """
-    keys = [name for name in ABOUT if name in new]
+    keys, notes = [name for name in ABOUT if name in new], list(of.notes)
     if odd := [name for name in ABOUT if (name in new) != (name in old)]:
         has, lacks = ("NEW", "OLD") if odd[0] in new else ("OLD", "NEW")
         raise InputError(
@@ -121,7 +139,7 @@ def pair_answers(
             "difference; have the same judges answer both"
         )
     if left := sorted({*new["judge"], *old["judge"]} - {*judges}):
-        notes = [*notes, f"left out, because only one version has their answers: {known_names(left)}"]
+        notes.append(f"left out, because only one version has their answers: {known_names(left)}")
     both = _merge_versions(new, old, keys)
     if both.empty and {"context", "item"} <= {*keys}:
         keys.remove("item")  # items may be the answers themselves, each of one version
@@ -135,10 +153,10 @@ def pair_answers(
     missing = [len({*a[unit]} - {*b[unit]}) for a, b in ((new, old), (old, new))]
     for count, has, lacks in zip(missing, ("NEW", "OLD"), ("OLD", "NEW"), strict=True):
         if count:
-            notes = [*notes, f"{count:,} {unit}s of {has} have no answer in {lacks} and are left out"]
+            notes.append(f"{count:,} {unit}s of {has} have no answer in {lacks} and are left out")
     both["value"] = both["value_new"] - both["value_old"]
     both["time"], both["place"] = both["time_new"], both["place_new"]
-    return differences_by_unit(both, keys, unit, scale, what, notes, versions)
+    return differences_by_unit(both, keys, unit, of._replace(notes=tuple(notes)), versions)
 
 
 def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -147,13 +165,7 @@ def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd
 
 
 def differences_by_unit(
-    both: pd.DataFrame,
-    keys: list[str],
-    unit: str,
-    scale: Scale,
-    what: str,
-    notes: Sequence[str],
-    versions: Versions,
+    both: pd.DataFrame, keys: list[str], unit: str, of: Meaning, versions: Versions
 ) -> Differences:
     """Mean over judges of each question, then over the questions of each unit."""
     judges = tuple(sorted({*both["judge"]}))
@@ -164,12 +176,8 @@ def differences_by_unit(
         raise InputError(
             f"there is only one {unit} in common ({units.index[0]!r}), which tells nothing of others{where}"
         )
-    if len(questions) > len(units):
-        each = len(questions) / len(units)
-        notes = [
-            *notes,
-            f"each of {len(units):,} {unit}s counts once, with the mean of its {each:.3g} questions",
-        ]
-    names = tuple(map(str, units.index))
-    values = units["value"].to_numpy(dtype=float)
-    return Differences(names, values, scale, judges, unit, what, tuple(notes), versions)
+    each = len(questions) / len(units)
+    more = f"each of {len(units):,} {unit}s counts once, with the mean of its {each:.3g} questions"
+    notes = (*of.notes, more) if each > 1 else of.notes
+    names, values = tuple(map(str, units.index)), units["value"].to_numpy(dtype=float)
+    return Differences(names, values, of.scale, judges, unit, of.what, notes, versions, of.known)

@@ -14,6 +14,7 @@ Kennedy and Ramdas, Annals of Statistics 52, 2024.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.rows import FAR, FEW, standardised_prediction_difference
 from voirdire.decide.gate_pairs import Differences
+from voirdire.tables.encode import level_positions
 
 PLANNED = 100  # human answers at which the bounds are narrowest
 MOST = 1_000_000
@@ -55,20 +57,14 @@ class Powered:
         gap, fixed = abs(self.value - null), (1 - self.part) * self.error**2
         if math.isnan(self.error) or gap == 0:
             return None
-        low, high = self.humans, MOST
-        if not _is_beyond_bound(gap, fixed, self, high, alpha):
+
+        def is_refuted(answers: int) -> bool:
+            variance = fixed + self.part * self.error**2 * self.humans / answers
+            return gap > bound_distance(answers, alpha) * math.sqrt(variance)
+
+        if not is_refuted(MOST):
             return None
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (
-                (low, middle) if _is_beyond_bound(gap, fixed, self, middle, alpha) else (middle + 1, high)
-            )
-        return low
-
-
-def _is_beyond_bound(gap: float, fixed: float, found: Powered, answers: int, alpha: float) -> bool:
-    variance = fixed + found.part * found.error**2 * found.humans / answers
-    return gap > bound_distance(answers, alpha) * math.sqrt(variance)
+        return self.humans + bisect_left(range(self.humans, MOST), True, key=is_refuted)
 
 
 def bound_distance(answers: int, alpha: float) -> float:
@@ -113,15 +109,12 @@ def prediction_powered_difference(judged: Differences, said: Differences, alpha:
     >>> found.humans, found.low < found.value < found.high
     (60, True)
     """
-    place = {name: at for at, name in enumerate(judged.units)}
-    values = np.zeros(len(judged.units))
-    seen = np.zeros(len(values), dtype=bool)
-    for name, value in zip(said.units, said.values, strict=True):
-        values[place[name]], seen[place[name]] = value, True
-    ones = np.ones(len(values))
+    place = level_positions(said.units, judged.units)
+    values, seen = np.zeros(len(judged.units)), np.zeros(len(judged.units), dtype=bool)
+    values[place], seen[place] = said.values, True
     # people and judges each on their own scale: predictions are of people's
     predicted = judged.values * (said.reach / judged.reach)
-    sample = Sample(np.column_stack([values, ones]), np.column_stack([predicted, ones]), seen)
+    sample = Sample.of_values(values, predicted, seen)
     found = powered_estimate(sample)
     humans, reach = int(seen.sum()), said.reach
     notes = []

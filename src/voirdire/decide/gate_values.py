@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.decide.gate_pairs import EARLIEST, Differences, Scale, Versions, differences_by_unit
+from voirdire.decide.gate_pairs import EARLIEST, Differences, Meaning, Versions, differences_by_unit
 from voirdire.errors import InputError
 from voirdire.kinds.labels.success import positive_example, success_class
 from voirdire.tables.counts import Votes
@@ -62,17 +62,15 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
         }
     )
     unit = "vote" if votes.row_context is None else "context"
-    frame[unit] = (
-        np.arange(votes.rows).astype(str)
-        if votes.row_context is None
-        else np.array(votes.contexts, dtype=object)[votes.row_context]
-    )
-    frame = frame[rows]
     notes = []
     if votes.row_context is None:
+        frame[unit] = np.arange(votes.rows).astype(str)
         notes.append(
             "no column 'context' says which votes are on one item: each counts as an item of its own"
         )
+    else:
+        frame[unit] = np.array(votes.contexts, dtype=object)[votes.row_context]
+    frame = frame[rows]
     shown_first = float(np.mean(first[rows] == new))
     if not votes.order_unknown and not 0.4 <= shown_first <= 0.6:
         notes.append(
@@ -81,29 +79,12 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
         )
     keys = ["criterion", unit]
     mean = frame.groupby(["judge", *keys], sort=False, as_index=False).agg(EARLIEST)
-    return differences_by_unit(mean, keys, unit, (0.0, 1.0), "share of votes won", notes, versions)
+    of = Meaning((0.0, 1.0), "share of votes won", tuple(notes))
+    return differences_by_unit(mean, keys, unit, of, versions)
 
 
-class Valued(NamedTuple):
-    """Answers of both versions as numbers.
-
-    Attributes
-    ----------
-    values : list of float array
-    scale : (float, float)
-        The least and the largest answer there may be.
-    what : str
-        What their mean is.
-    known : tuple
-        Labels, or ends of the scale, that further answers share.
-    notes : list of str
-    """
-
-    values: list[Floats]
-    scale: Scale
-    what: str
-    known: tuple[Any, ...]
-    notes: list[str]
+#: Answers of both versions as numbers, and what these mean.
+Valued: TypeAlias = tuple[list[Floats], Meaning]
 
 
 def value_scores(
@@ -129,7 +110,7 @@ def value_scores(
         note = (
             f"the scale is taken to be {low:g} to {high:g}, as far as scores reach; --levels names its ends"
         )
-        return Valued(values, scale, "mean score", scale, [] if ends else [note])
+        return values, Meaning(scale, "mean score", () if ends else (note,), scale)
     try:
         named = [float(read_number(one)) for one in levels]
     except ValueError as error:
@@ -139,7 +120,7 @@ def value_scores(
         raise InputError(
             f"scores reach from {low:g} to {high:g}, beyond the levels {scale[0]:g} to {scale[1]:g}"
         )
-    return Valued(values, scale, "mean score", scale, [])
+    return values, Meaning(scale, "mean score", known=scale)
 
 
 def value_labels(
@@ -156,11 +137,10 @@ def value_labels(
     names = sides[0].labels if levels is not None else sort_labels(tuple(seen))
     good = success_class(names, positive) if len(names) > 1 else None
     if good is not None:
-        notes = [f"good is taken to be {good!r}; --positive says otherwise"]
+        note = f"good is taken to be {good!r}; --positive says otherwise"
+        notes = (note,) if positive is None and not known else ()
         values = [(side.answers == good).astype(float) for side in sides]
-        return Valued(
-            values, (0.0, 1.0), f"share of {good!r}", names, notes if positive is None and not known else []
-        )
+        return values, Meaning((0.0, 1.0), f"share of {good!r}", notes, names)
     if len(names) == 1:
         raise InputError(
             f"all labels are {names[0]!r}; name all that there may be, lowest first: --levels "
@@ -173,7 +153,7 @@ def value_labels(
         )
     place = {name: float(at) for at, name in enumerate(names)}
     values = [np.array([place[one] for one in side.answers]) for side in sides]
-    return Valued(values, (0.0, len(names) - 1.0), "mean grade", names, [])
+    return values, Meaning((0.0, len(names) - 1.0), "mean grade", known=names)
 
 
 VALUES: dict[str, Callable[..., Valued]] = {Scores.data: value_scores, Labels.data: value_labels}

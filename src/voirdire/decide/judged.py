@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.humans import match_columns
-from voirdire.agreement.replace.people import read_people
+from voirdire.agreement.ppi.humans import matched_columns
+from voirdire.agreement.replace.people import check_judges, read_people, required_people
 from voirdire.decide.answer_rows import rows_of
+from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.kinds.labels.success import positive_example, success_class
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import encode_column, level_positions
 from voirdire.tables.labels import Labels, read_labels
-from voirdire.tables.people import PERSON, as_anchors, join_people_answers, split_people
+from voirdire.tables.people import PERSON, as_anchors, split_people
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import ONLY_CRITERION, Rated, known_names
 from voirdire.tables.read import columns_among
@@ -95,11 +96,7 @@ def read_judged(
     ([1.0, 0.0, 1.0], [1.0, 1.0, nan])
     """
     table, answers, levels = split_people(table, people, levels)
-    given = join_people_answers(humans, answers)
-    if given is None:
-        raise InputError(
-            "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
-        )
+    given = required_people(humans, answers)
     keep = [] if by is None or by in OWN else [by]
     read = read_table(table, levels=levels, keep=keep)
     if rows_of(read).paired:
@@ -110,11 +107,8 @@ def read_judged(
     asked = read_people(given)[0]
     several = len(set(asked["judge"])) > 1
     persons = _read_people_answers(_answer_per_item(asked) if several else asked, levels)
-    problems = Problems("humans")
-    persons = match_columns(persons, read, problems)
-    problems.raise_any()
-    if strange := sorted(set(judges or ()) - set(read.judges)):
-        raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
+    persons = matched_columns(persons, read)
+    check_judges(judges, read.judges)
     if judges is not None:
         read = read.subset(np.isin(read.judge, [read.judges.index(name) for name in judges]))
     names = tuple(read.judges[at] for at in np.unique(read.judge))
@@ -239,7 +233,7 @@ def _judge_predictions(
     if not classes:
         score = read.score
         low, reach = float(score.min()), float(np.ptp(score))
-        return _mean_by_unit((score - low) / (reach or 1.0), unit, size), False
+        return mean_by_code(unit, (score - low) / (reach or 1.0), size), False
     known = bool(theirs) or str(positive) in classes
     chosen = success_class(tuple(dict.fromkeys([*classes, *theirs])), positive if known else None)
     if chosen is None:
@@ -248,7 +242,7 @@ def _judge_predictions(
         )
     is_good = (np.array(classes)[read.label] == chosen).astype(np.int64)
     if len(names) == 1 or len(np.unique(is_good)) == 1:
-        mean = _mean_by_unit(is_good.astype(float), unit, size)
+        mean = mean_by_code(unit, is_good.astype(float), size)
         return mean, len(names) == 1 and bool(np.isin(mean, (0.0, 1.0)).all())
     codes = np.array([f"{at:09d}" for at in range(size)])
     single = replace(
@@ -260,10 +254,6 @@ def _judge_predictions(
     fitted: Any = fit(single, model="hierarchical-dawid-skene", method="map", about="panel", families={})
     items = fitted.in_pandas.classes()
     return items.set_index("item")["p_good"].reindex(codes).to_numpy(dtype=float), False
-
-
-def _mean_by_unit(values: Floats, unit: Ints, size: int) -> Floats:
-    return np.bincount(unit, values, minlength=size) / np.bincount(unit, minlength=size)
 
 
 def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, ...], Ints]:

@@ -55,6 +55,10 @@ class Pairs(NamedTuple):
     median: Floats
     deviation: Floats
 
+    def gap_between(self, one: int, other: int) -> tuple[float, float, float]:
+        """Median and deviation of the difference of two items, and of how many deviations it takes."""
+        return float(self.median[one, other]), float(self.deviation[one, other]), self.t
+
     @property
     def first(self) -> Bools:
         """Items that share the first place, shape (items,)."""

@@ -15,8 +15,8 @@ from voirdire.agreement.ppi.intervals import powered_interval
 from voirdire.agreement.ppi.rows import FAR, standardised_prediction_difference
 from voirdire.decide.judged import Judged, read_judged
 from voirdire.decide.strata import Share, answers_needed, cut_strata, rogan_gladen, share_of_good
-from voirdire.errors import InputError
-from voirdire.settings import PROB
+from voirdire.errors import InputError, raise_problems
+from voirdire.settings import PROB, share_problems
 
 JOINT, POWERED, CORRECTED, PEOPLE = "joint", "prediction-powered", "rogan-gladen", "people"
 LEAST = 10  # human answers below which judges are left out
@@ -90,8 +90,7 @@ def rate(
         raise InputError(
             f"margin {margin} is not between 0 and 1; 0.03 is an interval of the rate and 3 points to both sides"
         )
-    if not 0 < prob < 1:
-        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
+    raise_problems(share_problems(prob=(prob, PROB)))
     judged = read_judged(table, humans, people=people, by=by, judges=judges, positive=positive, levels=levels)
     whole, share = _estimate_rate(judged, prob)
     seen = ~np.isnan(judged.good)
@@ -133,20 +132,13 @@ def _estimate_rate(judged: Judged, prob: float) -> tuple[dict[str, Any], Share |
     share = share_of_good(judged.good, stratum, judged.clusters)
     if alone:
         return _powered_estimate(judged, 0.0, prob) | {"estimator": PEOPLE} | counts, share
-    low, high = share.interval(prob)
-    return {"rate": share.value, "low": low, "high": high, "estimator": JOINT} | counts, share
+    return share.row(prob) | {"estimator": JOINT} | counts, share
 
 
 def _powered_sample(judged: Judged) -> Sample:
-    ones = np.ones(len(judged.good))
-    seen = ~np.isnan(judged.good)
-    clustered = len(np.unique(judged.clusters)) < len(seen)
-    return Sample(
-        np.column_stack([np.nan_to_num(judged.good), ones]),
-        np.column_stack([judged.predicted, ones]),
-        seen,
-        judged.clusters if clustered else None,
-    )
+    clustered = len(np.unique(judged.clusters)) < len(judged.good)
+    seen, groups = ~np.isnan(judged.good), judged.clusters if clustered else None
+    return Sample.of_values(np.nan_to_num(judged.good), judged.predicted, seen, groups)
 
 
 def _powered_estimate(judged: Judged, weight: float | None, prob: float) -> dict[str, Any]:
@@ -161,12 +153,11 @@ def _all_estimates(judged: Judged, prob: float) -> list[dict[str, Any]]:
 
     seen = ~np.isnan(judged.good)
     share = share_of_good(judged.good, cut_strata(judged.predicted, seen), judged.clusters)
-    low, high = share.interval(prob)
     value, variance = rogan_gladen((judged.predicted >= 0.5).astype(float), judged.good)
     half = float(ndtri((1 + prob) / 2)) * math.sqrt(variance)
     ends = [None] * 3 if math.isnan(value) else [value, max(value - half, 0.0), min(value + half, 1.0)]
     return [
-        {"estimator": JOINT, "rate": share.value, "low": low, "high": high},
+        {"estimator": JOINT, **share.row(prob)},
         {"estimator": POWERED, **_powered_estimate(judged, None, prob)},
         {"estimator": CORRECTED, **dict(zip(("rate", "low", "high"), ends, strict=True))},
         {"estimator": PEOPLE, **_powered_estimate(judged, 0.0, prob)},
@@ -195,17 +186,10 @@ def _system_differences(
         error = math.sqrt(max(one.variance + two.variance - 2 * shared, 0.0))
         difference, half = one.value - two.value, float(norm.ppf((1 + prob) / 2)) * error
         contexts = len(np.intersect1d(*(judged.clusters[code == place] for place in (a, b))))
-        rows.append(
-            {
-                "a": names[a],
-                "b": names[b],
-                "difference": difference,
-                "low": max(difference - half, -1.0),
-                "high": min(difference + half, 1.0),
-                "p_value": float(2 * norm.sf(abs(difference) / error)) if error > 0 else 1.0,
-                "contexts": contexts,
-            }
-        )
+        p = float(2 * norm.sf(abs(difference) / error)) if error > 0 else 1.0
+        ends = {"low": max(difference - half, -1.0), "high": min(difference + half, 1.0)}
+        row = {"a": names[a], "b": names[b], "difference": difference, **ends}
+        rows.append(row | {"p_value": p, "contexts": contexts})
     return rows
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from voirdire.agreement.engine.intervals import wilson_ends
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
@@ -76,7 +77,5 @@ def _rate(won: Floats, context: Ints, prob: float) -> dict[str, float | None]:
     sums = np.bincount(groups, won - p)
     variance = float(sums @ sums) * size / (size - 1) / len(won) ** 2
     n = p * (1.0 - p) / variance if variance > 0.0 else float(size)
-    z = float(ndtri((1.0 + prob) / 2.0))
-    middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n)
-    half = z * float(np.sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n))) / (1.0 + z * z / n)
-    return {"value": p, "low": max(middle - half, 0.0), "high": min(middle + half, 1.0)}
+    low, high = wilson_ends(p, n, float(ndtri((1.0 + prob) / 2.0)))
+    return {"value": p, "low": max(low, 0.0), "high": min(high, 1.0)}

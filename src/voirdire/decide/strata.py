@@ -100,6 +100,11 @@ class Share:
         low, high = beta.ppf([(1 - prob) / 2, (1 + prob) / 2], self.value * worth, (1 - self.value) * worth)
         return float(low), float(high)
 
+    def row(self, prob: float) -> dict[str, float]:
+        """The share with the ends of its interval, as JSON has it."""
+        low, high = self.interval(prob)
+        return {"rate": self.value, "low": low, "high": high}
+
 
 def cut_strata(predicted: Floats, seen: Bools) -> Ints:
     """Stratum of each item by what judges predict.

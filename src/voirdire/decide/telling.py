@@ -137,17 +137,16 @@ def telling(
     whole = told.estimate_worths(np.ones(len(told.y), dtype=bool))
     order = greedy_prompt_order(whole)
     prompts, kept, strangers, ceiling = told.shape[0], [], [], []
+    each = np.arange(prompts)
     variance, size, of_others = np.zeros((3, prompts))
     for _ in range(SPLITS):
         rows = told.half(rng)
         halves = told.estimate_worths(rows), told.estimate_worths(~rows)
-        left, right = (np.stack([half.over(at) for at in range(prompts)]) for half in halves)
+        left, right = (np.stack([half.over(at) for at in each]) for half in halves)
         variance += (left * right).mean(axis=1) / SPLITS
         size += np.sqrt((left**2).mean(axis=1) * (right**2).mean(axis=1)) / SPLITS
-        elsewhere = (
-            np.stack([half.over(np.arange(prompts) != at) for at in range(prompts)]) for half in halves
-        )
-        of_others += np.prod(list(elsewhere), axis=0).mean(axis=1) / SPLITS
+        there, elsewhere = (np.stack([half.over(each != at) for at in each]) for half in halves)
+        of_others += (there * elsewhere).mean(axis=1) / SPLITS
         ceiling.append(kendall_taus(halves[0].over(slice(None))[None], halves[1].over(slice(None)))[0])
         for mine, other in (halves, halves[::-1]):
             kept.append(_prefix_taus(other, greedy_prompt_order(mine)))

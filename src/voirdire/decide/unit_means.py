@@ -13,6 +13,18 @@ import numpy as np
 from voirdire.typing import Floats, Ints
 
 
+def mean_by_code(code: Ints, value: Floats, size: int) -> Floats:
+    """Mean of the values of each code from 0 on, shape (size,); NaN of a code without any.
+
+    Examples
+    --------
+    >>> mean_by_code(np.array([0, 2, 0]), np.array([1.0, 5.0, 2.0]), 3)
+    array([1.5, nan, 5. ])
+    """
+    number = np.bincount(code, minlength=size)
+    return np.where(number > 0, np.bincount(code, value, size) / np.maximum(number, 1), np.nan)
+
+
 @dataclass(frozen=True, eq=False)
 class UnitMeans:
     """The mean number of each judge in each unit that it answered, sorted by unit.
@@ -42,7 +54,7 @@ class UnitMeans:
         """
         judges = int(judge.max(initial=-1)) + 1
         cell, place = np.unique(unit * judges + judge, return_inverse=True)
-        mean = np.bincount(place, value, minlength=len(cell)) / np.bincount(place, minlength=len(cell))
+        mean = mean_by_code(place, value, len(cell))
         start = np.searchsorted(cell, np.arange(units + 1) * judges)
         return cls(cell % max(judges, 1), mean, start)
 
@@ -70,6 +82,4 @@ class UnitMeans:
         if without is not None:
             kept = self.judge[cell] != without
             place, cell = place[kept], cell[kept]
-        number = np.bincount(place, minlength=len(units))
-        total = np.bincount(place, self.mean[cell], minlength=len(units))
-        return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+        return mean_by_code(place, self.mean[cell], len(units))

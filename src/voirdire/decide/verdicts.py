@@ -44,9 +44,10 @@ def mutual_information(joint: Floats) -> Floats:
     >>> float(mutual_information(np.full((2, 2), 0.25)))
     0.0
     """
+    from scipy.special import rel_entr
+
     apart = joint.sum(axis=-1, keepdims=True) * joint.sum(axis=-2, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(joint > 0.0, joint * np.log(joint / apart), 0.0).sum(axis=(-1, -2)))
+    return np.asarray(rel_entr(joint, apart).sum(axis=(-1, -2)))
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from voirdire.decide.audit_answers import pair_with_reference
 from voirdire.decide.watch_look import measure_rows
 from voirdire.decide.watch_series import build_timeline, row_texts
 from voirdire.decide.watch_state import check_state, write_state
-from voirdire.errors import InputError
-from voirdire.settings import PROB
+from voirdire.errors import InputError, raise_problems
+from voirdire.settings import PROB, share_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.problems import Problems
@@ -95,7 +95,7 @@ def watch(
     >>> found["verdict"], [(row["judge"], row["measure"]) for row in found["measures"] if row["found"]][0]
     ('changed', ('judge 2', 'agreement'))
     """
-    _check_probabilities(alpha, prob)
+    raise_problems(share_problems(alpha=(alpha, ALPHA), prob=(prob, PROB)))
     table, given, levels = split_people(table, people, levels)
     asked = join_people_answers(humans, given)
     read: Any = read_table(table, levels=levels)
@@ -179,10 +179,3 @@ def _mask_since(time: Floats | None, since: object) -> Bools:
             f"since {since}: no answer is as late as that; the last is of {format_time(float(time.max()))}"
         )
     return np.asarray(kept)
-
-
-def _check_probabilities(alpha: float, prob: float) -> None:
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha {alpha} is not between 0 and 1; {ALPHA} is usual")
-    if not 0 < prob < 1:
-        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")

@@ -32,18 +32,12 @@ ENOUGH = 50  # values of a measure
 LATE = 0.1  # part of alpha for judges who join later
 BLOCKS = 24  # of the course of a measure
 EXAMPLES = 5
-UNKNOWN = (  # without a change
-    "before",
-    "after",
-    "change",
-    "change_low",
-    "change_high",
-    "since",
-    "since_low",
-    "since_high",
-    "since_value",
-    "since_value_low",
-    "since_value_high",
+_ENDS = ("", "_low", "_high")
+#: What is not known without a change.
+UNKNOWN = (
+    *("before", "after", "change", "change_low", "change_high"),
+    *(f"since{end}" for end in _ENDS),
+    *(f"since_value{end}" for end in _ENDS),
 )
 WORDS = {
     AGREEMENT: "agreement with most other judges",
@@ -134,26 +128,16 @@ def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> R
         "examples": [],
         "course": _block_means(line, series),
     }
-    found = (
-        find_change(x, evidence, alpha, prob, shares=series.measure in SHARES) if count >= ENOUGH else None
-    )
+    if count < ENOUGH:
+        return row
+    found = find_change(x, evidence, alpha, prob, shares=series.measure in SHARES)
     if found is not None:
-        row |= {
-            "found": True,
-            "before": found.before,
-            "after": found.after,
-            "change": found.after - found.before,
-            "change_low": found.low,
-            "change_high": found.high,
-            "since": _value_time(line, series, found.since),
-            "since_low": _value_time(line, series, found.since_low),
-            "since_high": _value_time(line, series, found.since_high),
-            "since_value": found.since,
-            "since_value_low": found.since_low,
-            "since_value_high": found.since_high,
-            "note": ADVICE[series.measure],
-            "examples": _differing_examples(line, series, found.since),
-        }
+        change = (found.before, found.after, found.after - found.before, found.low, found.high)
+        since = (found.since, found.since_low, found.since_high)
+        times = (_value_time(line, series, at) for at in since)
+        examples = _differing_examples(line, series, found.since)
+        row |= dict(zip(UNKNOWN, (*change, *times, *since), strict=True))
+        row |= {"found": True, "note": ADVICE[series.measure], "examples": examples}
     return row
 
 

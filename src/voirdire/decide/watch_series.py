@@ -26,7 +26,8 @@ import numpy.typing as npt
 
 from voirdire.decide.answer_rows import AnswerRows, rows_of
 from voirdire.decide.audit_answers import Answers, most_frequent_level
-from voirdire.typing import Bools, Floats, Ints
+from voirdire.decide.unit_means import mean_by_code
+from voirdire.typing import Floats, Ints
 
 AGREEMENT, DISTANCE, SEVERITY, POSITION = "agreement", "distance", "severity", "position_bias"
 PEOPLE_AGREEMENT, PEOPLE_DISTANCE = "people_agreement", "people_distance"
@@ -95,25 +96,22 @@ class Timeline:
         others = (a.judge != judge) & ~np.isin(a.judge, list(without))
         whom = tuple(a.judges[at] for at in np.unique(a.judge[others]))
         close, second, people = self.measures()
-        mean = self._cell_means(others & ~np.isnan(a.value))
-        with_people = ("people",)
+        known, size = others & ~np.isnan(a.value), int(self.cell.max()) + 1
+        mean = mean_by_code(self.cell[known], a.value[known], size)[self.cell]
         if self.numeric:
-            yield self._make_series(judge, close, mine, np.abs(a.value - mean[self.cell])[mine], whom)
-            yield self._make_series(
-                judge, people, mine, np.abs(a.value - a.people[a.unit])[mine], with_people
-            )
+            near, by_people = np.abs(a.value - mean), np.abs(a.value - a.people[a.unit])
         else:
-            said = most_frequent_level(self.cell[others], a.said[others], len(mean), a.levels)
-            yield self._make_series(judge, close, mine, _match_indicator(a.said, said[self.cell])[mine], whom)
-            yield self._make_series(
-                judge, people, mine, _match_indicator(a.said, a.people_said[a.unit])[mine], with_people
-            )
+            most = most_frequent_level(self.cell[others], a.said[others], size, a.levels)[self.cell]
+            near, by_people = _match_indicator(a.said, most), _match_indicator(a.said, a.people_said[a.unit])
+        yield self._make_series(judge, close, mine, near, whom)
+        yield self._make_series(judge, people, mine, by_people, ("people",))
         if not a.paired:
-            yield self._make_series(judge, second, mine, (a.value - mean[self.cell])[mine], whom)
+            yield self._make_series(judge, second, mine, a.value - mean, whom)
+        elif a.side is not None:
+            first = np.where(a.side > 0, a.value, 1.0 - a.value)
+            yield self._make_series(judge, second, mine, first, ())
         else:
-            unknown = np.full(len(a.value), np.nan)
-            first = unknown if a.side is None else np.where(a.side > 0, a.value, 1.0 - a.value)
-            yield self._make_series(judge, second, mine, first[mine], ())
+            yield self._make_series(judge, second, mine[:0], a.value, ())
 
     def joined_late(self, first: int) -> Ints:
         """Judges who began after the first so many questions had come, in the order in which they came."""
@@ -132,17 +130,11 @@ class Timeline:
             late = ~np.isin(np.arange(len(a.judges)), a.judge[early])
         return np.flatnonzero(late)[np.argsort(begun[late])]
 
-    def _cell_means(self, rows: Bools) -> Floats:
-        size = int(self.cell.max()) + 1
-        number = np.bincount(self.cell[rows], minlength=size)
-        total = np.bincount(self.cell[rows], self.answers.value[rows], minlength=size)
-        return np.where(number > 0, total / np.maximum(number, 1), np.nan)
-
     def _make_series(
         self, judge: int, measure: str, rows: Ints, x: Floats, against: tuple[str, ...]
     ) -> Series:
-        known = ~np.isnan(x)
-        x, rows = x[known], rows[known]
+        rows = rows[~np.isnan(x[rows])]
+        x = x[rows]
         if not len(rows):
             return Series(judge, measure, x, rows, against)
         begins = np.flatnonzero(np.append(True, np.diff(self.cluster[rows]) != 0))
@@ -173,11 +165,8 @@ def build_timeline(table: Any, answers: Answers) -> Timeline:
     cluster = groups[1].astype(np.int64)
     order = np.arange(len(names))
     if answers.time is not None:
-        drawn = [
-            zlib.crc32(f"{groups[0][at]}|{time}".encode())
-            for at, time in zip(cluster, answers.time, strict=True)
-        ]
-        by_lot = np.array(drawn, dtype=np.int64)
+        named = zip(groups[0][cluster], answers.time, strict=True)
+        by_lot = np.array([zlib.crc32(f"{name}|{time}".encode()) for name, time in named], dtype=np.int64)
         order = np.lexsort((order, by_lot, answers.time))
     return Timeline(answers, rows.numeric, order, _question_repeat_codes(answers, order), cluster, names)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.folders import write_file
 
 SCHEMA = "watch-state/1"
@@ -57,8 +57,7 @@ right only of tables that grow: bring it back, or begin anew with another --stat
                 f"{name}: at the last look there were some, and now there are none; give them again"
             )
         problems += _describe_changes(name, kept, tables[name], ordered)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def write_state(path: Path, tables: Mapping[str, Sequence[str]]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import read_answers
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.kind import Kind, Request
@@ -180,8 +180,7 @@ def _group_codes(table: Any, by: Sequence[str] | None) -> Ints:
         problems.append("by: the table has no context column; leave 'context' out")
     if not by:
         problems.append("by is empty; name at least one unit")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     _, group = np.unique(np.stack([units[unit] for unit in by]), axis=1, return_inverse=True)
     return np.asarray(group.ravel())
 

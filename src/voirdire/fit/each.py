@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import fit
 from voirdire.kinds.fit import Fit
 from voirdire.parallel import run_in_order
@@ -55,8 +55,7 @@ def fit_each(
         if isinstance(one, InputError)
         for problem in one.problems
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return {name: one for name, one in named.items() if isinstance(one, Fit)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.fit.answer_weight import Panel
 from voirdire.model.problem import Problem
 
@@ -27,8 +27,7 @@ def maximise_likelihood(
         for name, value, why in given
         if value is not None
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     from voirdire.infer.adam import find_mode_by_adam
 
     return Panel(problem, find_mode_by_adam(problem, seed), None, ())

@@ -36,6 +36,9 @@ from voirdire.model.term_rows import TermRow
 
 LARGEST = 2**32  # bytes of arrays that are read
 SHRUNK = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB
+#: Fields of a fit that a file has as they are.
+_AS_THEY_ARE = ("method", "asked", "sampler", "seed", "prob", "seconds", "versions", "notes", "families")
+
 #: Each file, told from other programs' files of that name.
 LAYOUT = Layout(
     "a saved fit",
@@ -66,17 +69,9 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     run = {
         "format": FORMAT,
         "model": asdict(fit.model),
-        "method": fit.method,
-        "asked": fit.asked,
-        "sampler": fit.sampler,
-        "seed": fit.seed,
-        "prob": fit.prob,
-        "seconds": fit.seconds,
-        "versions": fit.versions,
-        "notes": fit.notes,
+        **{name: getattr(fit, name) for name in _AS_THEY_ARE},
         "method_checks": [check.as_dict() for check in fit.method_checks],
         **packed.sections,
-        "families": fit.families,
         "about": fit.problem.about,
         "target_answers": None if (told := fit.problem.target_answers) is None else told.as_dict(),
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
@@ -145,11 +140,8 @@ def _read_arrays(path: Path) -> dict[str, Any]:
         for entry in entries:
             with archive.open(entry) as file:
                 version = np.lib.format.read_magic(file)
-                read = (
-                    np.lib.format.read_array_header_1_0
-                    if version == (1, 0)
-                    else np.lib.format.read_array_header_2_0
-                )
+                of = np.lib.format
+                read = of.read_array_header_1_0 if version == (1, 0) else of.read_array_header_2_0
                 shape, _, dtype = read(file)
                 if (
                     dtype.kind not in "biuf"
@@ -163,8 +155,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
 
 def _build_fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     model = _read_model(run["model"])
-    wrong = wrong_arrays(arrays, run["tables"], run["method"])
-    if wrong:
+    if wrong := wrong_arrays(arrays, run["tables"], run["method"]):
         raise InputError(f"arrays.npz: {wrong[0]}")
     problem = KINDS[model.data].unpack(model, Packed(run, arrays))
     answers = read_target_answers(run.get("target_answers"))
@@ -174,20 +165,12 @@ def _build_fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
         raise ValueError("the arrays are not those of the model")
     stats = {name.removeprefix("stat_"): value for name, value in arrays.items() if name.startswith("stat_")}
     return FITS[model.data](
-        problem,
-        posterior,
-        run["method"],
-        run["sampler"],
-        run["seed"],
-        run["prob"],
-        run["seconds"],
-        run["versions"],
-        tuple(Check(**entry) for entry in run["method_checks"]),
-        tuple(run["notes"]),
-        stats,
-        _read_anchored(run["anchored"]),
-        run["families"],
-        run["asked"],
+        problem=problem,
+        posterior=posterior,
+        method_checks=tuple(Check(**entry) for entry in run["method_checks"]),
+        sample_stats=stats,
+        anchored=_read_anchored(run["anchored"]),
+        **{name: run[name] for name in _AS_THEY_ARE} | {"notes": tuple(run["notes"])},
     )
 
 

@@ -57,14 +57,10 @@ def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: s
     for key, names in tables.items():
         if isinstance(names, Mapping) and "judges" in names:
             start = f"{key}_"
-            own = {
-                name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)
-            }
+            own = {name[len(start) :]: value for name, value in arrays.items() if name.startswith(start)}
             found += [f"{start}{said}" for said in _table_problems(own, names)]
     if "known" in arrays and "classes" in tables:
-        found += [
-            f"known {said}" for said in _code_problems(arrays["known"], len(tables["classes"]), "classes", -1)
-        ]
+        found += _code_problems("known", arrays["known"], len(tables["classes"]), "classes", -1)
         asked = [arrays[name] for name in ("labels_criterion", "labels_item") if name in arrays]
         units = len(set(zip(*(codes.ravel().tolist() for codes in asked), strict=False)))
         if arrays["known"].size != units:
@@ -90,9 +86,8 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
     further = names.get("further") or {}
     rated = "has_items" in names
     sides = () if rated else (2,)  # a vote has numbers of both its items
-    yield from _covariate_column_problems(
-        own, (*sides, len(further.get("covariates") or ())), further.get("factors") or {}
-    )
+    shape = (*sides, len(further.get("covariates") or ()))
+    yield from _covariate_column_problems(own, shape, further.get("factors") or {})
     known = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
     needed = _NEEDED["rated" if rated else "votes"]
     if names.get("contexts") and not rated:
@@ -101,18 +96,11 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
     if missing:
         yield f"{missing[0]} is missing"
         return
+    limits = {name: (len(known[of]), of, -(name in _OF_NONE)) for name, of in _CODES.items()}
+    limits |= {"row_outcome": (_OUTCOMES, "outcomes", 0), "row_cell": (own["judge"].size, "cells", 0)}
     for name, value in own.items():
-        if name in _CODES:
-            of = _CODES[name]
-            yield from (
-                f"{name} {said}" for said in _code_problems(value, len(known[of]), of, -(name in _OF_NONE))
-            )
-        elif name == "row_outcome":
-            yield from (f"{name} {said}" for said in _code_problems(value, _OUTCOMES, "outcomes", 0))
-        elif name == "row_cell":
-            yield from (
-                f"{name} {said}" for said in _code_problems(value, len(own["judge"].ravel()), "cells", 0)
-            )
+        if name in limits:
+            yield from _code_problems(name, value, *limits[name])
         elif name == "counts":
             whole = value.dtype.kind in "iu" and value.ndim == 2 and value.shape[1] == _OUTCOMES
             if not (whole and value.size and value.min() >= 0 and value.sum(axis=1).min() > 0):
@@ -139,11 +127,11 @@ def _covariate_column_problems(
         yield f"further columns are not those of {len(factors)} factors"
         return
     for at, (name, levels) in enumerate(factors.items()):
-        yield from (f"{name} {said}" for said in _code_problems(code[:, at], len(levels), "levels", -1))
+        yield from _code_problems(name, code[:, at], len(levels), "levels", -1)
 
 
-def _code_problems(value: Any, n: int, of: str, least: int) -> Iterator[str]:
+def _code_problems(name: str, value: Any, n: int, of: str, least: int) -> Iterator[str]:
     if value.ndim != 1 or value.dtype.kind not in "iu" or value.size == 0:
-        yield f"is no column of codes ({value.dtype}, shape {value.shape})"
+        yield f"{name} is no column of codes ({value.dtype}, shape {value.shape})"
     elif value.min() < least or value.max() >= n:
-        yield f"holds codes from {value.min()} to {value.max()}, of {n} {of}"
+        yield f"{name} holds codes from {value.min()} to {value.max()}, of {n} {of}"

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import describe_anchors, infer_with_human, split_target_answers
 from voirdire.fit.likelihood import maximise_likelihood
@@ -99,7 +99,7 @@ def fit(
         ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
         ``rating-learned``
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
-        ``rating-continuous`` between levels, ``rating-continuous-halo`` for criteria and between levels,
+        ``rating-continuous``, ``rating-continuous-halo`` and ``rating-continuous-contexts`` between levels,
         ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
         ``joint-position`` (``joint-maple-position`` with ``criteria``); for rankings ``plackett-luce-tastes``
         (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce`` without contexts).
@@ -347,8 +347,7 @@ def _check_request(how: Method, prob: float, over: str) -> None:
             f"prob {prob}: {how.size:,} draws do not tell where its intervals end; take a smaller one, or "
             f"{more}{least:,} draws in all at the least"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     if how.device == "gpu":
         find_gpu()  # before a mode is searched for in vain
 

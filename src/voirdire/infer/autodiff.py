@@ -208,39 +208,33 @@ class _Taped:
     """The functions of NumPy that the terms use, for nodes and plain arrays alike."""
 
     def exp(self, x: Any) -> Any:
-        if not isinstance(x, Node):
-            return np.exp(x)
-        out = np.exp(x.value)
-        return Node(out, ((x, lambda g: g * out, None),), lambda: [(x, x, out)])
+        out = np.exp(_plain_value(x))
+        return _elementwise(x, out, lambda: out, lambda: out)
 
     def log(self, x: Any) -> Any:
-        if not isinstance(x, Node):
-            return np.log(x)
-        return Node(np.log(x.value), ((x, lambda g: g / x.value, None),), lambda: [(x, x, -1.0 / x.value**2)])
+        value = _plain_value(x)
+        return _elementwise(x, np.log(value), lambda: 1.0 / value, lambda: -1.0 / value**2)
 
     def log1p(self, x: Any) -> Any:
-        if not isinstance(x, Node):
-            return np.log1p(x)
-        return Node(
-            np.log1p(x.value),
-            ((x, lambda g: g / (1.0 + x.value), None),),
-            lambda: [(x, x, -1.0 / (1.0 + x.value) ** 2)],
+        value = _plain_value(x)
+        return _elementwise(
+            x, np.log1p(value), lambda: 1.0 / (1.0 + value), lambda: -1.0 / (1.0 + value) ** 2
         )
 
     def expm1(self, x: Any) -> Any:
-        if not isinstance(x, Node):
-            return np.expm1(x)
-        out = np.expm1(x.value)
-        return Node(out, ((x, lambda g: g * (out + 1.0), None),), lambda: [(x, x, out + 1.0)])
+        out = np.expm1(_plain_value(x))
+        return _elementwise(x, out, lambda: out + 1.0, lambda: out + 1.0)
 
     def log_normal_cdf(self, x: Any) -> Any:
         from scipy.special import log_ndtr
 
-        if not isinstance(x, Node):
-            return log_ndtr(x)
-        out = log_ndtr(x.value)
-        slope = normal_hazard(x.value)
-        return Node(out, ((x, lambda g: g * slope, None),), lambda: [(x, x, -slope * (x.value + slope))])
+        value = _plain_value(x)
+
+        def log_normal_curve() -> Floats:
+            slope = normal_hazard(value)
+            return np.asarray(-slope * (value + slope))
+
+        return _elementwise(x, log_ndtr(value), lambda: normal_hazard(value), log_normal_curve)
 
     def logaddexp(self, x: Any, y: Any) -> Any:
         a, b = np.asarray(_plain_value(x), dtype=float), np.asarray(_plain_value(y), dtype=float)
@@ -269,14 +263,8 @@ class _Taped:
         value = _plain_value(x)
         less = np.exp(-np.abs(value))
         out = -(np.maximum(-value, 0.0) + np.log1p(less))
-        if not isinstance(x, Node):
-            return out
-
-        def log_sigmoid_slope() -> Floats:
-            return np.asarray(np.where(value < 0, 1.0, less) / (1.0 + less))
-
-        return Node(
-            out, ((x, lambda g: g * log_sigmoid_slope(), None),), lambda: [(x, x, -less / (1.0 + less) ** 2)]
+        return _elementwise(
+            x, out, lambda: np.where(value < 0, 1.0, less) / (1.0 + less), lambda: -less / (1.0 + less) ** 2
         )
 
     def sigmoid(self, x: Any) -> Any:
@@ -285,11 +273,11 @@ class _Taped:
         less = np.exp(-np.abs(value))
         whole = 1.0 / (1.0 + less)
         out = np.where(value < 0, less, 1.0) * whole
-        if not isinstance(x, Node):
-            return out
-        slope = less * whole * whole
-        turns = lambda: [(x, x, slope * np.where(value < 0, 1.0 - less, less - 1.0) * whole)]  # noqa: E731
-        return Node(out, ((x, lambda g: g * slope, None),), turns)
+
+        def sigmoid_curve() -> Floats:
+            return np.asarray(less * whole**3 * np.where(value < 0, 1.0 - less, less - 1.0))
+
+        return _elementwise(x, out, lambda: less * whole * whole, sigmoid_curve)
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         inputs = (
@@ -365,6 +353,13 @@ def record_tape(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node
                 part = sum_broadcast_axes(part, source.value.shape)
             source.slope = part if source.slope is None else source.slope + part
     return start, end
+
+
+def _elementwise(x: Any, out: Any, slope: Callable[[], Any], second: Callable[[], Any]) -> Any:
+    """``out``, a function of each number of ``x``; its derivatives are called for where they are wanted."""
+    if not isinstance(x, Node):
+        return out
+    return Node(out, ((x, lambda g: g * slope(), None),), lambda: [(x, x, second())])
 
 
 def _identity_map(x: Floats) -> Floats:

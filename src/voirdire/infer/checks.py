@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from voirdire.infer.trial import CENTRAL, Trial
@@ -129,52 +131,44 @@ def check_both_modes(share: float) -> Check:
 
 def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
     """R-hat, bulk and tail effective sample size, divergences and E-BFMI of a NUTS run."""
-    rhat, bulk, tail = (float(diagnostics[key]) for key in ("rhat", "ess_bulk", "ess_tail"))
-    worst_rhat, worst_bulk = diagnostics["rhat_of"], diagnostics["ess_bulk_of"]
-    divergences, ebfmi = float(diagnostics["divergences"]), float(diagnostics["ebfmi"])
     more = "draw more (draws=, warmup=; --draws, --warmup)"
-    checks = [
-        _threshold_check(
-            "rhat",
-            rhat,
-            rhat <= RHAT,
-            f"Largest R-hat {rhat:.4f} ({worst_rhat})",
-            f"chains disagree; {more}",
-        ),
-        _threshold_check(
+    rows: list[tuple[str, Level, Callable[[float], bool], str, str]] = [
+        ("rhat", "fail", lambda v: v <= RHAT, "Largest R-hat {:.4f} ({of})", f"chains disagree; {more}"),
+        (
             "ess_bulk",
-            bulk,
-            bulk >= ESS,
-            f"Smallest bulk effective sample size {bulk:.0f} ({worst_bulk})",
+            "warn",
+            lambda v: v >= ESS,
+            "Smallest bulk effective sample size {:.0f} ({of})",
             f"means are noisy; {more}",
         ),
-        _threshold_check(
+        (
             "ess_tail",
-            tail,
-            tail >= ESS,
-            f"Smallest tail effective sample size {tail:.0f} ({diagnostics['ess_tail_of']})",
+            "warn",
+            lambda v: v >= ESS,
+            "Smallest tail effective sample size {:.0f} ({of})",
             f"interval ends are noisy; {more}",
         ),
-        _threshold_check(
+        (
             "divergences",
-            divergences,
-            divergences == 0,
-            f"{divergences:.0f} divergent transitions",
+            "fail",
+            lambda v: v == 0,
+            "{:.0f} divergent transitions",
             "the sampler missed a narrow region; use tighter priors",
         ),
-        _threshold_check(
+        (
             "ebfmi",
-            ebfmi,
-            ebfmi >= EBFMI,
-            f"Smallest E-BFMI {ebfmi:.2f}",
+            "warn",
+            lambda v: v >= EBFMI,
+            "Smallest E-BFMI {:.2f}",
             f"the energy is explored slowly; {more}",
         ),
     ]
+    checks = []
+    for name, level, is_fine, words, otherwise in rows:
+        value = float(diagnostics[name])
+        fact = words.format(value, of=diagnostics.get(f"{name}_of"))
+        if is_fine(value):
+            checks.append(Check(name, "ok", value, f"{fact}."))
+        else:
+            checks.append(Check(name, level, value if np.isfinite(value) else None, f"{fact}: {otherwise}."))
     return checks
-
-
-def _threshold_check(name: str, value: float, fine: bool, fact: str, otherwise: str) -> Check:
-    if fine:
-        return Check(name, "ok", value, f"{fact}.")
-    level: Level = "fail" if name in ("rhat", "divergences") else "warn"
-    return Check(name, level, value if np.isfinite(value) else None, f"{fact}: {otherwise}.")

@@ -16,7 +16,6 @@ POLISHING_STEPS = 4
 SEARCHED = 1e-10  # gradient up to which the mode is searched before the Hessian is taken
 SEARCHES = 200  # iterations of it
 BLOCK = 256  # rows of the Hessian that are made symmetric together
-SMALL = 64  # rows of a triangular matrix that are inverted at once
 BESIDE = 1e-9  # standard deviations: over a smaller distance the Hessian does not change
 LARGEST = (
     4 * 2**30
@@ -172,6 +171,8 @@ def check_draws(parameters: int, draws: int) -> None:
 
 def _inverse_root(matrix: Floats) -> tuple[Floats, float]:
     """Square root of the inverse, and a lower bound of the curvature (see :class:`Laplace`); the matrix is used up."""
+    from scipy.linalg.lapack import dtrtri
+
     size = len(matrix)
     if not size:
         return matrix, 1.0
@@ -186,26 +187,5 @@ def _inverse_root(matrix: Floats) -> tuple[Floats, float]:
         values, vectors = np.linalg.eigh(matrix)
         floor = np.maximum(values, 1e-8 * max(values.max(), 1.0))
         return vectors / np.sqrt(floor), float(values.min())
-    _invert_lower(factor)
-    return factor.T, float(1.0 / np.vdot(factor, factor))
-
-
-def _invert_lower(matrix: Floats) -> None:
-    """Put the inverse of a lower triangular matrix in its place, by halves.
-
-    Examples
-    --------
-    >>> lower = np.array([[2.0, 0.0], [1.0, 4.0]])
-    >>> _invert_lower(lower)
-    >>> lower.tolist()
-    [[0.5, 0.0], [-0.125, 0.25]]
-    """
-    size = len(matrix)
-    if size <= SMALL:
-        matrix[:] = np.tril(np.linalg.inv(matrix))
-        return
-    half = size // 2
-    first, corner, last = matrix[:half, :half], matrix[half:, :half], matrix[half:, half:]
-    _invert_lower(first)
-    _invert_lower(last)
-    corner[:] = -(last @ (corner @ first))
+    root = np.asarray(dtrtri(factor.T, lower=0, overwrite_c=1)[0])  # in the factor's place
+    return root, float(1.0 / np.vdot(root, root))

@@ -83,10 +83,8 @@ def verdict(
             "least"
         )
     if scale is not None:
-        ends = (
-            _check_number("the scale's lowest score", scale[0]),
-            _check_number("the scale's highest score", scale[1]),
-        )
+        lowest, highest = (f"the scale's {end} score" for end in ("lowest", "highest"))
+        ends = _check_number(lowest, scale[0]), _check_number(highest, scale[1])
         scores = [
             _check_number(f"the answer of {name!r}", one) for name, one in zip(names, answers, strict=True)
         ]
@@ -96,18 +94,15 @@ def verdict(
             )
         found = _score_verdict(tuple(scores), ends, prob)
     else:
-        words = [_label_text(name, one) for name, one in zip(names, answers, strict=True)]
+        pairs = [(name, _label_text(name, one)) for name, one in zip(names, answers, strict=True)]
         known = fit if isinstance(fit, Fit) or fit is None else _load_fit(Path(fit))
+        words = [word for _, word in pairs]
         labels = _guess_labels(words) if levels is None and known is None else tuple(map(str, levels or ()))
         labels = labels if known is None else tuple(dict.fromkeys(known.shares()["class"]))
         good = _good_label(labels, positive)
         if known is None:  # the prior takes judges alike, so that names do not matter
-            of = sorted(
-                tuple(sorted(w for n, w in zip(names, words, strict=True) if n == one)) for one in {*names}
-            )
-            pairs = [(f"judge {at}", word) for at, some in enumerate(of) for word in some]
-        else:
-            pairs = list(zip(names, words, strict=True))
+            each = sorted(sorted(word for name, word in pairs if name == one) for one in {*names})
+            pairs = [(f"judge {at}", word) for at, some in enumerate(each) for word in some]
         found = _label_verdict(tuple(pairs), labels, good, known, prob)
     return dict(zip(("value", "low", "high"), found, strict=True)) | {"prob": prob, "judges": len({*names})}
 

@@ -131,13 +131,10 @@ def _ask_judges(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]
             allow_keys=tuple(config.get("allow_keys", ())),
         )
         votes = _mean_scores(run.folder) if run.tables.get("scores") else {}
-    usage = {
-        "prompt": int(run.total("tokens_in")),
-        "completion": int(run.total("tokens_out")),
-        "numRequests": int(run.total("requests")),
-    }
+    read, wrote = int(run.total("tokens_in")), int(run.total("tokens_out"))
+    usage = {"prompt": read, "completion": wrote, "numRequests": int(run.total("requests"))}
     spent = {
-        "tokenUsage": {"total": usage["prompt"] + usage["completion"], **usage},
+        "tokenUsage": {"total": read + wrote, **usage},
         "cost": run.total("cost"),
         "metadata": {"missing": [row["judge"] for row in run.judges if row["judge"] not in votes]},
     }
@@ -154,23 +151,20 @@ def _mean_scores(folder: Path) -> dict[str, float]:
     from voirdire.tables.read import read_columns
 
     table = pd.DataFrame(read_columns(folder, ["judge", "score"], [], Problems("scores")))
-    return {
-        str(name): float(mean)
-        for name, mean in table.astype({"score": float}).groupby("judge")["score"].mean().items()
-    }
+    means = table.astype({"score": float}).groupby("judge")["score"].mean()
+    return {str(name): float(mean) for name, mean in means.items()}
 
 
 def _provider_output(votes: Any, found: Mapping[str, Any]) -> dict[str, Any]:
-    named = (
-        votes if isinstance(votes, Mapping) else {f"judge {at}": one for at, one in enumerate(votes, start=1)}
-    )
+    judges = votes if isinstance(votes, Mapping) else [f"judge {at}" for at in range(1, len(votes) + 1)]
+    answers = votes.values() if isinstance(votes, Mapping) else votes
     return {
         "pass": found["value"] >= found["threshold"],
         "panel": found["value"],
         "panel_low": found["low"],
         "panel_high": found["high"],
         "prob": found["prob"],
-        "answers": dict(named),
+        "answers": dict(zip(judges, answers, strict=True)),
     }
 
 

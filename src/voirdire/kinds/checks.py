@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import Columns
 from voirdire.model.problem import Check, Level, Problem, list_names
 from voirdire.typing import Floats, Ints
+
+
+class Found(NamedTuple):
+    """What checks of a fit look at beside its problem.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    judges : dict of array
+        The table of judges.
+    of_method : list of Check
+        Those of the method.
+    seed : int
+    chosen : str or None
+        The way to use people's answers that was chosen.
+    """
+
+    posterior: Posterior
+    judges: Columns
+    of_method: list[Check]
+    seed: int = 0
+    chosen: str | None = None
+
 
 ORIENTATION = ("orientation", "label-switching")  # which of two (or more) twins of a posterior is meant
 TWIN_WARN = 0.05  # mass of the others
@@ -123,10 +149,8 @@ def below_chance_check(
     if np.isnan(high).all():
         return []
     names = [problem.judges[index] for index in np.flatnonzero(high < chance)]
-    if not names:
-        return [Check("below-chance", "ok", 0.0, "No judge is clearly worse than chance.")]
     message = f"{list_names(names)} clearly worse than chance: their {instead}"
-    return [Check("below-chance", "warn", float(len(names)), message)]
+    return [names_check("below-chance", names, "No judge is clearly worse than chance.", message)]
 
 
 def constant_judges(
@@ -152,12 +176,24 @@ def constant_judges(
     others = np.bincount(judge, answer != one[judge], size)
     once = (np.bincount(judge, minlength=size) > 1) & (others == 0)
     names = [judges[index] for index in np.flatnonzero(once)]
-    if not names:
-        return [Check("constant-judges", "ok", 0.0, f"No judge gives the same {kind} to everything.")]
+    none = f"No judge gives the same {kind} to everything."
     message = (
         f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, {so}"
     )
-    return [Check("constant-judges", "warn", float(len(names)), message)]
+    return [names_check("constant-judges", names, none, message)]
+
+
+def names_check(check: str, names: Sequence[str], none: str, message: str, level: Level = "warn") -> Check:
+    """The check whose ``message`` is about some names, or that says ``none`` where there are none."""
+    if not names:
+        return Check(check, "ok", 0.0, none)
+    return Check(check, level, float(len(names)), message)
+
+
+def separation_check(names: list[str], none: str, how: str, answers: str) -> Check:
+    """Check whether some items stand at one end in all ``answers``."""
+    message = f"{list_names(names)} {how}: how far they stand out is set by the prior, not by the {answers}."
+    return names_check("separation", names, none, message)
 
 
 def add_reversed_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:

@@ -26,7 +26,7 @@ NAMES = {"log_spread": "item", "log_coin_mean": "coin_mean", "log_tie_spread": "
 
 
 def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Spreads (sd, log-odds) that were learned: name, value, low, high; ``item:criterion`` of several criteria.
+    """Spreads (sd, in the unit of scores) that were learned: name, value, low, high; ``item:criterion`` of several.
 
     ``slope`` of a covariate's effect between judges, ``slope:covariate`` of several;
 
@@ -38,7 +38,8 @@ def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns
     learned = list(dims)
     if not learned:
         return {"name": np.array([], dtype=object)} | {key: np.zeros(0) for key in ("value", "low", "high")}
-    shown = posterior.shown(lambda values: {name: np.exp(values[name]) for name in learned}, prob)
+    one = problem.unit[1]
+    shown = posterior.shown(lambda values: {name: one * np.exp(values[name]) for name in learned}, prob)
     names: list[str] = []
     for name in learned:
         short = NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
@@ -56,8 +57,8 @@ CLEAR = 0.99  # an interval clear of 0 says that a covariate counts
 def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, Any]:
     """Tables by name, those that there are, of a problem with ``added`` terms.
 
-    ``covariates``: name, effect (log-odds for each unit), low, high, unit, clear (the 99% interval is clear of 0, all
-    together: at the mode alone, never). ``own_family``: judge (None: over
+    ``covariates``: name, effect (in the unit of scores for each unit), low, high, unit, clear (the 99% interval is
+    clear of 0, all together: at the mode alone, never). ``own_family``: judge (None: over
     all), effect, low, high. ``terms``: term, level, value, low, high, of each level of every other term.
     """
     added: Resolved = problem.added
@@ -66,7 +67,7 @@ def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
     slopes = {name: of[name] for name in names if name in of}
     found: dict[str, Any] = {}
     if slopes:
-        found["covariates"] = to_records(_slope_columns(posterior, slopes, added.units, prob))
+        found["covariates"] = to_records(_slope_columns(problem, posterior, slopes, prob))
     of_judges = _judge_slopes_name(added, OWN_FAMILY)
     if ALONE + OWN_FAMILY in names:
         found["own_family"] = to_records(own_family_rows(problem, posterior, prob))
@@ -77,11 +78,11 @@ def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
     return found
 
 
-def _slope_columns(
-    posterior: Posterior, names: Mapping[str, str], units: Mapping[str, float], prob: float
-) -> Columns:
+def _slope_columns(problem: Any, posterior: Posterior, names: Mapping[str, str], prob: float) -> Columns:
+    one, units = problem.unit[1], problem.added.units
+
     def stack_slopes(values: Values) -> Values:
-        return {"slope": np.stack([values[name] for name in names], axis=-1)}
+        return {"slope": one * np.stack([values[name] for name in names], axis=-1)}
 
     shown, wide = (
         posterior.shown(stack_slopes, level)["slope"] for level in (prob, 1.0 - (1.0 - CLEAR) / len(names))
@@ -101,7 +102,7 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
     def family_effects(values: Values) -> Values:
         whole = values[ALONE + OWN_FAMILY][..., None]
         own = np.zeros(len(at)) if of_judges is None else values[of_judges][..., at]
-        return {"effect": np.concatenate([whole, whole + own], axis=-1)}
+        return {"effect": problem.unit[1] * np.concatenate([whole, whole + own], axis=-1)}
 
     shown = posterior.shown(family_effects, prob)["effect"]
     columns: Columns = {"judge": np.array([None, *judges], dtype=object)}
@@ -118,7 +119,7 @@ def _term_rows(
     problem: Problem, added: Resolved, posterior: Posterior, term: Term, prob: float
 ) -> list[dict[str, Any]]:
     def term_values(values: Values) -> Values:
-        found: Floats = values[term.name]
+        found: Floats = problem.unit[1] * values[term.name]
         return {"value": found @ added.walk.T if STEP in term.factors else found}
 
     shown = posterior.shown(term_values, prob)["value"]

@@ -20,7 +20,7 @@ from voirdire.errors import InputError, NotThisKindError
 from voirdire.infer.diagnose import summarise_draws, to_arviz
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.pymc_model import pymc_model, variable_draws
-from voirdire.kinds.checks import withhold_orientation_probability
+from voirdire.kinds.checks import Found, withhold_orientation_probability
 from voirdire.kinds.columns import Columns, TablesByName, to_data_frame, to_records
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.idata import split_chains, to_inference_data
@@ -32,7 +32,7 @@ from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.words import count_in_words
-from voirdire.trust.drift import OverTime, habits_over_time
+from voirdire.trust.drift import OverTime, check_drift, habits_over_time
 from voirdire.trust.prior import check_prior
 
 if TYPE_CHECKING:
@@ -354,8 +354,8 @@ class Fit:
     def all_checks(self) -> tuple[Check, ...]:
         """Checks of the fit."""
         chosen = None if self.anchored is None else self.anchored.chosen
-        judges, of_method = self.tables["judges"], list(self.method_checks)
-        checks = self.kind.checks(self.problem, self.posterior, judges, of_method, self.seed, chosen)
+        found = Found(self.posterior, self.tables["judges"], list(self.method_checks), self.seed, chosen)
+        checks = [*self.kind.checks(self.problem, found), *check_drift(*self._time_series, seed=self.seed)]
         checks += check_prior(self.problem, self.posterior, all(one.check != "weights" for one in checks))
         return tuple(withhold_orientation_probability(checks, self.kind.has_anchors(self.problem)))
 

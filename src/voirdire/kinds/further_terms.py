@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.kind import Request
 from voirdire.kinds.own_families import asked_families
 from voirdire.model.design import Term
 from voirdire.model.panel_density import (
@@ -29,6 +28,9 @@ from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.times import format_time
 from voirdire.typing import Bools, Floats, Ints
 
+if TYPE_CHECKING:
+    from voirdire.kinds.kind import Request
+
 PERIODS = 8  # at most, of a term of time
 PERIOD = "period"
 #: Factors that are columns of every table, with the names of their levels.
@@ -39,7 +41,12 @@ T = TypeVar("T")  # a table of scores or rankings, or the rows of one of votes
 
 
 def attach_terms(
-    table: T, model: Model, request: Request, of_judges: Collection[str] = (), judge_sd: float | None = None
+    table: T,
+    model: Model,
+    request: Request,
+    of_judges: Collection[str] = (),
+    judge_sd: float | None = None,
+    unit: float = 1.0,
 ) -> tuple[T, Model, list[str]]:
     """A table with what the terms of a model and a request are of, and the model with the terms that were asked for.
 
@@ -53,6 +60,8 @@ def attach_terms(
         Factors of judges that are known apart from the table's columns.
     judge_sd : float, optional
         Standard deviation of judges' slopes that no term names, where the model learns none.
+    unit : float
+        As of :func:`.added_terms`.
 
     Returns
     -------
@@ -102,7 +111,7 @@ def attach_terms(
     _check_covariates_per_term(rows, of)
     if rows:
         notes.append(f"Terms beside those of {model.name}: {', '.join(row.words for row in rows)}.")
-        said = added_equation(rows, of.further.covariates)
+        said = added_equation(rows, of.further.covariates, unit)
         model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{said}")
     return of, model, notes
 
@@ -321,7 +330,11 @@ NOTHING_ADDED = Resolved((), {}, {}, np.zeros((1, 0)), np.zeros((1, 0)))
 
 
 def resolve_terms(
-    model: Model, table: Any, judges: Mapping[str, tuple[Ints, tuple[str, ...]]], apart: bool = False
+    model: Model,
+    table: Any,
+    judges: Mapping[str, tuple[Ints, tuple[str, ...]]],
+    apart: bool = False,
+    unit: float = 1.0,
 ) -> Resolved:
     """The terms of a model whose table :func:`attach_terms` made.
 
@@ -329,8 +342,8 @@ def resolve_terms(
     ----------
     judges : mapping
         Of factors of judges: level of each judge, and names of the levels.
-    apart : bool
-        As of :class:`.Term`.
+    apart, unit
+        As of :func:`.added_terms`.
     """
     rows, further = model.terms, table.further
     if not rows:
@@ -362,7 +375,7 @@ def resolve_terms(
         different, row = np.unique(each.reshape(-1, each.shape[-1]), axis=0, return_inverse=True)
         numbers = np.concatenate([different, np.zeros((1, different.shape[1]))])
         codes["numbers"] = row.reshape(each.shape[:-1])
-    terms = added_terms(rows, covariates, steps, apart=apart)
+    terms = added_terms(rows, covariates, steps, apart=apart, unit=unit)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
     return Resolved(
         terms, levels, codes, numbers, walk, units, _own_family_judges(table), further.factors.get(PERIOD, ())

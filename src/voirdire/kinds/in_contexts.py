@@ -43,11 +43,13 @@ def contexts_note(over: str, contexts: int) -> str:
 def context_columns(problem: Problem, contexts: Sequence[str], posterior: Posterior, prob: float) -> Columns:
     """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
 
-    One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
+    One row per context and item: context, item, strength (log-odds or points, sum zero in each context), low, high,
+    p_best.
     """
-    shown = posterior.shown(lambda values: {"strength": context_strengths(problem.density, values)}, prob)[
-        "strength"
-    ]
+    one = problem.unit[1]
+    shown = posterior.shown(
+        lambda values: {"strength": one * context_strengths(problem.density, values)}, prob
+    )["strength"]
     best = np.full(shown.point.shape, np.nan)
     if posterior.values is not None:
         first = context_strengths(problem.density, posterior.values).argmax(axis=-1)

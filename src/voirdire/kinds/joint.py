@@ -12,6 +12,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Answers, Seen
 from voirdire.kinds.bootstrap import refit_modes
+from voirdire.kinds.checks import Found
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.joint_problem import JointProblem, all_checks, encode_joint
 from voirdire.kinds.kind import Kind, Packed, Request, Results
@@ -45,7 +46,6 @@ from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores
 from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
-from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
 
@@ -95,19 +95,11 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         """Votes and scores."""
         return (VOTES, problem.of_votes), (SCORES, problem.of_scores)
 
-    def checks(
-        self,
-        problem: JointProblem,
-        posterior: Posterior,
-        judges: Columns,
-        found: list[Check],
-        seed: int,
-        chosen: str | None,
-    ) -> list[Check]:
+    def checks(self, problem: JointProblem, found: Found) -> list[Check]:
         """See :func:`.joint_problem.all_checks`."""
-        votes, moments = vote_residuals(problem.of_votes, posterior), self.over_time(problem, posterior)
-        left = votes.beside(score_residuals(problem.of_scores, posterior))
-        return [*found, *all_checks(problem, posterior, judges, seed, votes, left, moments)]
+        votes = vote_residuals(problem.of_votes, found.posterior)
+        left = votes.beside(score_residuals(problem.of_scores, found.posterior))
+        return [*found.of_method, *all_checks(problem, found, votes, left)]
 
     def residuals(self, problem: JointProblem, posterior: Posterior) -> Residuals:
         """Residual votes and scores, with the comparisons of the votes alone."""
@@ -145,10 +137,6 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
         return encode_joint(model, table, **how), [] if people is None else list(people.notes)
-
-    def over_time(self, problem: JointProblem, posterior: Posterior) -> list[OverTime | None]:
-        """Of the votes and of the scores."""
-        return [one for kind, part in self.parts(problem) for one in kind.over_time(part, posterior)]
 
     def people_preference(self, problem: JointProblem, posterior: Posterior) -> Preference:
         """As of votes, which people's answers are."""

@@ -27,8 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import linked_items_check
+from voirdire.kinds.checks import Found, linked_items_check
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
@@ -41,7 +40,6 @@ from voirdire.model.shared_density import SharedDensity
 from voirdire.model.specs import Model, Section
 from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.trust.checks import check_dependent_judges, check_influence
-from voirdire.trust.drift import OverTime, check_drift
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats
 
@@ -156,24 +154,8 @@ def encode_joint(
 FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
 
 
-def all_checks(
-    problem: JointProblem,
-    posterior: Posterior,
-    judges: dict[str, Any],
-    seed: int,
-    of_votes: Residuals,
-    left: Residuals,
-    moments: list[OverTime | None],
-) -> list[Check]:
-    """Checks that every fit of votes and scores makes.
-
-    Parameters
-    ----------
-    of_votes, left : Residuals
-        Of votes, and of votes and scores.
-    moments : list of OverTime or None
-        Of both.
-    """
+def all_checks(problem: JointProblem, found: Found, of_votes: Residuals, left: Residuals) -> list[Check]:
+    """Checks that every fit of votes and scores makes; of residuals of votes, and of votes and scores."""
     votes = problem.of_votes
     return [
         connectivity_check(problem),
@@ -181,12 +163,11 @@ def all_checks(
         *constant_judges_check(problem.of_scores),
         *([] if votes.criteria_votes is not None else weights_check(problem.of_scores, "joint-position")),
         *([] if votes.anchors is None else [trusting.human_agreement_check(votes)]),
-        *trusting.same_criteria_check(votes, posterior),
-        *check_dependent_judges(problem, left, seed),
-        *position_check(votes, of_votes, judges),
+        *trusting.same_criteria_check(votes, found.posterior),
+        *check_dependent_judges(problem, left, found.seed),
+        *position_check(votes, of_votes, found.judges),
         *trusting.splitting_items_check(votes, of_votes),
-        *check_influence(problem, posterior),
-        *check_drift(*moments, seed=seed),
+        *check_influence(problem, found.posterior),
     ]
 
 

@@ -14,6 +14,7 @@ from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers, Seen
+from voirdire.kinds.checks import Found
 from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.human import HumanAnswers
@@ -187,9 +188,10 @@ class Kind(ABC, Generic[T, P]):
     def encode_table(self, model: Model, table: T, request: Request) -> tuple[P, list[str]]:
         """Bring a table into the form of a model; and what was done on the user's behalf, in words."""
 
-    @abstractmethod
     def table_of(self, problem: P) -> T:
         """The table that a problem was posed over."""
+        table: T = problem.table  # type: ignore[attr-defined]
+        return table
 
     def note_unused_columns(self, problem: P) -> list[str]:
         """Notes on columns that the model of a problem leaves out; see :mod:`.unused_columns`."""
@@ -220,9 +222,9 @@ class Kind(ABC, Generic[T, P]):
     def on_criteria(self, problem: P, criteria: tuple[str, ...], given: object) -> Any:
         """Old and new votes on criteria, or the new weights of ``criteria``."""
 
-    @abstractmethod
     def has_anchors(self, problem: P) -> bool:
         """True if people's answers are part of a problem."""
+        return getattr(problem, "anchors", None) is not None
 
     def target_answers(self, table: T, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
         """People's answers as evidence on how far the panel is from people, and what was left out, in words.
@@ -245,24 +247,8 @@ class Kind(ABC, Generic[T, P]):
         return posterior
 
     @abstractmethod
-    def checks(
-        self,
-        problem: P,
-        posterior: Posterior,
-        judges: Columns,
-        found: list[Check],
-        seed: int,
-        chosen: str | None,
-    ) -> list[Check]:
-        """Checks that every fit makes, after those of its method (``found``).
-
-        Parameters
-        ----------
-        judges : dict
-            The table of judges.
-        chosen : str or None
-            How human answers to comparisons were used.
-        """
+    def checks(self, problem: P, found: Found) -> list[Check]:
+        """Checks that every fit makes, after those of its method; that of drift comes after these."""
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType(
         {}
@@ -298,9 +284,13 @@ class Kind(ABC, Generic[T, P]):
         """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
         return {}
 
+    def time_series(self, problem: P, posterior: Posterior) -> OverTime | None:
+        """Quantities of answers of this kind followed over time; None where the table has no times."""
+        return None
+
     def over_time(self, problem: P, posterior: Posterior) -> list[OverTime | None]:
-        """Quantities followed over time, by kind of answers; None where the table has no times."""
-        return []
+        """As :meth:`time_series`, by kind of answers."""
+        return [kind.time_series(part, posterior) for kind, part in self.parts(problem)]
 
     @abstractmethod
     def judge_values(self, problem: P, values: Values) -> dict[str, Floats]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
-from voirdire.kinds.kind import Request
 from voirdire.tables.families import read_families
+
+if TYPE_CHECKING:
+    from voirdire.kinds.kind import Request
 
 
 def asked_families(

@@ -36,7 +36,7 @@ class TermsFit:
     prob: float
 
     def covariates(self) -> pd.DataFrame:
-        """Effects of covariates, which are held fixed: name, effect (log-odds), low, high, unit, clear (of 0).
+        """Effects of covariates, held fixed: name, effect (log-odds, or points), low, high, unit, clear (of 0).
 
         Raises
         ------
@@ -56,7 +56,7 @@ class TermsFit:
         return self._term_frame("own_family", "own_family() needs fit(..., families=..., item_families=...)")
 
     def terms(self) -> pd.DataFrame:
-        """Values of the other terms beside a model's own: term, level, value (log-odds), low, high.
+        """Values of the other terms beside a model's own: term, level, value (log-odds, or points), low, high.
 
         Raises
         ------

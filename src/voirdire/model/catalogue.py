@@ -134,7 +134,7 @@ def prior_densities(model: Model) -> list[str]:
     'Normal(m, s): -(x - m)^2 / (2 s^2) - log s - log(2 pi) / 2'
     """
     terms = {name: SECTIONS[model.data][name][term.kind] for name, term in model.sections.items()}
-    said = [f"{name}: {term.says}" for name, term in terms.items() if getattr(term, "says", "")]
+    said = [f"{name}: {term.says}" for name, term in terms.items() if term.says]
     return [*dict.fromkeys(parameter.prior.words for parameter in _model_parameters(model)), *said]
 
 

@@ -158,6 +158,9 @@ FACTS: dict[str, Fact] = {
     "noise_people": Fact(SCALE, "standard deviation of people's scores around what they perceive"),
     "people": Fact(_R, "discrimination of people, 1 for a typical judge"),
     "anchor": Fact(_P, "probability that people prefer the better item"),
+    "judge_item_effect": Fact(
+        SCALE, "strength that an item has more, by a criterion, in all runs of one judge"
+    ),
     "judge_item": Fact(SCALE, "standard deviation of what a judge alone makes of an item in all its runs"),
     "variance_item": Fact("square of the scale", "variance of the judge's scores between items"),
     "variance_judge_item": Fact("square of the scale", "variance of what the judge alone makes of items"),

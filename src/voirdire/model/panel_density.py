@@ -28,7 +28,7 @@ from voirdire.model.design import LEARNED, Cells, Places, Scale, Term, build_des
 from voirdire.model.family.family import Family
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -47,10 +47,8 @@ def term_parameters(term: Term) -> tuple[Parameter, ...]:
     assert scale is not None  # a term of such a density has a prior
     if scale.rate is None:
         return (Parameter(term.name, term.factors, Normal(0.0, scale.sd), zero_sum=scale.zero_sum),)
-    prior = Spread(scale.spread, axes=len(term.factors) - scale.rows)
-    return (
-        Parameter(term.name, term.factors, prior, zero_sum=scale.zero_sum),
-        Parameter(scale.spread, term.factors[: scale.rows], LogExponential(scale.rate)),
+    return spread_parameters(
+        term.name, term.factors, scale.spread, scale.rate, rows=scale.rows, zero_sum=scale.zero_sum
     )
 
 
@@ -146,7 +144,12 @@ SLOPE_SD, SLOPE_RATE = 1.5, 2.0  # of the slope of a covariate, and of the sprea
 
 
 def added_terms(
-    rows: Sequence[TermRow], covariates: Sequence[str], steps: int, *, apart: bool = False
+    rows: Sequence[TermRow],
+    covariates: Sequence[str],
+    steps: int,
+    *,
+    apart: bool = False,
+    unit: float = 1.0,
 ) -> tuple[Term, ...]:
     """The terms of some rows.
 
@@ -159,6 +162,8 @@ def added_terms(
         Number of periods less one.
     apart : bool
         As of :class:`.Term`.
+    unit : float
+        What one log-odds is like in the unit of what judges perceive, of priors that rows do not give.
 
     Examples
     --------
@@ -171,7 +176,7 @@ def added_terms(
         name = row.words if len(row.factors) > 1 else ALONE + row.factors[0]
         number = next((covariates.index(one) for one in row.factors if one in covariates), None)
         axes = tuple(one for one in row.factors if one not in (*covariates, TIME))
-        scale = _term_scale(row, name, slopes=number is not None or TIME in row.factors, alone=not axes)
+        scale = _term_scale(row, name, number is not None or TIME in row.factors, not axes, unit)
         if TIME in row.factors:
             found += [
                 Term(
@@ -184,14 +189,16 @@ def added_terms(
     return tuple(term._replace(apart=apart) for term in found)
 
 
-def _term_scale(row: TermRow, name: str, *, slopes: bool, alone: bool) -> Scale:
-    given = row.sd if row.sd is not None or row.rate is not None or not (slopes and alone) else SLOPE_SD
+def _term_scale(row: TermRow, name: str, slopes: bool, alone: bool, unit: float) -> Scale:
+    given = (
+        row.sd if row.sd is not None or row.rate is not None or not (slopes and alone) else unit * SLOPE_SD
+    )
     if given is not None:
         return Scale(sd=given)
-    return Scale(rate=row.rate or (SLOPE_RATE if slopes else RATE), spread=f"log_{name}_spread")
+    return Scale(rate=row.rate or (SLOPE_RATE if slopes else RATE) / unit, spread=f"log_{name}_spread")
 
 
-def added_equation(rows: Sequence[TermRow], covariates: Sequence[str]) -> str:
+def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: float = 1.0) -> str:
     """The line that rows add to a model's equation.
 
     Examples
@@ -203,7 +210,7 @@ def added_equation(rows: Sequence[TermRow], covariates: Sequence[str]) -> str:
     for row in rows:
         number = next((one for one in row.factors if one in covariates), None)
         alone = all(one in (*covariates, TIME) for one in row.factors)
-        scale = _term_scale(row, row.words, slopes=number is not None or TIME in row.factors, alone=alone)
+        scale = _term_scale(row, row.words, number is not None or TIME in row.factors, alone, unit)
         prior = f", s ~ Exponential({scale.rate:g})" if scale.rate else f" ~ Normal(0, {scale.sd:g})"
         walk = ", a random walk over periods" if TIME in row.factors else ""
         said.append(f"{row.words}{prior}{walk}{'' if number is None else f' * {number}'}")

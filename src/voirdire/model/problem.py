@@ -86,6 +86,11 @@ class Problem:
     target_answers: TargetAnswers | None = field(default=None, kw_only=True)
 
     @property
+    def unit(self) -> tuple[float, float]:
+        """Zero of strengths on the scale that results have, and the size of one unit there: 0 and 1 of log-odds."""
+        return 0.0, 1.0
+
+    @property
     def model(self) -> Model:
         """The model."""
         return self.density.model

@@ -31,7 +31,7 @@ from voirdire.decide.decision import (
     people_preference,
 )
 from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.tables.words import count_in_words
@@ -171,8 +171,7 @@ def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int,
     ]
     if len(two) != 2 or two[0] == two[1]:
         problems.append(f"{apart!r} is not two items; write A,B, or top for the two that are ranked first")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return names.index(two[0]), names.index(two[1])
 
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.errors import InputError
+from voirdire.errors import InputError, gathered_problems, raise_problems
 from voirdire.fit.verb import fit
 from voirdire.kinds.ranked_fit import RankedFit
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.specs import load_model
-from voirdire.simulate.judges import Judge
+from voirdire.simulate.judges.base import Judge
 from voirdire.simulate.panel import JUDGES, judge_from_spec
 from voirdire.simulate.questions import UNANSWERED, Questions
 from voirdire.tables.counts import Votes
@@ -189,18 +189,15 @@ def ranking_robustness(
     problems: list[str] = []
     wanted: list[Added] = []
     for text in add:
-        try:
+        with gathered_problems(problems):
             wanted.append(parse_added_judges(text))
-        except InputError as error:
-            problems += error.problems
     if not add:
         problems.append("nothing is added; name a kind of judge, such as 'position-first:1..20'")
     if replicates < 1:
         problems.append(f"replicates {replicates}: must be at least 1")
     if not 0.5 < least <= 1:
         problems.append(f"least {least} is no share above a half")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     read = read_votes(votes)
     if models is None:
         coins = ("maple", "maple-position") if read.has_criteria else ("crowd-bt", "crowd-bt-position")
@@ -231,15 +228,12 @@ def ranking_robustness(
 
 
 def _check_models(models: Sequence[str]) -> None:
-    problems = []
+    problems: list[str] = []
     for name in models:
-        try:
+        with gathered_problems(problems):
             if not VOTES.predicts_answers(load_model(name)):
                 problems.append(f"model {name} is not of votes; take crowd-bt-position, for example")
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _fit_ranked(table: pd.DataFrame, model: str) -> RankedFit:

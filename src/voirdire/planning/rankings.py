@@ -13,13 +13,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import fit
 from voirdire.planning.simulated import Candidates
-from voirdire.settings import is_number, is_whole
+from voirdire.settings import AMOUNT, COUNT, POSITIVE, SIZE, Rule, find_faults, is_whole
 from voirdire.simulate import simulate_rankings
 
 MOST = 64  # rankings a judge
+_RULES = {
+    **dict.fromkeys(("judges", "contexts", "most"), COUNT),
+    "items": Rule("a whole number of at least 3", lambda v: is_whole(v) and v >= 3),
+    "replicates": Rule("a whole number of at least 2", lambda v: is_whole(v) and v >= 2),
+    "seed": SIZE,
+    **dict.fromkeys(("width", "spread"), POSITIVE),
+    **dict.fromkeys(("context_spread", "taste_spread", "price"), AMOUNT),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +122,16 @@ def plan_rankings(
     """
     import pandas as pd
 
-    spreads = {"spread": spread, "context_spread": context_spread, "taste_spread": taste_spread}
+    numbers = {"width": width, "spread": spread, "context_spread": context_spread}
+    numbers |= {"taste_spread": taste_spread, "price": price}
     counts = {"judges": judges, "contexts": contexts, "most": most}
-    _check_request(counts, items, size, width, spreads, price, replicates, seed)
+    counts |= {"items": items, "replicates": replicates, "seed": seed}
+    problems = [fault for _, fault in find_faults(counts | numbers, _RULES)]
+    if size is not None and not (is_whole(size) and 2 <= size <= items):
+        problems.append(f"size is {size!r}; a ranking has from two items to all {items}")
+    if context_spread and contexts == 1:
+        problems.append("context_spread is for several contexts; give contexts")
+    raise_problems(problems)
     truth = {"kind": "normal", "sd": spread, "context_sd": context_spread, "taste_sd": taste_spread}
     candidates = _candidate_sizes(contexts, most, context_spread > 0)
     rows: list[tuple[Any, ...]] = []
@@ -164,32 +179,3 @@ def _measure_panel(
     place = np.argsort(ranking["item"].astype(str))  # names are in the order of the truth
     width = float((ranking["high"] - ranking["low"]).mean())
     return width, concordance_index(ranking["score"][place], made.truth.strengths[0])
-
-
-def _check_request(
-    counts: dict[str, int],
-    items: int,
-    size: int | None,
-    width: float,
-    spreads: dict[str, float],
-    price: float,
-    replicates: int,
-    seed: int,
-) -> None:
-    least = counts | {"items": items, "replicates": replicates, "seed": seed}
-    bounds = dict.fromkeys(counts, 1) | {"items": 3, "replicates": 2, "seed": 0}
-    problems = [
-        f"{name} is {value!r}; give a whole number of at least {bounds[name]}"
-        for name, value in least.items()
-        if not is_whole(value) or value < bounds[name]
-    ]
-    if size is not None and not (is_whole(size) and 2 <= size <= items):
-        problems.append(f"size is {size!r}; a ranking has from two items to all {items}")
-    for name, value in ({"width": width} | spreads | {"price": price}).items():
-        positive = name in ("width", "spread")
-        if not is_number(value) or value < 0 or (positive and not value):
-            problems.append(f"{name} is {value!r}; give a number {'above' if positive else 'of at least'} 0")
-    if spreads["context_spread"] and counts["contexts"] == 1:
-        problems.append("context_spread is for several contexts; give contexts")
-    if problems:
-        raise InputError(problems)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.specs import load_model
@@ -174,8 +174,7 @@ def _read_panel(
             problems.append(
                 f"judge {name!r}: reliability {numbers[0]!r} and price {numbers[1]!r} must be numbers"
             )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return panel
 
 
@@ -207,8 +206,7 @@ def _check_request(
         problems.append(f"spread {spread}: must be positive")
     if replicates < 2:
         problems.append(f"replicates {replicates}: at least 2")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _measure_candidate(

@@ -54,7 +54,14 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
     if found.get("groups") and "items" in found["groups"][0]:
         sections.append(Section("groups", "Where is each item good?", "Groups", tuple(_group_tables(found))))
     if found.get("covariates"):
-        sections.append(Section("fixed", "What was held fixed?", "Held fixed", tuple(_fixed_effects(found))))
+        sections.append(
+            Section(
+                "fixed",
+                "What was held fixed?",
+                "Held fixed",
+                tuple(_fixed_effects(found, fit.kind.unit(fit.problem))),
+            )
+        )
     sections.append(Section("made", "How was it made?", "Method", tuple(origin_blocks(fit))))
     title = f"Leaderboard: {isolate_name(name)}" if name else "Leaderboard"
     subtitle = (
@@ -117,8 +124,8 @@ def _group_tables(found: dict[str, Any]) -> Iterator[Block]:
         yield make_table(f"group-{number}", f"{one['by']}: {one['group']}", one["items"], drop=("sd",))
 
 
-def _fixed_effects(found: dict[str, Any]) -> Iterator[Block]:
-    yield make_table("covariates", "Effects in log-odds for each unit of the covariate", found["covariates"])
+def _fixed_effects(found: dict[str, Any], unit: str) -> Iterator[Block]:
+    yield make_table("covariates", f"Effects in {unit} for each unit of the covariate", found["covariates"])
     if found.get("own_family"):
         rows = [row | {"judge": row["judge"] or "over all"} for row in found["own_family"]]
-        yield make_table("own-family", "Effect of the judge's own family, log-odds", rows)
+        yield make_table("own-family", f"Effect of the judge's own family, {unit}", rows)

@@ -32,8 +32,7 @@ def component_labels(items: int, pairs: IntArray) -> IntArray:
     from scipy.sparse.csgraph import connected_components
 
     edges = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(items, items))
-    labels: IntArray = connected_components(edges, directed=False)[1].astype(np.int64)
-    return labels
+    return np.asarray(connected_components(edges, directed=False)[1].astype(np.int64))
 
 
 def connectivity_problems(items: int, pairs: IntArray, what: str = "pairs") -> list[str]:

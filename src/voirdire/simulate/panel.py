@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, gathered_problems, raise_problems
 from voirdire.settings import build_setting, suggest_words
-from voirdire.simulate import judges
-from voirdire.simulate.judges import Judge
+from voirdire.simulate.judges.accuracy import Accuracy, Adversarial
+from voirdire.simulate.judges.base import Judge
+from voirdire.simulate.judges.coins import BradleyTerry, Discrimination, OneCoin, TwoCoin
+from voirdire.simulate.judges.mixed import Copycat, Drifting, Lazy, TieProne
+from voirdire.simulate.judges.perception import CriterionBlind, Halo, VerbosityBiased
+from voirdire.simulate.judges.position import AlwaysFirst, AlwaysSecond, Random
 from voirdire.simulate.presentation import Comparisons, Sheet
 from voirdire.simulate.questions import FIRST, SECOND, FloatArray
 
@@ -24,22 +28,8 @@ if TYPE_CHECKING:
 JUDGES: dict[str, type[Judge]] = {
     cls.kind: cls
     for cls in (
-        judges.Accuracy,
-        judges.BradleyTerry,
-        judges.OneCoin,
-        judges.TwoCoin,
-        judges.Discrimination,
-        judges.Random,
-        judges.AlwaysFirst,
-        judges.AlwaysSecond,
-        judges.Adversarial,
-        judges.Lazy,
-        judges.Copycat,
-        judges.CriterionBlind,
-        judges.Halo,
-        judges.VerbosityBiased,
-        judges.Drifting,
-        judges.TieProne,
+        *(Accuracy, BradleyTerry, OneCoin, TwoCoin, Discrimination, Random, AlwaysFirst, AlwaysSecond),
+        *(Adversarial, Lazy, Copycat, CriterionBlind, Halo, VerbosityBiased, Drifting, TieProne),
     )
 }
 
@@ -101,10 +91,8 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
         members = list(panel.items())
     elif isinstance(panel, Sequence) and not isinstance(panel, str):
         for place, spec in enumerate(panel, start=1):
-            try:
+            with gathered_problems(problems):
                 members += _panel_members(spec, place)
-            except InputError as error:
-                problems += error.problems
     else:
         raise InputError(f"panel: {panel!r} is neither a mapping from names to judges nor a list of judges")
     if not members and not problems:
@@ -116,13 +104,10 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
         elif name in found:
             problems.append(f"panel: two judges are called {name!r}; give each its own name")
         else:
-            try:
+            with gathered_problems(problems):
                 found[name] = judge_from_spec(spec, f"judge {name!r}")
-            except InputError as error:
-                problems += error.problems
     problems = list(dict.fromkeys(problems)) or _copying_problems(found)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return found
 
 
@@ -152,10 +137,8 @@ def _copying_problems(panel: Mapping[str, Judge]) -> list[str]:
         if other not in panel
     ]
     if not problems:
-        try:
+        with gathered_problems(problems):
             answering_order(panel)
-        except InputError as error:
-            problems += error.problems
     return problems
 
 
@@ -169,7 +152,7 @@ def answering_order(panel: Mapping[str, Judge]) -> list[str]:
 
     Examples
     --------
-    >>> from voirdire.simulate.judges import Copycat, Random
+    >>> from voirdire.simulate import Copycat, Random
     >>> answering_order({"b": Copycat("a"), "a": Random()})
     ['a', 'b']
     """

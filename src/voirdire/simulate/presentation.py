@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.simulate.designs import Design
+from voirdire.simulate.designs.base import Design
 from voirdire.simulate.graph import all_pairs
 from voirdire.simulate.questions import (
     UNANSWERED,
@@ -19,6 +21,9 @@ from voirdire.simulate.questions import (
     swap_outcomes,
 )
 from voirdire.simulate.truth import Truth
+from voirdire.typing import Bools
+
+Numbers: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +69,7 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.designs import AllPairs
+    >>> from voirdire.simulate import AllPairs
     >>> truth = Truth(("a", "b", "c"), ("x", "y"), np.eye(2, 3), np.zeros(2), np.zeros(3))
     >>> asked = build_comparisons(AllPairs(order="swap"), truth, AllPairs().compared_pairs(3, np.random.default_rng(0)))
     >>> asked.of_items, len(asked.first)
@@ -79,33 +84,30 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
 
     dealt = design.pair_contexts(len(pairs))
     place = np.zeros(block, dtype=np.int64) if dealt is None or truth.in_contexts is None else dealt[pair]
-    # strengths and scores as judges see them, (X, C, N) and (X, N)
-    strengths = truth.strengths[None] if truth.in_contexts is None else truth.in_contexts
+    strengths = truth.by_context
     scores = np.stack([replace(truth, strengths=seen).scores() for seen in strengths])
-    overall = np.tile(scores[place, first] - scores[place, second], criteria)
     gap = (strengths[place, :, first] - strengths[place, :, second]).T.ravel()
     gap_c = truth.weights[first_c] - truth.weights[second_c]
-    length = np.tile(truth.length[first] - truth.length[second], criteria)
-    n = len(gap) + len(gap_c)
+
+    def under_all(of_items: Numbers, of_criteria: Numbers) -> Numbers:
+        """Numbers of the rows of one criterion, under each of them, then those of the criteria."""
+        return np.concatenate([np.tile(of_items, criteria), of_criteria])
+
     questions = Questions(
         gap=np.concatenate([gap, gap_c]),
-        overall=np.concatenate([overall, gap_c]),
-        length=np.concatenate([length, np.zeros(len(gap_c))]),
-        time=_question_times(n),
-        alike=np.concatenate([np.tile(np.arange(block), criteria), block + np.arange(len(gap_c))]),
+        overall=under_all(scores[place, first] - scores[place, second], gap_c),
+        length=under_all(truth.length[first] - truth.length[second], np.zeros(len(gap_c))),
+        time=_question_times(len(gap) + len(gap_c)),
+        alike=under_all(np.arange(block), block + np.arange(len(gap_c))),
     )
-    context = None
-    if dealt is not None:
-        context = np.concatenate([np.tile(dealt[pair], criteria), np.zeros(len(gap_c), dtype=np.int64)])
+    zero = np.zeros(len(gap_c), dtype=np.int64)
     return Comparisons(
-        criterion=np.concatenate(
-            [np.repeat(np.arange(criteria), block), np.zeros(len(gap_c), dtype=np.int64)]
-        ),
-        first=np.concatenate([np.tile(first, criteria), first_c]),
-        second=np.concatenate([np.tile(second, criteria), second_c]),
-        pair=np.concatenate([np.tile(pair, criteria), np.full(len(gap_c), -1)]),
-        run=np.concatenate([np.tile(run, criteria), run_c]),
-        context=context,
+        criterion=np.concatenate([np.repeat(np.arange(criteria), block), zero]),
+        first=under_all(first, first_c),
+        second=under_all(second, second_c),
+        pair=under_all(pair, zero - 1),
+        run=under_all(run, run_c),
+        context=None if dealt is None else under_all(dealt[pair], zero),
         questions=questions,
         of_items=len(gap),
     )
@@ -151,7 +153,7 @@ class Sheet:
     """
 
     rows: IntArray | None
-    flipped: NDArray[np.bool_] | None
+    flipped: Bools | None
     questions: Questions
 
     def align_outcomes(self, other: Sheet, outcomes: Outcomes, n: int) -> Outcomes:
@@ -159,27 +161,22 @@ class Sheet:
 
         ``n`` is the length of the common list of comparisons.
         """
-        if other.flipped is not None:
-            outcomes = swap_outcomes(outcomes, other.flipped)
-        if other.rows is not None:
-            common = np.full(n, UNANSWERED, dtype=np.int8)
-            common[other.rows] = outcomes
-            outcomes = common
-        if self.rows is not None:
-            outcomes = outcomes[self.rows]
-        return outcomes if self.flipped is None else swap_outcomes(outcomes, self.flipped)
+        return self._align(other, outcomes, np.full(n, UNANSWERED, dtype=np.int8), swap_outcomes)
 
     def align_chances(self, other: Sheet, chances: FloatArray, n: int) -> FloatArray:
         """The other judge's (3, .) chances, as they read on this sheet (0 where it was not asked)."""
+        return self._align(other, chances, np.zeros((len(chances), n)), swap_chances)
+
+    def _align(self, other: Sheet, values: Numbers, common: Numbers, swap: Callable[..., Numbers]) -> Numbers:
+        """Values of the other judge on this sheet; ``common`` is what stands where nobody was asked."""
         if other.flipped is not None:
-            chances = swap_chances(chances, other.flipped)
+            values = swap(values, other.flipped)
         if other.rows is not None:
-            common = np.zeros((len(chances), n))
-            common[:, other.rows] = chances
-            chances = common
+            common[..., other.rows] = values
+            values = common
         if self.rows is not None:
-            chances = chances[:, self.rows]
-        return chances if self.flipped is None else swap_chances(chances, self.flipped)
+            values = values[..., self.rows]
+        return values if self.flipped is None else swap(values, self.flipped)
 
 
 def make_judge_sheet(
@@ -197,7 +194,7 @@ def make_judge_sheet(
     n = len(asked.first)
     questions = asked.questions if taste is None else _questions_with_taste(asked, taste)
     rows: IntArray | None = None
-    flipped: NDArray[np.bool_] | None = None
+    flipped: Bools | None = None
     answered = design.answered_pairs(pairs, rng)
     if design.order == "random":
         coins = rng.random(int(questions.alike.max()) + 1) < 0.5
@@ -205,15 +202,10 @@ def make_judge_sheet(
     elif design.order == "random-by-criterion":
         flipped = rng.random(n) < 0.5
     if flipped is not None:
-        sign = np.where(flipped, -1.0, 1.0)
-        questions = Questions(
-            sign * questions.gap,
-            sign * questions.overall,
-            sign * questions.length,
-            questions.time,
+        questions = questions.with_items_swapped(np.where(flipped, -1.0, 1.0))
+        if design.order != "random":
             # Shown the other way round, a question is another question to a criterion-blind judge.
-            questions.alike if design.order == "random" else 2 * questions.alike + flipped,
-        )
+            questions = replace(questions, alike=2 * questions.alike + flipped)
     if answered is not None:
         # The comparisons of criteria (pair -1) are everyone's.
         rows = np.flatnonzero(np.append(answered, True)[asked.pair])
@@ -221,6 +213,5 @@ def make_judge_sheet(
         questions = questions.take_rows(rows)
     if design.shuffle or rows is not None:
         time = _question_times(len(questions))
-        time = rng.permutation(time) if design.shuffle else time
-        questions = Questions(questions.gap, questions.overall, questions.length, time, questions.alike)
+        questions = replace(questions, time=rng.permutation(time) if design.shuffle else time)
     return Sheet(rows, flipped, questions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,13 +56,12 @@ class Questions:
 
     def take_rows(self, rows: IntArray) -> Questions:
         """The questions at these places."""
-        return Questions(
-            self.gap[rows], self.overall[rows], self.length[rows], self.time[rows], self.alike[rows]
-        )
+        return Questions(*(getattr(self, field.name)[rows] for field in fields(self)))
 
-    def with_items_swapped(self) -> Questions:
-        """The same questions with the two items shown in the other order."""
-        return Questions(-self.gap, -self.overall, -self.length, self.time, self.alike)
+    def with_items_swapped(self, sign: FloatArray | float = -1.0) -> Questions:
+        """The same questions with the two items shown in the other order, or where ``sign`` (n,) is -1."""
+        gap, overall, length = (sign * one for one in (self.gap, self.overall, self.length))
+        return replace(self, gap=gap, overall=overall, length=length)
 
 
 def swap_chances(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:

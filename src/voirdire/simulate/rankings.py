@@ -17,8 +17,8 @@ from voirdire.errors import InputError
 from voirdire.settings import Checked, Count, build_setting, is_number
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.questions import FloatArray, IntArray
-from voirdire.simulate.request import Seed, Seeded, attempt_build, read_size, seed_integers, seed_record
-from voirdire.simulate.truth import Truth, TruthSetting, truth_from_spec
+from voirdire.simulate.request import Seed, Seeded, attempt_build, read_setting
+from voirdire.simulate.truth import Truth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,50 +132,23 @@ def simulate_rankings(
     (['judge', 'criterion', 'run', 'item', 'rank'], 24, (1, 5))
     """
     request = _check_request(judges, items, criteria, design, truth, seed)
-    setting, plan, count = request.truth, request.design, request.items
-    rng = request.truth_rng()
-    strengths, weights, length = setting.draw_truth(rng, count, request.criteria)
-    names = tuple(item_names(count)), tuple(item_names(request.criteria, "criterion"))
-    tastes = [setting.draw_taste(request.taste_rng(name), count) for name in request.judges]
-    made = Truth(
-        *names,
-        strengths,
-        weights,
-        length,
-        in_contexts=setting.in_contexts(rng, strengths, plan.contexts),
-        tastes=np.stack([one for one in tastes if one is not None]) if tastes[0] is not None else None,
-    )
+    made = request.draw_truth(request.judges, request.design.contexts)
     orders = [_draw_orders(request, made, place, name) for place, name in enumerate(request.judges)]
     ranked = np.stack(orders)
     whole = ranked.reshape(-1, ranked.shape[-1])
     pairs = np.stack([np.repeat(whole[:, 0], whole.shape[1] - 1), whole[:, 1:].ravel()], axis=1)
-    if problems := connectivity_problems(count, pairs, "rankings"):
+    if problems := connectivity_problems(request.items, pairs, "rankings"):
         raise InputError([f"design: {problem}" for problem in problems])
-    return SimulatedRankings(_rankings_table(request, made, ranked), made, request.request_record())
+    record = request.record("judges", dict(request.judges))
+    return SimulatedRankings(_rankings_table(request, made, ranked), made, record)
 
 
 @dataclass(frozen=True, eq=False)
 class _Request(Seeded):
     """A checked request."""
 
-    judges: dict[str, float]
-    items: int
-    criteria: int
     design: RankingDesign
-    truth: TruthSetting
-
-    def request_record(self) -> dict[str, Any]:
-        """Everything needed to make the same rankings again, as plain tables."""
-        return {
-            "seed": seed_record(self.seed),
-            "judges": dict(self.judges),
-            "items": self.items,
-            "criteria": self.criteria,
-            "design": self.design.spec(),
-            "truth": self.truth.spec(),
-            "bit_generator": "PCG64",
-            "numpy": np.__version__,
-        }
+    judges: dict[str, float]
 
 
 def _check_request(
@@ -184,18 +157,14 @@ def _check_request(
     problems: list[str] = []
     panel = _sharpness_by_judge(judges, problems)
     plan = attempt_build(_read_design, design, problems)
-    setting = attempt_build(truth_from_spec, truth, problems)
-    given = None if setting is None else setting.fixed_shape()
-    items = read_size("items", items, given and given[0], ITEMS, 2, problems)
-    criteria = read_size("criteria", criteria, given and given[1], 1, 1, problems)
-    words = seed_integers(seed, problems)
+    setting, items, criteria, words = read_setting(truth, items, criteria, seed, (ITEMS, 1), problems)
     if plan is not None and items >= 2 and plan.ranking_size(items) > items:
         problems.append(f"design: rankings are of {plan.ranking_size(items)} items, but there are {items}")
     if plan is not None and setting is not None and setting.needs_contexts() and plan.contexts == 1:
         problems.append("truth: strengths differ between contexts, but the design has one; give contexts")
     if problems or plan is None or setting is None:
         raise InputError(problems)
-    return _Request(words, panel, items, criteria, plan, setting)
+    return _Request(words, items, criteria, setting, plan, panel)
 
 
 def _read_design(spec: object) -> RankingDesign:
@@ -228,8 +197,7 @@ def _draw_orders(request: _Request, truth: Truth, place: int, name: str) -> IntA
     plan, sheet, noise = request.design, request.sheet_rng(name), request.answer_rng(name)
     every = np.broadcast_to(np.arange(request.items), (plan.contexts, plan.repeats, request.items))
     shown = sheet.permuted(every, axis=-1)[:, :, None, : plan.ranking_size(request.items)]
-    there = truth.strengths[None] if truth.in_contexts is None else truth.in_contexts
-    worth: FloatArray = there[:, None] if truth.tastes is None else (there + truth.tastes[place])[:, None]
+    worth: FloatArray = (truth.by_context + (0.0 if truth.tastes is None else truth.tastes[place]))[:, None]
     lead = (plan.contexts, plan.repeats, request.criteria)
     worth = np.broadcast_to(worth, (*lead, request.items))
     shown = np.broadcast_to(shown, (*lead, shown.shape[-1]))

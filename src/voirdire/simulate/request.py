@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
-from voirdire.errors import InputError
-from voirdire.simulate.designs import Design, design_from_spec
-from voirdire.simulate.judges import Judge
+from voirdire.errors import InputError, gathered_problems
+from voirdire.settings import SIZE, Checked, is_whole
+from voirdire.simulate.designs import design_from_spec
+from voirdire.simulate.designs.base import Design
+from voirdire.simulate.graph import item_names
+from voirdire.simulate.judges.base import Judge
 from voirdire.simulate.panel import panel_from_spec
-from voirdire.simulate.truth import TruthSetting, truth_from_spec
+from voirdire.simulate.truth import Truth, TruthSetting, truth_from_spec
 
 Panel = Mapping[str, Any] | Sequence[Any]
 Seed = int | Sequence[int]
@@ -37,10 +39,39 @@ class Seeded:
     """
 
     seed: tuple[int, ...]
+    items: int
+    criteria: int
+    truth: TruthSetting
+    design: Checked
 
-    def truth_rng(self) -> np.random.Generator:
-        """For strengths, weights and lengths."""
-        return self._seeded_rng(_TRUTH)
+    def record(self, who: str, judges: Mapping[str, Any]) -> dict[str, Any]:
+        """Everything needed to make the same answers again, as plain tables; ``who`` is the key of the judges."""
+        return {
+            "seed": self.seed[0] if len(self.seed) == 1 else list(self.seed),
+            who: judges,
+            "items": self.items,
+            "criteria": self.criteria,
+            "design": self.design.spec(),
+            "truth": self.truth.spec(),
+            "bit_generator": "PCG64",
+            "numpy": np.__version__,
+        }
+
+    def draw_truth(self, judges: Iterable[str], contexts: int) -> Truth:
+        """The truth that judges look at, with strengths in so many contexts and the tastes of the judges."""
+        rng = self._seeded_rng(_TRUTH)
+        strengths, weights, length = self.truth.draw_truth(rng, self.items, self.criteria)
+        tastes = [self.truth.draw_taste(self._judge_rng(name, 2), self.items) for name in judges]
+        known = [taste for taste in tastes if taste is not None]
+        return Truth(
+            tuple(item_names(self.items)),
+            tuple(item_names(self.criteria, "criterion")),
+            strengths,
+            weights,
+            length,
+            in_contexts=self.truth.in_contexts(rng, strengths, contexts),
+            tastes=np.stack(known) if known else None,
+        )
 
     def design_rng(self) -> np.random.Generator:
         """For the choice of pairs."""
@@ -48,15 +79,14 @@ class Seeded:
 
     def sheet_rng(self, judge: str) -> np.random.Generator:
         """For a judge's own pairs or rankings, order of presentation and sequence."""
-        return self._seeded_rng(_JUDGE, *_hash_name(judge), 0)
+        return self._judge_rng(judge, 0)
 
     def answer_rng(self, judge: str) -> np.random.Generator:
         """For a judge's answers."""
-        return self._seeded_rng(_JUDGE, *_hash_name(judge), 1)
+        return self._judge_rng(judge, 1)
 
-    def taste_rng(self, judge: str) -> np.random.Generator:
-        """For what a judge prefers."""
-        return self._seeded_rng(_JUDGE, *_hash_name(judge), 2)
+    def _judge_rng(self, judge: str, part: int) -> np.random.Generator:
+        return self._seeded_rng(_JUDGE, *_hash_name(judge), part)
 
     def _seeded_rng(self, *key: int) -> np.random.Generator:
         # NumPy pads entropy with zeros: without its length, seed 7 would equal seed (7, 0).
@@ -68,24 +98,8 @@ class Seeded:
 class Request(Seeded):
     """A checked request for votes."""
 
-    panel: dict[str, Judge]
-    items: int
-    criteria: int
     design: Design
-    truth: TruthSetting
-
-    def request_record(self) -> dict[str, Any]:
-        """Everything needed to make the same votes again, as plain tables."""
-        return {
-            "seed": seed_record(self.seed),
-            "panel": {name: judge.spec() for name, judge in self.panel.items()},
-            "items": self.items,
-            "criteria": self.criteria,
-            "design": self.design.spec(),
-            "truth": self.truth.spec(),
-            "bit_generator": "PCG64",
-            "numpy": np.__version__,
-        }
+    panel: dict[str, Judge]
 
 
 def checked_request(
@@ -107,11 +121,7 @@ def checked_request(
     problems: list[str] = []
     judges = attempt_build(panel_from_spec, panel, problems)
     plan = attempt_build(design_from_spec, design, problems)
-    setting = attempt_build(truth_from_spec, truth, problems)
-    given = None if setting is None else setting.fixed_shape()
-    items = read_size("items", items, given and given[0], ITEMS, 2, problems)
-    criteria = read_size("criteria", criteria, given and given[1], CRITERIA, 1, problems)
-    words = seed_integers(seed, problems)
+    setting, items, criteria, words = read_setting(truth, items, criteria, seed, (ITEMS, CRITERIA), problems)
     if plan is not None and items >= 2:
         problems += [f"design: {problem}" for problem in plan.design_problems(items)]
         if setting is not None and setting.needs_contexts() and plan.pair_contexts(1) is None:
@@ -121,21 +131,32 @@ def checked_request(
             )
     if problems or judges is None or plan is None or setting is None:
         raise InputError(problems)
-    return Request(words, judges, items, criteria, plan, setting)
+    return Request(words, items, criteria, setting, plan, judges)
 
 
-def seed_integers(seed: Seed, problems: list[str]) -> tuple[int, ...]:
+def read_setting(
+    truth: object,
+    items: int | None,
+    criteria: int | None,
+    seed: Seed,
+    usual: tuple[int, int],
+    problems: list[str],
+) -> tuple[TruthSetting | None, int, int, tuple[int, ...]]:
+    """The truth (None where it is wrong), the numbers of items and criteria (0 likewise) and the seed of a request."""
+    setting = attempt_build(truth_from_spec, truth, problems)
+    given = None if setting is None else setting.fixed_shape()
+    items = _read_size("items", items, given and given[0], usual[0], 2, problems)
+    criteria = _read_size("criteria", criteria, given and given[1], usual[1], 1, problems)
+    return setting, items, criteria, _seed_integers(seed, problems)
+
+
+def _seed_integers(seed: Seed, problems: list[str]) -> tuple[int, ...]:
     """The seed as whole numbers."""
     words: Sequence[Any] = seed if isinstance(seed, (list, tuple)) else [seed]
-    if words and all(_is_whole(word, 0) for word in words):
+    if words and all(map(SIZE.holds, words)):
         return tuple(int(word) for word in words)
     problems.append(f"seed is {seed!r}; give a whole number of at least 0, or a list of them")
     return ()
-
-
-def seed_record(seed: tuple[int, ...]) -> int | list[int]:
-    """A seed for a record."""
-    return seed[0] if len(seed) == 1 else list(seed)
 
 
 Built = TypeVar("Built")
@@ -143,20 +164,18 @@ Built = TypeVar("Built")
 
 def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
     """Build what a specification describes; None where it is wrong, which is reported."""
-    try:
+    with gathered_problems(problems):
         return make(spec)
-    except InputError as error:
-        problems += error.problems
-        return None
+    return None
 
 
-def read_size(
+def _read_size(
     word: str, size: int | None, given: int | None, default: int, least: int, problems: list[str]
 ) -> int:
     """The number of items or criteria; 0 if it is not in order."""
     if size is None:
         size = default if given is None else given
-    if not _is_whole(size, least):
+    if not (is_whole(size) and size >= least):
         problems.append(f"{word} is {size!r}; give a whole number of at least {least}")
         return 0
     if size > LARGEST:
@@ -165,10 +184,6 @@ def read_size(
     if given is not None and size != given:
         problems.append(f"{word} is {size}, but the given strengths have {given}; leave {word} out")
     return int(size)
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least
 
 
 def _hash_name(name: str) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.random import Generator
 
 from voirdire.errors import InputError
 from voirdire.settings import Checked, Nonnegative, Rule, Share, build_setting
@@ -21,6 +22,8 @@ from voirdire.simulate.questions import FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Strengths (C, N), weights (C,), lengths (N,).
+Drawn = tuple[FloatArray, FloatArray, FloatArray]
 Weighting = Literal["softmax", "proportional", "uniform", "first"]
 
 
@@ -69,6 +72,11 @@ class Truth:
     tastes: FloatArray | None = None
     judges: pd.DataFrame | None = None
 
+    @property
+    def by_context(self) -> FloatArray:
+        """Strengths as judges see them, (X, C, N); X is 1 where all contexts are alike."""
+        return self.strengths[None] if self.in_contexts is None else self.in_contexts
+
     def scores(self, weighting: Weighting = "softmax") -> FloatArray:
         """The (N,) overall scores s_i = sum_c q_c theta[c, i].
 
@@ -81,22 +89,20 @@ class Truth:
         InputError
             An unknown weighting; proportional weighting with weights that are not all positive.
         """
-        if weighting == "softmax":
-            weights = np.exp(self.weights - self.weights.max())
-        elif weighting == "proportional":
-            if not (self.weights > 0).all():
-                raise InputError("proportional weighting needs weights above 0; use 'softmax' or 'uniform'")
-            weights = self.weights
-        elif weighting == "uniform":
-            weights = np.ones_like(self.weights)
-        elif weighting == "first":
-            weights = (np.arange(len(self.weights)) == self.weights.argmax()).astype(float)
-        else:
+        w = self.weights
+        if weighting == "proportional" and not (w > 0).all():
+            raise InputError("proportional weighting needs weights above 0; use 'softmax' or 'uniform'")
+        weights = {
+            "softmax": np.exp(w - w.max()),
+            "proportional": w,
+            "uniform": np.ones_like(w),
+            "first": (np.arange(len(w)) == w.argmax()).astype(float),
+        }.get(weighting)
+        if weights is None:
             raise InputError(
                 f"unknown weighting {weighting!r}; give 'softmax', 'proportional', 'uniform' or 'first'"
             )
-        scores: FloatArray = (weights / weights.sum()) @ self.strengths
-        return scores
+        return np.asarray((weights / weights.sum()) @ self.strengths)
 
 
 @dataclass(frozen=True)
@@ -106,14 +112,10 @@ class TruthSetting(Checked, ABC):
     noun: ClassVar[str] = "truth"
 
     @abstractmethod
-    def draw_truth(
-        self, rng: np.random.Generator, items: int, criteria: int
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def draw_truth(self, rng: Generator, items: int, criteria: int) -> Drawn:
         """Strengths (C, N), weights (C,), lengths (N,)."""
 
-    def in_contexts(
-        self, rng: np.random.Generator, strengths: FloatArray, contexts: int
-    ) -> FloatArray | None:
+    def in_contexts(self, rng: Generator, strengths: FloatArray, contexts: int) -> FloatArray | None:
         """Strengths (X, C, N) in each of X contexts, drawn after all else; None where all contexts are alike."""
         return None
 
@@ -121,7 +123,7 @@ class TruthSetting(Checked, ABC):
         """True if contexts differ, so that a design must have some."""
         return False
 
-    def draw_taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
+    def draw_taste(self, rng: Generator, items: int) -> FloatArray | None:
         """Additional worth of items to one judge (N,), from its own generator; None where judges have no tastes."""
         return None
 
@@ -130,14 +132,11 @@ class TruthSetting(Checked, ABC):
         return None
 
 
-def _correlated_normals(
-    rng: np.random.Generator, items: int, criteria: int, correlation: float
-) -> FloatArray:
+def _correlated_normals(rng: Generator, items: int, criteria: int, correlation: float) -> FloatArray:
     """(C, N) standard Normals with the given correlation between criteria (one common factor)."""
     own = rng.standard_normal((criteria, items))
     common = rng.standard_normal(items)
-    mixed: FloatArray = math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
-    return mixed
+    return math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
 
 
 @dataclass(frozen=True)
@@ -159,9 +158,7 @@ class RanksTruth(TruthSetting):
     kind: ClassVar[str] = "ranks"
     correlation: Share = 0.0
 
-    def draw_truth(
-        self, rng: np.random.Generator, items: int, criteria: int
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def draw_truth(self, rng: Generator, items: int, criteria: int) -> Drawn:
         """Random permutations; lengths standard Normal."""
         drawn = _correlated_normals(rng, items, criteria, self.correlation)
         strengths = (drawn.argsort(axis=1).argsort(axis=1) + 1).astype(np.float64)
@@ -193,18 +190,14 @@ class NormalTruth(TruthSetting):
     context_sd: Nonnegative = 0.0
     taste_sd: Nonnegative = 0.0
 
-    def draw_truth(
-        self, rng: np.random.Generator, items: int, criteria: int
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def draw_truth(self, rng: Generator, items: int, criteria: int) -> Drawn:
         """Centred Normals; lengths standard Normal."""
         strengths: FloatArray = self.sd * _correlated_normals(rng, items, criteria, self.correlation)
         strengths -= strengths.mean(axis=1, keepdims=True)
         weights = rng.normal(0.0, self.sd_w, criteria)
         return strengths, weights, rng.standard_normal(items)
 
-    def in_contexts(
-        self, rng: np.random.Generator, strengths: FloatArray, contexts: int
-    ) -> FloatArray | None:
+    def in_contexts(self, rng: Generator, strengths: FloatArray, contexts: int) -> FloatArray | None:
         """Strengths and centred Normals around them."""
         if not self.needs_contexts():
             return None
@@ -215,7 +208,7 @@ class NormalTruth(TruthSetting):
         """True if ``context_sd`` is above 0."""
         return self.context_sd > 0.0
 
-    def draw_taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
+    def draw_taste(self, rng: Generator, items: int) -> FloatArray | None:
         """Centred Normals."""
         if not self.taste_sd:
             return None
@@ -279,9 +272,7 @@ class GivenTruth(TruthSetting):
         criteria, items = np.atleast_2d(np.asarray(self.strengths, dtype=float)).shape
         return items, criteria
 
-    def draw_truth(
-        self, rng: np.random.Generator, items: int, criteria: int
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def draw_truth(self, rng: Generator, items: int, criteria: int) -> Drawn:
         """Return what was given; only lengths that were left out are drawn."""
         strengths = np.atleast_2d(np.array(self.strengths, dtype=float))
         weights = np.zeros(criteria) if self.weights is None else np.array(self.weights, dtype=float)
@@ -290,10 +281,8 @@ class GivenTruth(TruthSetting):
 
     def spec(self) -> dict[str, Any]:
         """The table, with arrays as lists."""
-        return {
-            key: value.tolist() if isinstance(value, np.ndarray) else value
-            for key, value in super().spec().items()
-        }
+        table = super().spec().items()
+        return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in table}
 
 
 TRUTHS: dict[str, type[TruthSetting]] = {cls.kind: cls for cls in (RanksTruth, NormalTruth, GivenTruth)}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.panel import answering_order, judges_table
 from voirdire.simulate.presentation import Comparisons, Sheet, build_comparisons, make_judge_sheet
@@ -128,7 +129,8 @@ def simulate_votes(
     """
     import pandas as pd
 
-    setup = _set_up(checked_request(panel, items, criteria, design, truth, seed))
+    request = checked_request(panel, items, criteria, design, truth, seed)
+    setup = _set_up(request)
     arrays = _simulate_answers(setup)
     judges, true = pd.Index(arrays.judges), setup.truth
     compared = {"item": pd.Index(true.items), "criterion": pd.Index(true.criteria)}
@@ -151,11 +153,9 @@ def simulate_votes(
 
     return Simulation(
         votes=votes_table(arrays.votes, "item"),
-        criteria_votes=None
-        if arrays.criteria_votes is None
-        else votes_table(arrays.criteria_votes, "criterion"),
-        truth=replace(true, judges=judges_table(setup.request.panel, setup.sheets, setup.asked)),
-        seed=setup.request.request_record(),
+        criteria_votes=None if (of := arrays.criteria_votes) is None else votes_table(of, "criterion"),
+        truth=replace(true, judges=judges_table(request.panel, setup.sheets, setup.asked)),
+        seed=request.record("panel", {name: judge.spec() for name, judge in request.panel.items()}),
     )
 
 
@@ -217,27 +217,15 @@ class _Setup:
 
 def _set_up(request: Request) -> _Setup:
     """Draw the truth and hand out the questions; raise what can only be seen then."""
-    items, criteria = request.items, request.criteria
-    rng = request.truth_rng()
-    strengths, weights, length = request.truth.draw_truth(rng, items, criteria)
-    names = tuple(item_names(items)), tuple(item_names(criteria, "criterion"))
-    pairs = request.design.compared_pairs(items, request.design_rng())
+    pairs = request.design.compared_pairs(request.items, request.design_rng())
     dealt = request.design.pair_contexts(len(pairs))
-    contexts = 0 if dealt is None else int(dealt.max()) + 1
-    tastes = {name: request.truth.draw_taste(request.taste_rng(name), items) for name in request.panel}
-    of_all = [taste for taste in tastes.values() if taste is not None]
-    truth = Truth(
-        *names,
-        strengths,
-        weights,
-        length,
-        in_contexts=request.truth.in_contexts(rng, strengths, contexts),
-        tastes=np.stack(of_all) if of_all else None,
-    )
+    truth = request.draw_truth(request.panel, 0 if dealt is None else int(dealt.max()) + 1)
     asked = build_comparisons(request.design, truth, pairs)
     sheets = {
-        name: make_judge_sheet(request.design, asked, len(pairs), request.sheet_rng(name), tastes[name])
-        for name in request.panel
+        name: make_judge_sheet(request.design, asked, len(pairs), request.sheet_rng(name), taste)
+        for name, taste in zip(
+            request.panel, repeat(None) if truth.tastes is None else truth.tastes, strict=False
+        )
     }
     problems = [
         f"judge {name!r}: {problem}"
@@ -248,10 +236,10 @@ def _set_up(request: Request) -> _Setup:
     if len(own) == len(sheets):
         covered = np.unique(np.concatenate(own))
         problems += [
-            f"design: {problem}" for problem in connectivity_problems(items, pairs[covered[covered >= 0]])
+            f"design: {problem}"
+            for problem in connectivity_problems(request.items, pairs[covered[covered >= 0]])
         ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return _Setup(request, truth, asked, sheets)
 
 
@@ -278,15 +266,11 @@ def _collect_votes(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[Vote
     for name, sheet in setup.sheets.items():
         row, outcome = np.arange(n) if sheet.rows is None else sheet.rows, answers[name]
         flip = np.zeros(len(row), dtype=bool) if sheet.flipped is None else sheet.flipped
-        if design.shuffle:
-            sequence = np.argsort(sheet.questions.time)
-            row, outcome, flip = row[sequence], outcome[sequence], flip[sequence]
-        kept = outcome != UNANSWERED
-        if not kept.all():
-            row, outcome, flip = row[kept], outcome[kept], flip[kept]
-        rows.append(row)
-        outcomes.append(outcome)
-        flips.append(flip)
+        kept = np.argsort(sheet.questions.time) if design.shuffle else np.arange(len(row))
+        kept = kept[outcome[kept] != UNANSWERED]
+        rows.append(row[kept])
+        outcomes.append(outcome[kept])
+        flips.append(flip[kept])
     judge = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     row, outcome, flip = np.concatenate(rows), np.concatenate(outcomes), np.concatenate(flips)
     first, second = asked.first[row], asked.second[row]

@@ -13,7 +13,7 @@ from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import level_positions
-from voirdire.tables.formats.file_judge import JOIN_FILES
+from voirdire.tables.formats.format import JOIN_FILES
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 

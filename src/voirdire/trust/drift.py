@@ -18,14 +18,14 @@ Judges and quantities share alpha. Consecutive answers about one question are on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.model.problem import Check
 from voirdire.tables.words import count_in_words
-from voirdire.trust.walk import Habit, habit_stretches
+from voirdire.trust.walk import Habit, Stretch, habit_stretches
 from voirdire.typing import Floats, Ints
 
 ALPHA = 0.05  # chance that any judge is said to change where none does, over all looks
@@ -70,16 +70,13 @@ def habits_over_time(parts: Sequence[OverTime | None], prob: float) -> dict[str,
 
     Empty columns where no judge has two blocks of answers.
     """
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("judge", "habit", "start", "end", "answers", "value", "low", "high")
-    }
-    for seen in parts:
-        if seen is None:
-            continue
-        for one in habit_stretches(seen.judge, seen.time, seen.habits, prob):
-            for name, column in columns.items():
-                column.append(seen.judges[one.judge] if name == "judge" else getattr(one, name))
-    return columns
+    rows = [
+        asdict(one) | {"judge": seen.judges[one.judge]}
+        for seen in parts
+        if seen is not None
+        for one in habit_stretches(seen.judge, seen.time, seen.habits, prob)
+    ]
+    return {field.name: [row[field.name] for row in rows] for field in fields(Stretch)}
 
 
 class Wealth(NamedTuple):

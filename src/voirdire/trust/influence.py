@@ -74,11 +74,8 @@ def judges_changing_first(
     margin = _leads_without_judges(whole, score - score.mean(axis=0), log - log.mean(axis=0))
     # first-order changes are rough: judges that come near to a change are tried, too
     near = np.argsort(margin, kind="stable")[:REFITS]
-    near = (
-        near[margin[near] < NEAR * np.delete(whole[first] - whole, first).min()]
-        if len(whole) > 1
-        else near[:0]
-    )
+    lead = np.delete(whole[first] - whole, first).min() if len(whole) > 1 else -np.inf
+    near = near[margin[near] < NEAR * lead]
     if not len(near):
         return []
     tables = [problem.data, *(_data_without_judge(problem, int(judge)) for judge in near)]

@@ -78,15 +78,15 @@ def symmetric_distance(ordered: Floats, weights: Floats) -> float:
 
 
 def _jensen_shannon_distance(ordered: Floats, weights: Floats) -> float:
+    from scipy.special import rel_entr
+
     width = np.diff(ordered)
     p = np.arange(1, len(ordered)) / len(ordered)
     q = np.cumsum(weights)[:-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        middle = np.log2(0.5 * (p + q))
-        of_p = np.where(p > 0.0, p * (np.log2(p) - middle), 0.0)
-        of_q = np.where(q > 0.0, q * (np.log2(q) - middle), 0.0)
+    middle = 0.5 * (p + q)
     # the terms of Q - P and P - Q add up to nothing
-    return float(np.sqrt(max(float(width @ (of_p + of_q)), 0.0) / float(width @ (p + q))))
+    apart = float(width @ (rel_entr(p, middle) + rel_entr(q, middle))) / np.log(2.0)
+    return float(np.sqrt(max(apart, 0.0) / float(width @ (p + q))))
 
 
 MOST = 0.5  # share of the variance before any answer, and of the judges, from which the prior decides

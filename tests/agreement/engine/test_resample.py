@@ -18,7 +18,7 @@ from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, conger_kappa
-from voirdire.agreement.engine.combine import CrossedStatistic, difference, group_statistic, mean_statistic
+from voirdire.agreement.engine.combine import crossed_statistic, difference, group_statistic, mean_statistic
 from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
 from voirdire.agreement.engine.intervals import bootstrap_interval, standard_errors
 from voirdire.agreement.engine.resample import bootstrap
@@ -254,7 +254,7 @@ def test_judge_bca_jackknifes_judges() -> None:
 
 def test_crossed_cells_weigh_row_times_column() -> None:
     rows, columns = np.divmod(np.arange(60), 6)
-    crossed = CrossedStatistic(mean_of_x(), rows, columns)
+    crossed = crossed_statistic(mean_of_x(), rows, columns)
     w, v = RNG.integers(0, 3, (4, 10)).astype(float), RNG.integers(0, 3, (4, 6)).astype(float)
     cells = (w[:, :, None] * v[:, None, :]).reshape(4, 60)
     assert np.allclose(crossed.two_way(w, v), cells @ X / cells.sum(axis=1))

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect.protocol import Item, Judge, Setting
-from voirdire.collect.protocols.masa import TIE, Masa, majority_of_runs, winner_of_both_orders
-from voirdire.collect.protocols.masa_setting import MasaOptions
+from voirdire.collect.protocols.masa import TIE, Masa, MasaOptions, majority_of_runs, winner_of_both_orders
 from voirdire.tables.labels import read_labels
 from voirdire.tables.votes import read_votes
 

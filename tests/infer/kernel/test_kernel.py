@@ -20,8 +20,9 @@ from voirdire.infer.kernel.library import array_address, kernel_library, pack_po
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.kernel.rescaled import apply_steps_by_kernel
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.hamiltonian import Place, follow_path
+from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.panel import FormedAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.rescaling import apply_steps, draw_steps

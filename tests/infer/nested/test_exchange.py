@@ -16,7 +16,8 @@ from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
 from voirdire.infer.nested.exchange import Nest, exchange_values
-from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.pattern import Pattern

@@ -10,7 +10,8 @@ from scipy import integrate, stats
 from scipy.special import expit
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.marginal import Marginal, find_conditional_mode, refine_fixed_effects
 from voirdire.infer.nested.nested import draw_posterior, maximise_spreads
 from voirdire.infer.nested.pattern import Pattern

@@ -10,7 +10,8 @@ from scipy import integrate, sparse, stats
 
 from voirdire.infer.nested import marginal as searched
 from voirdire.infer.nested.coordinates import build_coordinates
-from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.marginal import Marginal, find_conditional_mode
 from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.normal import NormalAnswers

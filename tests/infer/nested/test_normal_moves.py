@@ -10,7 +10,8 @@ from scipy import sparse, stats
 import voirdire
 from voirdire.infer.convergence import convergence_diagnostics
 from voirdire.infer.nested.collapsed import Collapsed
-from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.nested import maximise_spreads
 from voirdire.infer.nested.normal import NormalAnswers, is_normal
 from voirdire.infer.nested.normal_moves import NormalMoves

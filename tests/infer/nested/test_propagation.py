@@ -14,7 +14,8 @@ from voirdire.infer.nested import propagation, sparse
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.arrow import sparse_factor
 from voirdire.infer.nested.evidence import Evidence
-from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.marginal import find_conditional_mode, refine_fixed_effects
 from voirdire.infer.nested.nested import _search_by_laplace, _settle_latent, draw_posterior, maximise_spreads
 from voirdire.infer.nested.pattern import Pattern

@@ -12,10 +12,10 @@ from scipy import stats
 from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
-from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.rescaling import rescale_chains
 from voirdire.model.design import COMMON
 
 VALUES = 6
@@ -62,7 +62,7 @@ def test_where_nothing_is_answered_spreads_come_to_have_their_prior() -> None:
     began = np.log(np.concatenate([spreads, means], axis=1))
     z = where.from_values(means + spreads * rng.standard_normal((CHAINS, VALUES)), began)
     for _ in range(60):
-        z = rescale_chains(where, z, rng)
+        z = where.rescale_chains(z, rng)
     for found in np.exp(where.to_values(z)[1]).T:
         assert stats.kstest(found, "expon").pvalue > 1e-3
 
@@ -85,7 +85,7 @@ def test_the_posterior_stays_as_it_is(share: float) -> None:
     chosen = rng.choice(many, 4000, p=weight / weight.sum())
     z = where.from_values(x[chosen], hyper[chosen])
     for _ in range(20):
-        z = rescale_chains(where, z, rng)
+        z = where.rescale_chains(z, rng)
     moved = where.to_values(z)[1]
     assert np.mean(moved != hyper[chosen]) > 0.99
     for before, after in zip(hyper[chosen].T, moved.T, strict=True):

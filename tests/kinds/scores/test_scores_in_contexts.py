@@ -117,7 +117,12 @@ def test_scores_are_over_other_contexts_or_over_these(fit: Any, mode: Any) -> No
             "rating-severity",
             "contexts are left out: 5 of 10 items are scored in several of them",
         ),
-        (lambda t: t.assign(score=t["score"] + 0.5), "rating-continuous", None),
+        (lambda t: t.assign(score=t["score"] + 0.5), "rating-continuous-contexts", None),
+        (
+            lambda t: t[t["judge"] == t["judge"].iloc[0]].assign(score=t["score"] + 0.5),
+            "rating-continuous",
+            "contexts are left out: most items have one score in a context",
+        ),
         (lambda t: pd.concat([t, t]), "rating-contexts", None),  # twice in each context
     ],
 )
@@ -260,14 +265,39 @@ def test_people_in_contexts_that_no_judge_has_seen_are_said(tmp_path: Path) -> N
         voirdire.fit(TABLE, anchors=people(["d1", "d2", "d3", "d4"]), method="map")
 
 
-def test_a_model_file_with_contexts_must_be_of_alike_judges_on_levels(tmp_path: Path) -> None:
+def test_a_model_file_with_contexts_must_learn_spreads(tmp_path: Path) -> None:
     from voirdire.model.specs import specification_folder
 
-    text = (specification_folder("models") / "rating-continuous-halo.toml").read_text()
+    text = (specification_folder("models") / "rating-discrimination.toml").read_text()
     path = tmp_path / "mine.toml"
     path.write_text(text + '\n[context]\nkind = "item-context"\nrate = 1.0\n')
-    with pytest.raises(InputError, match=r"\[context\] is for models with \[cutpoints\] and alike-raters"):
+    with pytest.raises(InputError, match=r"\[context\] is for models that learn spreads"):
         voirdire.fit(TABLE, model=str(path), method="map")
+
+
+def test_scores_between_levels_have_contexts_too() -> None:
+    """In points: what items are worth in contexts, over these, and what is predicted in any other."""
+    rng = np.random.default_rng(3)
+    item, context, judge = (part.ravel() for part in np.indices((5, 12, 3)))
+    worth, more = np.linspace(40, 60, 5), rng.normal(0, 6, (5, 12))
+    score = worth[item] + more[item, context] + rng.normal(0, 4, item.size)
+    rows = {"item": [f"i{i}" for i in item], "context": [f"x{x:02d}" for x in context]}
+    table = pd.DataFrame({**rows, "judge": [f"j{k}" for k in judge], "score": score})
+    found = voirdire.fit(table, levels=[0, 100], seed=1)
+    assert found.model.name == "rating-continuous-contexts"
+    assert 4.5 < found.spreads().set_index("name").loc["context", "value"] < 8.0
+    there = found.contexts().pivot(index="item", columns="context", values="strength").to_numpy()
+    truth = worth[:, None] + more
+    assert np.corrcoef(there.ravel(), (truth - truth.mean(axis=0)).ravel())[0, 1] > 0.9
+    known = table.drop_duplicates(["item", "context"]).head(1)
+    here, elsewhere = (
+        float(found.predict(rows)["expected"][0]) for rows in (known, known.assign(context="other"))
+    )
+    over = found.ranking().set_index("item").loc["i0", "score"]
+    assert abs(elsewhere - over) < 1.0  # by a judge that is neither severe nor lenient
+    assert abs(here - (worth[0] + more[0, 0])) < 5.0
+    these = voirdire.fit(table, levels=[0, 100], seed=1, over="these")
+    assert these.ranking()["sd"].mean() < 0.8 * found.ranking()["sd"].mean()
 
 
 def test_the_command_line(tmp_path: Path) -> None:

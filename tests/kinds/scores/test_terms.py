@@ -224,9 +224,27 @@ def test_what_cannot_be_a_term_is_refused(asked: dict[str, Any], said: str) -> N
         voirdire.fit(TABLE.assign(twice=2 * TABLE["length"]), method="map", **asked)
 
 
-def test_scores_between_levels_and_other_tables_take_no_terms() -> None:
-    with pytest.raises(InputError, match="takes scores as numbers"):
-        voirdire.fit(TABLE.assign(score=TABLE["score"] + 0.5), covariates="length", method="map")
+def test_scores_between_levels_have_effects_in_points() -> None:
+    """Twice the scale, twice the points: 0.2 points more of five for each unit of length."""
+    rng = np.random.default_rng(5)
+    table = TABLE.assign(score=np.clip(3 + 0.4 * (TABLE["score"] - 3) + rng.normal(0, 0.3, len(TABLE)), 0, 6))
+    table["score"] += 0.2 * (table["length"] - table["length"].mean())
+    fits = [
+        voirdire.fit(table.assign(score=times * table["score"]), covariates="length", seed=0)
+        for times in (1.0, 2.0)
+    ]
+    one, twice = (fit.covariates().iloc[0] for fit in fits)
+    assert one["low"] < 0.2 * one["unit"] < one["high"]
+    assert twice["effect"] == pytest.approx(2 * one["effect"], rel=0.02)
+    one, twice = (fit.spreads().set_index("name")["value"] for fit in fits)
+    np.testing.assert_allclose(twice, 2 * one, rtol=0.2)
+    told = voirdire.fit(table, terms="item + judge:item + judge:time + length", method="map")
+    assert set(told.terms()["term"]) == {"judge:item", "judge:time"}
+    with pytest.raises(InputError, match="takes none beside its own"):
+        voirdire.fit(table, model="mean-score", covariates="length", method="map")
+
+
+def test_labels_take_no_terms() -> None:
     labels = TABLE.rename(columns={"score": "label"})
     with pytest.raises(InputError, match="not for tables of labels"):
         voirdire.fit(labels, terms="item", method="map")

@@ -16,7 +16,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
 from voirdire.kinds.votes.answers import evaluate_held_out
-from voirdire.kinds.votes.chances import answer_probabilities
+from voirdire.kinds.votes.chances import AskedPairs, answer_probabilities
 from voirdire.kinds.votes.contexts import by_context, split_by_terms, why_contexts_left_out
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import votes_per_judge_context
@@ -222,11 +222,10 @@ def test_a_context_that_is_not_known_is_like_those_that_are(fitted: Any) -> None
     )
     found = fitted.predict(asked.assign(context="never seen")).iloc[0]
     values, rng, each = fitted.posterior.values, np.random.default_rng(1), []
-    sharp, cells = [], (np.array([k]) for k in (0, 0, 0, 9))
-    judge, criterion, first, second = cells
+    sharp, pair = [], AskedPairs(*(np.array([k]) for k in (0, 0, 0, 9)))
     for draw in range(0, 4000, 20):
         one = {name: value[draw] for name, value in values.items()}
-        sharp.append(answer_probabilities(fitted.problem.density, one, judge, criterion, first, second)[0])
+        sharp.append(answer_probabilities(fitted.problem.density, one, pair)[0])
         for _ in range(20):
             new = {
                 name: rng.normal(0, np.exp(one[spread]), one[name].shape)
@@ -236,10 +235,8 @@ def test_a_context_that_is_not_known_is_like_those_that_are(fitted: Any) -> None
                     ("tie_judge_context", "log_tie_judge_context_spread"),
                 )
             }
-            there = answer_probabilities(
-                fitted.problem.density, one | new, judge, criterion, first, second, np.array([0])
-            )
-            each.append(there[0])
+            in_first = pair._replace(context=np.array([0]))
+            each.append(answer_probabilities(fitted.problem.density, one | new, in_first)[0])
     expected, typical = np.mean(each, axis=0), np.mean(sharp, axis=0)
     assert found["p_first"] == pytest.approx(expected[0], abs=0.02)
     assert found["p_tie"] == pytest.approx(expected[2], abs=0.02)

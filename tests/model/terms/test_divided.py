@@ -56,9 +56,9 @@ def test_parts_that_are_held_still_count() -> None:
     whole = Division(PRIOR, np.arange(1, 5), np.zeros(0))
     kept = np.array([True, True, False, True, True])
     part = whole.with_fixed(kept, hyper)
-    log, slope = part.log_prior(hyper[kept])
-    assert log == pytest.approx(whole.log_prior(hyper)[0])
-    assert slope == pytest.approx(whole.log_prior(hyper)[1][kept])
+    log, slope = part.log_density(hyper[kept]), part.slope(hyper[kept])
+    assert log == pytest.approx(whole.log_density(hyper))
+    assert slope == pytest.approx(whole.slope(hyper)[kept])
     assert slope[0] == 0.0
 
 

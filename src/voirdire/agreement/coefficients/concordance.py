@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 
 
 def concordance_index(
@@ -51,8 +51,7 @@ def concordance_index(
         problems.append(f"estimate has {len(f)} values and truth {len(g)}; give one of each per object")
     if ties not in ("miss", "half"):
         problems.append(f"ties is {ties!r}; give 'miss' or 'half'")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     ordered = g[:, None] > g
     pairs = int(ordered.sum())
     if pairs == 0:

@@ -65,20 +65,14 @@ class Cells:
         new = np.ones(len(order), bool)
         new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
         starts = np.flatnonzero(new)
-        return cls(used, _dense_ranks(a[starts]), _dense_ranks(b[starts]), order, starts)
+        return cls(used, dense_codes(a[starts]), dense_codes(b[starts]), order, starts)
 
     def counts(self, weights: FloatArray) -> FloatArray:
         """Total weight in each cell, shape (r, cells), of weights of shape (r, units)."""
         ordered = weights[:, self.order]
         if len(self.starts) == len(self.order):
             return ordered
-        added: FloatArray = np.add.reduceat(ordered, self.starts, axis=1)
-        return added
-
-
-def _dense_ranks(values: FloatArray) -> IntArray:
-    ranks: IntArray = dense_codes(values)
-    return ranks
+        return np.add.reduceat(ordered, self.starts, axis=1)
 
 
 def sum_by_code(counts: FloatArray, codes: IntArray) -> FloatArray:
@@ -93,8 +87,7 @@ def sum_by_code(counts: FloatArray, codes: IntArray) -> FloatArray:
     starts = np.searchsorted(codes[order], np.arange(codes.max(initial=-1) + 1))
     if len(starts) == 0:
         return np.zeros((len(counts), 0))
-    added: FloatArray = np.add.reduceat(counts[:, order], starts, axis=1)
-    return added
+    return np.add.reduceat(counts[:, order], starts, axis=1)
 
 
 # With more cells, the matrix of their signs is not worth its memory.
@@ -149,8 +142,7 @@ def _centre_and_scale(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[
     # What is left of a constant column after subtracting its mean is rounding error.
     if size <= 1e-14 * np.abs(x[used]).max():
         return np.zeros(len(x))
-    scaled: FloatArray = shifted / size
-    return scaled
+    return np.asarray(shifted / size)
 
 
 def spearman_statistic(x: FloatArray, y: FloatArray) -> WeightedStatistic:
@@ -193,8 +185,7 @@ def centred_ranks(counts: FloatArray) -> FloatArray:
     >>> centred_ranks(np.array([[1.0, 2.0, 1.0]])).tolist()
     [[-1.5, 0.0, 1.5]]
     """
-    ranks: FloatArray = np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
-    return ranks
+    return np.asarray(np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2)
 
 
 def kendall_statistic(x: FloatArray, y: FloatArray, variant: str = "b") -> WeightedStatistic:

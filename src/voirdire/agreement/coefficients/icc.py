@@ -82,9 +82,8 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
     within = np.sum((x - rows[:, None]) ** 2)
     mse = (within - n * np.sum(columns**2)) / ((n - 1) * (k - 1))
     if mse <= 1e-12 * np.mean(x**2):
-        return Interval(
-            None, None, "no interval in closed form: nothing is left of the scores but items and judges"
-        )
+        why = "no interval in closed form: nothing is left of the scores but items and judges"
+        return Interval(None, None, why)
     p = (1 + prob) / 2
     if model == 2:
         r = (msr - mse) / (msr + (k - 1) * mse + k * (msc - mse) / n)
@@ -171,26 +170,11 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
         d = ratio_or_nan(t[..., 3] - ratio_or_nan(of_squares, n), (n - 1) * weight)
         o = ratio_or_nan(t[..., 4] - ratio_or_nan(within, n), (n - 1) * pairs)
         b = ratio_or_nan(weight * of_squares - total**2, n**2 * pairs)
-        return _icc_from_mean_squares(
-            form, n, k, d + (k - 1) * o, d - o, n * b, ratio_or_nan(t[..., 3], n * weight)
-        )
+        msr, mse, msc = d + (k - 1) * o, d - o, n * b
+        single, least = k if form.endswith("1") else 1, np.maximum(n, 1)
+        error = (msc + (n - 1) * mse) / least if form[0] == "1" else mse
+        judges = single * (msc - mse) / least if form[0] == "2" else 0.0
+        scale = ratio_or_nan(t[..., 3], n * weight)  # the mean square score, what rounding is measured by
+        return ratio_or_nan(msr - error, msr + (single - 1) * error + judges, scale)
 
     return PanelStatistic(k, unit_features, correlation_of_totals)
-
-
-def _icc_from_mean_squares(
-    form: Form, n: FloatArray, k: int, msr: FloatArray, mse: FloatArray, msc: FloatArray, scale: FloatArray
-) -> FloatArray:
-    """The coefficient from mean squares; `scale`, the mean square score, is what rounding is measured by."""
-    msw = (msc + (n - 1) * mse) / np.maximum(n, 1)
-    if form == "1_1":
-        return ratio_or_nan(msr - msw, msr + (k - 1) * msw, scale)
-    if form == "2_1":
-        return ratio_or_nan(msr - mse, msr + (k - 1) * mse + k * (msc - mse) / np.maximum(n, 1), scale)
-    if form == "3_1":
-        return ratio_or_nan(msr - mse, msr + (k - 1) * mse, scale)
-    if form == "1_k":
-        return ratio_or_nan(msr - msw, msr, scale)
-    if form == "2_k":
-        return ratio_or_nan(msr - mse, msr + (msc - mse) / np.maximum(n, 1), scale)
-    return ratio_or_nan(msr - mse, msr, scale)

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.rankings import Rankings
 
 RANKED = ("ranked",)  # the one answer: there is a ranking
@@ -88,20 +88,17 @@ def ratings_from_rankings(
             f"{uneven[0]}{more} ranked other items in one ranking than in another, and their ranks cannot be compared; "
             "compare the votes between items (--table votes)"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return found
 
 
 def _ranks_by_ranking(table: Rankings, rows: np.ndarray, items: np.ndarray) -> FloatArray:
     """Mid-ranks of all items in each ranking of one judge, shape (rankings, items); NaN for items left out."""
-    from scipy.stats import rankdata
+    import pandas as pd
 
-    which = np.unique(table.ranking[rows])
+    which, place = np.unique(table.ranking[rows], return_inverse=True)
     found = np.full((len(which), len(items)), np.nan)
-    for place, ranking in enumerate(which):
-        own = rows[table.ranking[rows] == ranking]
-        found[place, np.searchsorted(items, table.item[own])] = rankdata(table.rank[own])
+    found[place, np.searchsorted(items, table.item[rows])] = pd.Series(table.rank[rows]).groupby(place).rank()
     return found
 
 

@@ -6,7 +6,9 @@ and item; rankings by criterion and context (:mod:`.lists`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import singledispatch
 from typing import Literal, TypeAlias
 
@@ -14,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.coefficients.lists import ratings_from_rankings
-from voirdire.agreement.coefficients.ratings import Ratings, mean_scores
+from voirdire.agreement.coefficients.ratings import Ratings, mean_by_judge
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import dense_codes
 from voirdire.tables.labels import Labels
@@ -81,6 +83,11 @@ def ratings_by_criterion(
     raise TypeError(f"{type(table).__name__} is no table of votes, scores, labels or rankings")
 
 
+def vote_outcomes(votes: Votes) -> IntArray:
+    """0 where the item first by name wins a vote, 1 for a tie, 2 where the other one wins; shape (rows,)."""
+    return np.select([votes.answers == -1, votes.answers == votes.about[1]], [1, 0], 2).astype(np.int64)
+
+
 ratings_by_criterion.register(Rankings)(ratings_from_rankings)
 
 
@@ -97,8 +104,7 @@ def _ratings_from_votes(
         raise InputError(f"orientation {orientation!r} is not known; give 'name' or 'both'")
     cell = votes.row_cell
     low, high = votes.about[1:3]
-    # 0 the lower item wins, 1 a tie, 2 the higher one wins.
-    answer = np.select([votes.answers == -1, votes.answers == low], [1, 0], 2)
+    answer = vote_outcomes(votes)
     context = np.zeros(votes.rows, np.int64) if votes.row_context is None else votes.row_context
     single = len(np.unique(low * len(votes.items) + high)) == 1
     names = (votes.items[low[0]], TIE, votes.items[high[0]]) if single else BY_NAME
@@ -108,10 +114,10 @@ def _ratings_from_votes(
         keys = np.column_stack([context, low, high])[rows]
         unit_keys, unit = np.unique(keys, axis=0, return_inverse=True)
         counts = _count_answers(
-            unit, votes.judge[cell][rows], answer[rows], len(unit_keys), len(votes.judges), 3
+            (unit, votes.judge[cell][rows], answer[rows]), (len(unit_keys), len(votes.judges), 3)
         )
-        repeated = _count_repeated(counts, repeats, votes.judges)
         total = counts.sum(axis=-1)
+        rule = "majority" if repeats == "majority" else "the swap rule"
         needed = total if repeats == "swap" else np.floor(total / 2) + 1
         codes = np.select([total == 0, counts[..., 0] >= needed, counts[..., 2] >= needed], [-1, 0, 2], 1)
         levels: tuple[str, ...] = names
@@ -134,9 +140,7 @@ def _ratings_from_votes(
                 pairs=unit_keys[:, 1:],
                 items=votes.items,
                 mirrored=orientation == "both" or (orientation is None and not single),
-                notes=_notes_on_repeats(
-                    repeated, votes.judges, "majority" if repeats == "majority" else "the swap rule"
-                ),
+                notes=_notes_on_repeats(total, repeats, votes.judges, rule),
             )
         )
     return matched
@@ -152,43 +156,22 @@ def _ratings_from_scores(
 ) -> list[Ratings]:
     repeats = _check_repeats(repeats, ("mean", "error"), "scores", orientation)
     parts = []
-    for criterion, phase, rows in _rows_by_criterion_phase(scores):
-        unit, names, context = _units_of_rows(scores, rows)
-        judge, shape = scores.judge[rows], (len(names), len(scores.judges))
-        number, total = np.zeros(shape), np.zeros(shape)
-        np.add.at(number, (unit, judge), 1)
-        np.add.at(total, (unit, judge), scores.score[rows])
-        notes = _notes_on_repeats(
-            _count_repeated(number[..., None], repeats, scores.judges), scores.judges, "their mean"
-        )
-        mean = mean_scores(total, number)
-        parts.append((criterion, phase, names, context, notes, mean))
+    for blank, rows, unit in _blank_ratings(scores):
+        mean, number = mean_by_judge(unit, scores.judge[rows], scores.score[rows], blank.codes.shape)
+        notes = _notes_on_repeats(number, repeats, scores.judges, "their mean")
+        parts.append((replace(blank, notes=notes), mean))
     declared = None if levels is None else _check_score_levels(levels)
     matched = []
-    for criterion, phase, names, context, notes, mean in parts:
+    for blank, mean in parts:
         # The phases of a criterion share their levels.
-        seen = np.unique(np.concatenate([part[-1].ravel() for part in parts if part[0] == criterion]))
+        seen = np.unique(np.concatenate([m.ravel() for one, m in parts if one.criterion == blank.criterion]))
         seen = seen[~np.isnan(seen)]
         worth = seen if declared is None else declared
+        names = tuple(f"{one:g}" for one in worth)
         outside = seen[~np.isin(seen, worth)]
-        if len(outside):
-            known = known_names([f"{one:g}" for one in worth])
-            raise InputError([f"score {one:g} is not among the levels {known}" for one in outside])
+        raise_problems([f"score {one:g} is not among the levels {known_names(names)}" for one in outside])
         codes = np.where(np.isnan(mean), -1, np.searchsorted(worth, np.nan_to_num(mean)))
-        matched.append(
-            Ratings(
-                judges=scores.judges,
-                codes=codes.astype(np.int64),
-                levels=tuple(f"{one:g}" for one in worth),
-                values=worth,
-                ordered=True,
-                contexts=context,
-                units=names,
-                criterion=criterion,
-                phase=phase,
-                notes=notes,
-            )
-        )
+        matched.append(replace(blank, codes=codes.astype(np.int64), levels=names, values=worth, ordered=True))
     return matched
 
 
@@ -203,31 +186,23 @@ def _ratings_from_labels(
     repeats = _check_repeats(repeats, ("majority", "error"), "labels", orientation)
     worth = None if labels.members is not None else _numeric_label_values(labels.labels)
     matched = []
-    for criterion, phase, rows in _rows_by_criterion_phase(labels):
-        unit, names, context = _units_of_rows(labels, rows)
+    for blank, rows, unit in _blank_ratings(labels):
         counts = _count_answers(
-            unit, labels.judge[rows], labels.label[rows], len(names), len(labels.judges), len(labels.labels)
+            (unit, labels.judge[rows], labels.label[rows]), (*blank.codes.shape, len(labels.labels))
         )
-        repeated = _count_repeated(counts, repeats, labels.judges)
         total = counts.sum(axis=-1)
-        best = counts.argmax(axis=-1)
         decided = counts.max(axis=-1, initial=0) * 2 > total
-        notes = _notes_on_repeats(repeated, labels.judges, "majority")
-        for place, judge in enumerate(labels.judges):
-            lost = int(np.sum((total[:, place] > 0) & ~decided[:, place]))
+        notes = _notes_on_repeats(total, repeats, labels.judges, "majority")
+        for judge, lost in zip(labels.judges, np.sum((total > 0) & ~decided, axis=0), strict=True):
             if lost:
                 notes[judge] += f"; {lost} without a majority count as missing"
         matched.append(
-            Ratings(
-                judges=labels.judges,
-                codes=np.where(decided, best, -1).astype(np.int64),
+            replace(
+                blank,
+                codes=np.where(decided, counts.argmax(axis=-1), -1).astype(np.int64),
                 levels=labels.labels,
                 values=worth,
                 ordered=labels.declared or worth is not None,
-                contexts=context,
-                units=names,
-                criterion=criterion,
-                phase=phase,
                 notes=notes,
                 members=labels.members,
             )
@@ -254,63 +229,46 @@ def _check_score_levels(levels: Sequence[object]) -> FloatArray:
     return worth
 
 
-_Mask: TypeAlias = NDArray[np.bool_]
-
-
-def _rows_by_criterion_phase(table: Scores | Labels) -> list[tuple[str | None, str | None, _Mask]]:
-    """The rows of each criterion and phase."""
-    parts: list[tuple[str | None, str | None, _Mask]] = []
+def _blank_ratings(table: Scores | Labels) -> Iterator[tuple[Ratings, NDArray[np.bool_], IntArray]]:
+    """Ratings without answers of each criterion and phase, a mask of their rows, and the unit of each of these."""
     for number, criterion in enumerate(table.criteria):
-        rows = table.criterion == number
-        name = criterion if table.has_criteria else None
-        if table.phase is None:
-            parts.append((name, None, rows))
-        else:
-            parts += [
-                (name, phase, rows & (table.phase == place)) for place, phase in enumerate(table.phases)
-            ]
-    return parts
+        for place, phase in enumerate(table.phases if table.phase is not None else (None,)):
+            rows = table.criterion == number
+            if table.phase is not None:
+                rows &= table.phase == place
+            unit, codes, names = table.units(rows)
+            blank = Ratings(
+                judges=table.judges,
+                codes=np.full((len(names), len(table.judges)), -1),
+                levels=(),
+                contexts=None if table.context is None else dense_codes(codes[:, 0]),
+                units=names,
+                criterion=criterion if table.has_criteria else None,
+                phase=phase,
+            )
+            yield blank, rows, unit
 
 
-def _units_of_rows(table: Scores | Labels, rows: _Mask) -> tuple[IntArray, tuple[str, ...], IntArray | None]:
-    """The unit of each row, the units' names, and their contexts."""
-    unit, codes, names = table.units(rows)
-    return unit, names, None if table.context is None else dense_codes(codes[:, 0])
+def _count_answers(places: tuple[IntArray, IntArray, IntArray], shape: tuple[int, ...]) -> FloatArray:
+    """Count answers by unit, judge and level; shape (units, judges, levels)."""
+    cell = np.ravel_multi_index(places, shape)
+    return np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(float)
 
 
-def _count_answers(
-    unit: IntArray, judge: IntArray, answer: IntArray, units: int, judges: int, levels: int
-) -> FloatArray:
-    """Count how often each judge gave each answer to each unit; shape (units, judges, levels)."""
-    place = (unit * judges + judge) * levels + answer
-    return np.bincount(place, minlength=units * judges * levels).reshape(units, judges, levels).astype(float)
-
-
-def _count_repeated(counts: FloatArray, repeats: Repeats, judges: Sequence[str]) -> IntArray:
-    """Count the units that each judge answered more than once; shape (judges,)."""
-    repeated: IntArray = np.sum(counts.sum(axis=-1) > 1, axis=0)
-    if repeats == "error" and repeated.any():
-        raise InputError(
+def _notes_on_repeats(
+    number: FloatArray, repeats: Repeats, judges: Sequence[str], how: str
+) -> dict[str, str]:
+    """Say of which judges units were answered more than once, by the number of answers, shape (units, judges)."""
+    repeated = zip(judges, np.sum(number > 1, axis=0), strict=True)
+    units = {judge: f"{times} unit{'' if times == 1 else 's'}" for judge, times in repeated if times}
+    if repeats == "error":
+        raise_problems(
             [
-                f"judge {judge!r} answered {_unit_count_text(number)} more than once; say by repeats how to combine "
-                "them"
-                for judge, number in zip(judges, repeated, strict=True)
-                if number
+                f"judge {judge!r} answered {some} more than once; say by repeats how to combine them"
+                for judge, some in units.items()
             ]
         )
-    return repeated
-
-
-def _notes_on_repeats(repeated: IntArray, judges: Sequence[str], how: str) -> dict[str, str]:
-    return {
-        judge: f"{_unit_count_text(number)} answered more than once, combined by {how}"
-        for judge, number in zip(judges, repeated, strict=True)
-        if number
-    }
-
-
-def _unit_count_text(number: int) -> str:
-    return f"{number} unit{'' if number == 1 else 's'}"
+    return {judge: f"{some} answered more than once, combined by {how}" for judge, some in units.items()}
 
 
 def _check_repeats(

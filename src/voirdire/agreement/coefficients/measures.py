@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from voirdire.agreement.engine.statistic import (
 )
 from voirdire.errors import InputError
 
+Needs: TypeAlias = Literal["nominal", "ordered", "numbers", "ranks", "sets"]
 Build: TypeAlias = Callable[[Ratings], Statistic | TwoWayStatistic]
 
 
@@ -50,7 +51,7 @@ class Measure:
 
     name: str
     of: Literal["pair", "panel", "both"]
-    needs: Literal["nominal", "ordered", "numbers", "ranks", "sets"]
+    needs: Needs
     build: Build
 
 
@@ -65,58 +66,68 @@ def _paired_answer_values(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
     return first, second
 
 
-_CORRELATIONS = [
-    Measure(
-        name,
-        "pair",
-        "numbers" if name == "pearson" else "ordered",
-        lambda ratings, of=of: of(*_paired_answer_values(ratings)),  # type: ignore[misc]
-    )
-    for name, of in CORRELATIONS.items()
-]
+def _variants(
+    name: str,
+    of: Literal["pair", "panel", "both"],
+    function: Callable[[Ratings, Any], Statistic | TwoWayStatistic],
+    arguments: Mapping[str, tuple[Needs, object]],
+) -> list[Measure]:
+    """Measures of one function: by the end of each name what it needs, and the argument that the function gets."""
+
+    def build_with(argument: object) -> Build:
+        return lambda ratings: function(ratings, argument)
+
+    return [Measure(name + end, of, needs, build_with(one)) for end, (needs, one) in arguments.items()]
+
+
+def _correlate(ratings: Ratings, name: str) -> Statistic:
+    return CORRELATIONS[name](*_paired_answer_values(ratings))
+
+
+_CORRELATIONS = _variants(
+    "",
+    "pair",
+    _correlate,
+    {name: ("numbers" if name == "pearson" else "ordered", name) for name in CORRELATIONS},
+)
+_WEIGHTS: dict[str, tuple[Needs, object]] = {
+    "": ("nominal", "identity"),
+    "_linear": ("ordered", "linear"),
+    "_quadratic": ("ordered", "quadratic"),
+}
+_AC: dict[str, tuple[Needs, object]] = {
+    "1": ("nominal", "identity"),
+    "2": ("ordered", "quadratic"),
+    "2_linear": ("ordered", "linear"),
+    "2_ordinal": ("ordered", "ordinal"),
+}
+_ALPHAS: dict[str, Needs] = {
+    "nominal": "nominal",
+    "ordinal": "ordered",
+    "interval": "numbers",
+    "ratio": "numbers",
+    "masi": "sets",
+    "jaccard": "sets",
+}
+_FORMS: dict[str, tuple[Needs, object]] = {form: ("numbers", form) for form in get_args(Form)}
 
 _OTHERS = [
     Measure("agreement_rate", "both", "nominal", _agreement_rate),
-    Measure("cohen_kappa", "pair", "nominal", lambda r: cohen_kappa(r)),
-    Measure("cohen_kappa_linear", "pair", "ordered", lambda r: cohen_kappa(r, "linear")),
-    Measure("cohen_kappa_quadratic", "pair", "ordered", lambda r: cohen_kappa(r, "quadratic")),
-    Measure("scott_pi", "pair", "nominal", lambda r: scott_pi(r)),
-    Measure("fleiss_kappa", "both", "nominal", lambda r: fleiss_kappa(r)),
-    Measure("fleiss_kappa_linear", "both", "ordered", lambda r: fleiss_kappa(r, "linear")),
-    Measure("fleiss_kappa_quadratic", "both", "ordered", lambda r: fleiss_kappa(r, "quadratic")),
-    Measure("conger_kappa", "both", "nominal", lambda r: conger_kappa(r)),
-    Measure("conger_kappa_linear", "both", "ordered", lambda r: conger_kappa(r, "linear")),
-    Measure("conger_kappa_quadratic", "both", "ordered", lambda r: conger_kappa(r, "quadratic")),
-    Measure("brennan_prediger", "both", "nominal", lambda r: brennan_prediger(r)),
-    Measure("brennan_prediger_linear", "both", "ordered", lambda r: brennan_prediger(r, "linear")),
-    Measure("brennan_prediger_quadratic", "both", "ordered", lambda r: brennan_prediger(r, "quadratic")),
-    Measure("gwet_ac1", "both", "nominal", lambda r: gwet_ac(r)),
-    Measure("gwet_ac2", "both", "ordered", lambda r: gwet_ac(r, "quadratic")),
-    Measure("gwet_ac2_linear", "both", "ordered", lambda r: gwet_ac(r, "linear")),
-    Measure("gwet_ac2_ordinal", "both", "ordered", lambda r: gwet_ac(r, "ordinal")),
-    Measure("krippendorff_alpha_nominal", "both", "nominal", lambda r: krippendorff_alpha(r, "nominal")),
-    Measure("krippendorff_alpha_ordinal", "both", "ordered", lambda r: krippendorff_alpha(r, "ordinal")),
-    Measure("krippendorff_alpha_interval", "both", "numbers", lambda r: krippendorff_alpha(r, "interval")),
-    Measure("krippendorff_alpha_ratio", "both", "numbers", lambda r: krippendorff_alpha(r, "ratio")),
-    Measure("krippendorff_alpha_masi", "both", "sets", lambda r: krippendorff_alpha(r, "masi")),
-    Measure("krippendorff_alpha_jaccard", "both", "sets", lambda r: krippendorff_alpha(r, "jaccard")),
-    Measure("icc_1_1", "both", "numbers", lambda r: intraclass_correlation(r, "1_1")),
-    Measure("icc_2_1", "both", "numbers", lambda r: intraclass_correlation(r, "2_1")),
-    Measure("icc_3_1", "both", "numbers", lambda r: intraclass_correlation(r, "3_1")),
-    Measure("icc_1_k", "both", "numbers", lambda r: intraclass_correlation(r, "1_k")),
-    Measure("icc_2_k", "both", "numbers", lambda r: intraclass_correlation(r, "2_k")),
-    Measure("icc_3_k", "both", "numbers", lambda r: intraclass_correlation(r, "3_k")),
-    *(
-        Measure(
-            f"icc_{form}_mixed",
-            "both",
-            "numbers",
-            lambda r, form=form: mixed_intraclass_correlation(r, form),  # type: ignore[misc]
-        )
-        for form in get_args(Form)
+    *_variants("cohen_kappa", "pair", cohen_kappa, _WEIGHTS),
+    Measure("scott_pi", "pair", "nominal", scott_pi),
+    *_variants("fleiss_kappa", "both", fleiss_kappa, _WEIGHTS),
+    *_variants("conger_kappa", "both", conger_kappa, _WEIGHTS),
+    *_variants("brennan_prediger", "both", brennan_prediger, _WEIGHTS),
+    *_variants("gwet_ac", "both", gwet_ac, _AC),
+    *_variants(
+        "krippendorff_alpha_", "both", krippendorff_alpha, {name: (of, name) for name, of in _ALPHAS.items()}
     ),
-    Measure("kendall_w", "panel", "ordered", lambda r: kendall_w_of_items(r)),
-    Measure("all_agree", "panel", "nominal", lambda r: share_agreeing(r)),
+    *_variants("icc_", "both", intraclass_correlation, _FORMS),
+    *_variants(
+        "icc_", "both", mixed_intraclass_correlation, {f"{form}_mixed": of for form, of in _FORMS.items()}
+    ),
+    Measure("kendall_w", "panel", "ordered", kendall_w_of_items),
+    Measure("all_agree", "panel", "nominal", share_agreeing),
 ]
 
 MEASURES = {measure.name: measure for measure in [*_OTHERS, *_CORRELATIONS]}
@@ -125,9 +136,8 @@ MEASURES = {measure.name: measure for measure in [*_OTHERS, *_CORRELATIONS]}
 OF_RANKINGS = {
     measure.name: measure
     for measure in (
-        Measure("kendall_w", "panel", "ranks", lambda r: kendall_w(r)),
-        Measure("kendall_tau_b", "both", "ranks", lambda r: rank_correlation(r, "kendall_tau_b")),
-        Measure("spearman", "both", "ranks", lambda r: rank_correlation(r, "spearman")),
+        Measure("kendall_w", "panel", "ranks", kendall_w),
+        *_variants("", "both", rank_correlation, {n: ("ranks", n) for n in ("kendall_tau_b", "spearman")}),
     )
 }
 
@@ -176,8 +186,7 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
         return OF_RANKINGS[name]
     if name in MEASURES:
         return MEASURES[name]
-    found = _AT_LEAST.fullmatch(name)
-    if found:
+    if found := _AT_LEAST.fullmatch(name):
         return Measure(name, "panel", "nominal", lambda r: share_agreeing(r, int(found[1])))
     names = [*MEASURES, *WIN_RATES, DEGREES, HELD]
     begun = [one for one in names if name.startswith(f"{one}_")]

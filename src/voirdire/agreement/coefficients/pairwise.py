@@ -140,8 +140,7 @@ def _distinct_gaps(gap: FloatArray, largest: float) -> FloatArray:
     # scores read from decimals are off by half a unit in the last place, two differences by three from each other
     apart = np.diff(every) > 3 * np.spacing(largest)
     apart[:1] = True
-    kept: FloatArray = every[np.append(apart, True)]
-    return kept
+    return np.asarray(every[np.append(apart, True)])
 
 
 def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool = True) -> JointStatistic:
@@ -213,8 +212,7 @@ def _accuracy_by_threshold(pairs: Pairs, share: FloatArray) -> FloatArray:
     base = share @ pairs.concordant
     gains = np.cumsum(share * pairs.gain, axis=1)
     gains = np.concatenate([np.zeros((len(share), 1)), gains], axis=1)
-    reached: FloatArray = base[:, None] + gains[:, pairs.ends]
-    return reached
+    return base[:, None] + gains[:, pairs.ends]
 
 
 def _pooled_accuracy(x: FloatArray, y: FloatArray) -> WeightedStatistic:

@@ -48,7 +48,7 @@ def panel_agreement(ratings: Ratings) -> PanelStatistic:
     >>> rate.fixed().values(np.ones((1, 2))).round(4).tolist()
     [0.6667]
     """
-    return _panel_statistic(ratings, "identity", lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
+    return _panel_statistic(ratings, "identity")
 
 
 def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -78,14 +78,7 @@ def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     """
     # Disagreement instead of agreement: its expectation is exactly zero where kappa is undefined.
     misses = 1 - agreement_weights(scheme, len(ratings.levels), ratings.values)
-
-    def kappa_of_totals(t: FloatArray) -> FloatArray:
-        shares = ratio_or_nan(t[..., 3:], t[..., 2:3])
-        return _chance_corrected(
-            ratio_or_nan(t[..., 1], t[..., 0]), np.sum((shares @ misses) * shares, axis=-1)
-        )
-
-    return _panel_statistic(ratings, scheme, kappa_of_totals)
+    return _panel_statistic(ratings, scheme, lambda shares: np.sum((shares @ misses) * shares, axis=-1))
 
 
 def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -113,14 +106,9 @@ def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
     levels = len(ratings.levels)
     weights = agreement_weights(scheme, levels, ratings.values)
     factor = weights.sum() / (levels * (levels - 1)) if levels > 1 else np.nan
-
-    def coefficient_of_totals(t: FloatArray) -> FloatArray:
-        shares = ratio_or_nan(t[..., 3:], t[..., 2:3])
-        return _chance_corrected(
-            ratio_or_nan(t[..., 1], t[..., 0]), 1 - factor * np.sum(shares * (1 - shares), axis=-1)
-        )
-
-    return _panel_statistic(ratings, scheme, coefficient_of_totals)
+    return _panel_statistic(
+        ratings, scheme, lambda shares: 1 - factor * np.sum(shares * (1 - shares), axis=-1)
+    )
 
 
 def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -147,20 +135,11 @@ def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStat
     """
     weights = agreement_weights(scheme, len(ratings.levels), ratings.values)
     room = 1 - weights.mean() if len(ratings.levels) > 1 else 0.0
-
-    def coefficient_of_totals(t: FloatArray) -> FloatArray:
-        agreed = ratio_or_nan(t[..., 1], t[..., 0])
-        return _chance_corrected(agreed, np.full_like(agreed, room))
-
-    return _panel_statistic(ratings, scheme, coefficient_of_totals)
+    return _panel_statistic(ratings, scheme, lambda shares: np.full(shares.shape[:-1], room))
 
 
-def _chance_corrected(observed: FloatArray, room: FloatArray) -> FloatArray:
-    """(p_a - p_e) / (1 - p_e) from p_a and 1 - p_e."""
-    return 1 - ratio_or_nan(1 - observed, room)
-
-
-def _panel_statistic(ratings: Ratings, scheme: Scheme, kernel: Kernel) -> PanelStatistic:
+def _panel_statistic(ratings: Ratings, scheme: Scheme, room: Kernel | None = None) -> PanelStatistic:
+    """p_a, or (p_a - p_e) / (1 - p_e) where ``room`` gives 1 - p_e from the shares of levels, shape (..., levels)."""
     weights = agreement_weights(scheme, len(ratings.levels), ratings.values)
     counts = LevelCounts(ratings)
 
@@ -171,7 +150,15 @@ def _panel_statistic(ratings: Ratings, scheme: Scheme, kernel: Kernel) -> PanelS
         agreed = agreeing_pairs(counts, judges, weights)
         return np.concatenate([agreed, total > 0, shares], axis=-1, dtype=np.float64)
 
-    return PanelStatistic(len(ratings.judges), unit_features, kernel)
+    def corrected_agreement(t: FloatArray) -> FloatArray:
+        agreed = ratio_or_nan(t[..., 1], t[..., 0])
+        return (
+            agreed
+            if room is None
+            else 1 - ratio_or_nan(1 - agreed, room(ratio_or_nan(t[..., 3:], t[..., 2:3])))
+        )
+
+    return PanelStatistic(len(ratings.judges), unit_features, corrected_agreement)
 
 
 def agreeing_pairs(counts: LevelCounts, judges: FloatArray, weights: FloatArray) -> FloatArray:

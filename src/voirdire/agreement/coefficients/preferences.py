@@ -32,10 +32,16 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.match import BY_NAME, TIE
+from voirdire.agreement.coefficients.match import BY_NAME, TIE, vote_outcomes
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Task
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, WeightedStatistic, ratio_or_nan
+from voirdire.agreement.engine.statistic import (
+    CountStatistic,
+    FloatArray,
+    WeightedStatistic,
+    mean_over_units,
+    ratio_or_nan,
+)
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.further import covariate_differences, with_covariates
@@ -73,7 +79,7 @@ def ratings_per_vote(table: Any) -> list[Ratings] | None:
         return None
     cell = table.row_cell
     criterion, low, high = table.about
-    answer = np.select([table.answers == -1, table.answers == low], [1, 0], 2)
+    answer = vote_outcomes(table)
     found = []
     for number, name in enumerate(table.criteria):
         rows = criterion == number
@@ -164,20 +170,16 @@ class Preferences:
 
     def win_rate_tasks(self, name: str, judges: Sequence[str]) -> list[Task]:
         """Win rates of each item by some judges."""
-        assert self.ratings.pairs is not None
         found = []
         for judge in judges:
             at = self.ratings.judges.index(judge)
-            for place, item in enumerate(self.ratings.items):
-                first, second = (self.ratings.pairs == place).T
-                if not (first | second).any():
-                    continue
+            for item, first, second in self.ratings.item_sides():
                 used = (first | second) & ~np.isnan(self.share[:, at])
                 share = np.where(used, np.where(first, self.share[:, at], 1 - self.share[:, at]), 0.0)
                 more = np.where(first[:, None], 1.0, -1.0) * np.where(used[:, None], self.more[:, at], 0.0)
                 why = "" if name == DEGREES or not used.any() else _NOT_HELD
                 statistic = (
-                    _mean_share(used, share) if name == DEGREES else _adjusted_win_rate(used, share, more)
+                    mean_over_units(used, share) if name == DEGREES else _adjusted_win_rate(used, share, more)
                 )
                 of = self.ratings.select([judge])
                 found.append(Task(name, (judge,), statistic, of, item, undefined=why))
@@ -232,10 +234,6 @@ def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = N
         mean = np.divide(total, total[..., :1], out=np.full_like(total, np.nan), where=total[..., :1] > 0)
         found.append(Preferences(one, mean[..., 1], mean[..., 2:]))
     return found
-
-
-def _mean_share(used: NDArray[np.bool_], share: FloatArray) -> CountStatistic:
-    return CountStatistic(np.column_stack([used, share]), lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
 
 
 def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> WeightedStatistic:

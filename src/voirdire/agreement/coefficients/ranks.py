@@ -24,6 +24,8 @@ from voirdire.agreement.engine.statistic import (
     FloatArray,
     PanelStatistic,
     WeightedStatistic,
+    mean_from_totals,
+    mean_over_units,
     ratio_or_nan,
 )
 
@@ -62,11 +64,7 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
                     first[1:], np.sqrt(first[:1] * second[1:])
                 )[0]
     if judges == 2:
-        pair = found[:, 0, 1]
-        known = ~np.isnan(pair)
-        return CountStatistic(
-            np.column_stack([known, np.where(known, pair, 0.0)]).astype(float), _mean_from_totals
-        )
+        return mean_over_units(~np.isnan(found[:, 0, 1]), found[:, 0, 1])
     known = ~np.isnan(found)
     value = np.where(known, found, 0.0)
 
@@ -75,7 +73,7 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
         each = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
         return np.stack([pairs > 0, each], axis=-1, dtype=np.float64)
 
-    return PanelStatistic(judges, list_features, _mean_from_totals)
+    return PanelStatistic(judges, list_features, mean_from_totals)
 
 
 def kendall_w(ratings: Ratings) -> PanelStatistic:
@@ -109,16 +107,13 @@ def kendall_w(ratings: Ratings) -> PanelStatistic:
         number = weights.sum(axis=1, keepdims=True)
         pairs = number**2 - (weights**2).sum(axis=1, keepdims=True)
         selves = weights @ own.T
-        shared = (
-            ratio_or_nan(np.einsum("rj,ujk,rk->ru", weights, others, weights), pairs)
-            * number
-            * (number - 1.0)
-        )
+        products = np.einsum("rj,ujk,rk->ru", weights, others, weights)
+        shared = ratio_or_nan(products, pairs) * number * (number - 1.0)
         known = (selves > 0) & (pairs > 0)
         each = np.divide(selves + shared, number * selves, out=np.zeros_like(selves), where=known)
         return np.stack([known, each], axis=-1, dtype=np.float64)
 
-    return PanelStatistic(judges, list_features, _mean_from_totals)
+    return PanelStatistic(judges, list_features, mean_from_totals)
 
 
 def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
@@ -156,10 +151,6 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
         return ratio_or_nan(np.sum(weights * total**2, axis=1), judges * np.sum(weights * own, axis=1))
 
     return WeightedStatistic(used, w_of_weights, row_size=4 * len(codes) + len(ratings.levels))
-
-
-def _mean_from_totals(totals: FloatArray) -> FloatArray:
-    return ratio_or_nan(totals[..., 1], totals[..., 0])
 
 
 def _rank_covariances(ranks: FloatArray) -> FloatArray:

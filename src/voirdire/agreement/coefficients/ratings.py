@@ -5,14 +5,14 @@ Mean scores whose ties stay ties.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.encode import dense_codes
 from voirdire.tables.problems import names_by_similarity
 from voirdire.tables.rated import known_names
@@ -45,6 +45,16 @@ def mean_scores(total: FloatArray, count: FloatArray) -> FloatArray:
     power = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(mean[added]))))
     mean[added] = np.round(mean[added] * power) / power
     return mean
+
+
+def mean_by_judge(
+    unit: IntArray, judge: IntArray, score: FloatArray, shape: tuple[int, ...]
+) -> tuple[FloatArray, FloatArray]:
+    """Mean score of each unit by each judge, NaN where there is none, and the number of scores; of ``shape`` each."""
+    number, total = np.zeros(shape), np.zeros(shape)
+    np.add.at(number, (unit, judge), 1)
+    np.add.at(total, (unit, judge), score)
+    return mean_scores(total, number), number
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +126,7 @@ class Ratings:
     @property
     def complete(self) -> NDArray[np.bool_]:
         """True where every judge rated a unit; shape (units,)."""
-        complete: NDArray[np.bool_] = np.all(self.is_rated, axis=1)
-        return complete
+        return np.asarray(np.all(self.is_rated, axis=1))
 
     def select(self, judges: Sequence[str]) -> Ratings:
         """Keep some judges, in the given order; levels and units stay.
@@ -127,9 +136,7 @@ class Ratings:
         InputError
             For judges that are not there, all at once.
         """
-        problems = unknown_names("judge", judges, self.judges)
-        if problems:
-            raise InputError(problems)
+        raise_problems(unknown_names("judge", judges, self.judges))
         columns = [self.judges.index(one) for one in judges]
         ranks = None if self.ranks is None else tuple(one[:, columns] for one in self.ranks)
         return replace(self, judges=tuple(judges), codes=self.codes[:, columns], ranks=ranks)
@@ -145,6 +152,14 @@ class Ratings:
             pairs=None if self.pairs is None else self.pairs[units],
             ranks=None if self.ranks is None else tuple(self.ranks[u] for u in np.flatnonzero(units)),
         )
+
+    def item_sides(self) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
+        """Of each item that is in a pair its name, where it is the first and where the second; shape (units,)."""
+        assert self.pairs is not None
+        for place, item in enumerate(self.items):
+            first, second = (self.pairs == place).T
+            if (first | second).any():
+                yield item, first, second
 
     def flipped(self) -> Ratings:
         """The same answers with the levels in reverse: votes on pairs whose items have changed places."""
@@ -217,8 +232,7 @@ def other_judges(
     problems += [f"{one!r} is given as {role} and as a judge" for one in chosen if one in taken]
     if len(set(chosen)) < least:
         problems.append(f"{role} is compared with {least} judges or more; there are {len(set(chosen))}")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return chosen
 
 
@@ -263,35 +277,29 @@ def ratings_from_matrix(
     >>> ratings_from_matrix([[1, 2], [5, None]]).values.tolist()
     [1.0, 2.0, 5.0]
     """
-    cells = [[None if _is_empty(cell) else cell for cell in row] for row in rows]
+    import pandas as pd
+
+    cells = [[None if pd.isna(cell) else cell for cell in row] for row in rows]  # type: ignore[call-overload]
     seen = {cell for row in cells for cell in row if cell is not None}
-    if levels is None:
-        levels = sorted(seen, key=lambda cell: (isinstance(cell, str), cell))
-        ordered = (not any(isinstance(one, str) for one in levels)) if ordered is None else ordered
-    ordered = True if ordered is None else ordered
-    unknown = [one for one in seen if one not in levels]
-    if unknown:
-        raise InputError(
-            [
-                f"answer {one!r} is not among the levels {known_names(list(map(str, levels)))}; add it or correct it"
-                for one in unknown
-            ]
-        )
-    index = {level: code for code, level in enumerate(levels)}
-    codes = [[-1 if cell is None else index[cell] for cell in row] for row in cells]
-    numeric = bool(levels) and not any(isinstance(one, str) for one in levels)
+    known = sorted(seen, key=lambda cell: (isinstance(cell, str), cell)) if levels is None else list(levels)
+    words = any(isinstance(one, str) for one in known)
+    names = tuple(map(str, known))
+    raise_problems(
+        [
+            f"answer {one!r} is not among the levels {known_names(names)}; add it or correct it"
+            for one in seen
+            if one not in known
+        ]
+    )
+    codes = [[-1 if cell is None else known.index(cell) for cell in row] for row in cells]
     width = len(rows[0]) if len(rows) else 0
     return Ratings(
         judges=tuple(judges) if judges is not None else tuple(str(j + 1) for j in range(width)),
         codes=np.array(codes, np.int64).reshape(len(rows), width),
-        levels=tuple(str(one) for one in levels),
-        values=np.array(levels, float) if numeric else None,
-        ordered=ordered,
+        levels=names,
+        values=np.array(known, float) if known and not words else None,
+        ordered=(levels is not None or not words) if ordered is None else ordered,
         contexts=None if contexts is None else np.asarray(contexts, np.int64),
         units=tuple(str(u + 1) for u in range(len(rows))),
         criterion=criterion,
     )
-
-
-def _is_empty(cell: object) -> bool:
-    return cell is None or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))

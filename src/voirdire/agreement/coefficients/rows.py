@@ -6,8 +6,8 @@ Say why a statistic has no value.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,6 +87,7 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
 # What was done to the answers of so many judges is told of each.
 _NOTED = 3
 
+_NAMES = ("measure", "judges", "criterion", "level", "note")
 COLUMNS = ("measure", "judges", "criterion", "level", "value", "low", "high", "n", "note")
 
 
@@ -197,9 +198,8 @@ def _with_closed_form_interval(task: Task, found: Replicates, how: Resampling) -
         return found
     interval = replace(interval, high=min(interval.high, 1.0))
     if task.measure in OF_ICC and how.unit == "context":
-        interval = Interval(
-            None, None, "no interval: F intervals take items as independent; leave interval out"
-        )
+        why = "no interval: F intervals take items as independent; leave interval out"
+        interval = Interval(None, None, why)
     elif task.measure in OF_ICC:
         interval = icc_interval(task.ratings, task.measure, how.prob)
     return replace(found, interval=interval)
@@ -213,15 +213,18 @@ def result_frame(rows: Sequence[Row]) -> pd.DataFrame:
     >>> result_frame([Row("agreement_rate", ("a", "b"), None, None, 0.5, 0.3, 0.7, 20)]).shape
     (1, 9)
     """
+    return frame_of_rows([asdict(row) for row in rows])
+
+
+def frame_of_rows(rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = COLUMNS) -> pd.DataFrame:
+    """Rows as a data frame; names are objects, so that None stays None whatever the other rows are."""
     import pandas as pd
 
-    numbers = {"value": float, "low": float, "high": float, "n": int}
-    # Names are objects, so that None stays None whatever the other rows are.
+    kinds: dict[str, Any] = {"value": float, "low": float, "high": float, "n": int} | dict.fromkeys(
+        _NAMES, object
+    )
     return pd.DataFrame(
-        {
-            name: pd.Series([getattr(row, name) for row in rows], dtype=numbers.get(name, object))
-            for name in COLUMNS
-        }
+        {name: pd.Series([row[name] for row in rows], dtype=kinds.get(name)) for name in columns}
     )
 
 

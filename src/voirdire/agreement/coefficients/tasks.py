@@ -17,7 +17,7 @@ from voirdire.agreement.coefficients.measures import (
 from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferences, win_rate
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task
-from voirdire.errors import InputError
+from voirdire.errors import gathered_problems, raise_problems
 
 # Above these numbers all pairs of judges are not listed unless they are asked for.
 _MANY_JUDGES = 8
@@ -134,8 +134,7 @@ def _check_judges(
     if not problems and len(chosen) < 2 and not alone:
         hint = "" if ratings.tie is None else f"; measures that one has are {', '.join(ALONE)}"
         problems.append(f"agreement takes two judges; there is only {chosen[0]!r}{hint}")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return chosen
 
 
@@ -152,20 +151,14 @@ def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against
             if matched[0].tie is None:
                 problems.append(f"{name} counts votes on pairs, and these are not votes")
             continue
-        try:
+        with gathered_problems(problems):
             measure = find_measure(name, ranked=matched[0].ranks is not None)
-        except InputError as error:
-            problems += error.problems
-            continue
-        if measure.of == "panel" and against is not None:
-            problems.append(f"{name} is about a whole panel; leave out against")
-        problems += list(
-            dict.fromkeys(filter(None, (misfit_reason(measure, ratings) for ratings in matched)))
-        )[:1]
+            if measure.of == "panel" and against is not None:
+                problems.append(f"{name} is about a whole panel; leave out against")
+            problems += [*filter(None, (misfit_reason(measure, ratings) for ratings in matched))][:1]
     if not names:
         problems.append("measures is empty; name one, or leave it out for those that suit the table")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return names
 
 
@@ -214,18 +207,15 @@ def _tasks_against(ratings: Ratings, measures: Sequence[Measure], against: str) 
 
 def _win_rates(name: str, ratings: Ratings) -> list[Task]:
     """Win rates of each item by each judge."""
-    assert ratings.pairs is not None
     last = len(ratings.levels) - 1
     tasks = []
     for judge in ratings.judges:
         answers = ratings.select([judge])
         codes = answers.codes[:, 0]
-        for place, item in enumerate(ratings.items):
-            first, second = (ratings.pairs == place).T
+        for item, first, second in ratings.item_sides():
             won = (first & (codes == 0)) | (second & (codes == last))
             lost = (first & (codes == last)) | (second & (codes == 0))
             tied = (first | second) & (codes > 0) & (codes < last)
-            if (first | second).any():
-                statistic = win_rate(won, lost, tied, WIN_RATES[name])
-                tasks.append(Task(name, (judge,), statistic, answers, level=item))
+            statistic = win_rate(won, lost, tied, WIN_RATES[name])
+            tasks.append(Task(name, (judge,), statistic, answers, level=item))
     return tasks

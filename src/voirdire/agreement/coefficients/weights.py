@@ -59,9 +59,7 @@ def agreement_weights(scheme: Scheme, levels: int, values: FloatArray | None = N
     places = np.arange(levels, dtype=float)
     if scheme == "ordinal":
         steps = np.abs(places[:, None] - places[None, :])
-        ordinal: FloatArray = 1 - steps * (steps + 1) / (levels * (levels - 1))
-        return ordinal
+        return np.asarray(1 - steps * (steps + 1) / (levels * (levels - 1)))
     worth = places if values is None else np.asarray(values, float)
     share = np.abs(worth[:, None] - worth[None, :]) / (worth.max() - worth.min())
-    weights: FloatArray = 1 - share if scheme == "linear" else 1 - share**2
-    return weights
+    return np.asarray(1 - share if scheme == "linear" else 1 - share**2)

@@ -87,21 +87,9 @@ def williams_test(r12: float, r13: float, r23: float, n: int) -> tuple[float, fl
 
 
 COLUMNS = (
-    *(
-        "measure",
-        "a",
-        "b",
-        "criterion",
-        "level",
-        "value_a",
-        "value_b",
-        "difference",
-        "low",
-        "high",
-        "p_at_least",
-        "p_ahead",
-    ),
-    *("p_permutation", "p_permutation_adjusted", "p_williams", "p_williams_adjusted", "n", "note"),
+    *("measure", "a", "b", "criterion", "level", "value_a", "value_b", "difference", "low", "high"),
+    *("p_at_least", "p_ahead", "p_permutation", "p_permutation_adjusted"),
+    *("p_williams", "p_williams_adjusted", "n", "note"),
 )
 
 

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.engine.combine import JointStatistic, TwoWayStatistic
 from voirdire.agreement.engine.statistic import FloatArray, Statistic, WeightedStatistic
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.infer.posterior import integrated_scores as integrated
+from voirdire.tables.encode import level_positions
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores, read_scores
 
@@ -69,27 +70,18 @@ def statistic_over_draws(
         return [(int(places[a]), slice(a, b)) for a, b in pairwise(edges)]
 
     first = make(int(order[0]))
-    if isinstance(first, TwoWayStatistic):
 
-        def values_both_ways(weights: FloatArray, columns: FloatArray) -> FloatArray:
-            values = np.empty(len(weights))
-            for draw, rows in next_draws(len(weights)):
-                one = make(draw)
-                assert isinstance(one, TwoWayStatistic)
-                values[rows] = one.two_way(weights[rows], columns[rows])
-            return values
-
-        return JointStatistic(len(first.fixed().support), first.judges, values_both_ways, first.row_size)
-
-    def values_of_weights(weights: FloatArray) -> FloatArray:
-        result = np.empty(len(weights))
-        for draw, rows in next_draws(len(weights)):
+    def values_over_draws(*weights: FloatArray) -> FloatArray:
+        values = np.empty(len(weights[0]))
+        for draw, rows in next_draws(len(values)):
             one = make(draw)
-            assert not isinstance(one, TwoWayStatistic)
-            result[rows] = one.values(weights[rows])
-        return result
+            evaluate = one.two_way if isinstance(one, TwoWayStatistic) else one.values
+            values[rows] = evaluate(*(part[rows] for part in weights))
+        return values
 
-    return WeightedStatistic(first.support, values_of_weights, first.row_size)
+    if isinstance(first, TwoWayStatistic):
+        return JointStatistic(len(first.fixed().support), first.judges, values_over_draws, first.row_size)
+    return WeightedStatistic(first.support, values_over_draws, first.row_size)
 
 
 FIT = "fit"
@@ -169,8 +161,7 @@ def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
                 f"draws: the criteria of {name!r}, {known_names(fit.problem.criteria)}, are none of the table's, "
                 f"{known_names(scores.criteria)}"
             )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
     def draws_for_grid(grid: Grid) -> dict[str, FloatArray]:
         found = {}
@@ -183,8 +174,7 @@ def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
                 known = values["strength"][:, fit.problem.criteria.index(grid.criterion)]
             else:
                 continue
-            place = {item: column for column, item in enumerate(fit.problem.items)}
-            columns = np.array([place.get(item, -1) for item in grid.items])
+            columns = level_positions(grid.items, fit.problem.items)
             found[name] = np.where(columns >= 0, known[:, columns], np.nan)
         return found
 
@@ -203,18 +193,16 @@ def _draws_of_table(draws: object, scores: Scores) -> Draws:
         for one in drawn.criteria
         if drawn.has_criteria and one not in scores.criteria
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     unit, _, names = drawn.units(np.ones(drawn.rows, bool))
 
     def draws_for_grid(grid: Grid) -> dict[str, FloatArray]:
-        place = {item: row for row, item in enumerate(grid.items)}
         rows: NDArray[np.bool_] = np.ones(drawn.rows, bool)
         if grid.criterion is not None:
             if grid.criterion not in drawn.criteria:
                 return {}
             rows = drawn.criterion == drawn.criteria.index(grid.criterion)
-        item = np.array([place.get(name, -1) for name in names])[unit]
+        item = level_positions(names, grid.items)[unit]
         found = {}
         for number, judge in enumerate(drawn.judges):
             used = rows & (drawn.judge == number) & (item >= 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.ratings import mean_scores
+from voirdire.agreement.coefficients.ratings import mean_by_judge, mean_scores
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
 from voirdire.tables.encode import dense_codes
@@ -79,8 +79,8 @@ class Grid:
         """
         context, system = self.context, self.places()
         assert context is not None
-        table = np.full((int(context.max()) + 1, int(system.max()) + 1), np.nan)
-        table[context, system] = values
+        table = np.full((*values.shape[:-1], int(context.max()) + 1, int(system.max()) + 1), np.nan)
+        table[..., context, system] = values
         return table
 
     def places(self) -> IntArray:
@@ -147,14 +147,12 @@ def score_grids(scores: Scores, phase: str | None = None) -> list[Grid]:
         rows = scores.criterion == number
         unit, keys, names = scores.units(rows)
         shape = (len(keys), len(scores.judges))
-        count, total = np.zeros(shape), np.zeros(shape)
-        np.add.at(count, (unit, scores.judge[rows]), 1)
-        np.add.at(total, (unit, scores.judge[rows]), scores.score[rows])
+        mean, count = mean_by_judge(unit, scores.judge[rows], scores.score[rows], shape)
         repeated = np.sum(count > 1, axis=0)
         found.append(
             Grid(
                 judges=scores.judges,
-                values=mean_scores(total, count),
+                values=mean,
                 items=names,
                 context=None if scores.context is None else dense_codes(keys[:, 0]),
                 system=_system_codes(scores, rows, keys, unit),

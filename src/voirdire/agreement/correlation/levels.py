@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS, pairwise_accuracy
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
-from voirdire.agreement.engine.combine import CrossedStatistic, JointStatistic, TwoWayStatistic
+from voirdire.agreement.engine.combine import JointStatistic, TwoWayStatistic, crossed_statistic
 from voirdire.agreement.engine.resample import FEW, Replicates, bootstrap
 from voirdire.agreement.engine.resampling import Resampling, Settings, Unit
 from voirdire.agreement.engine.statistic import (
@@ -30,9 +31,10 @@ from voirdire.agreement.engine.statistic import (
     IntArray,
     PanelStatistic,
     Statistic,
+    mean_from_totals,
     ratio_or_nan,
 )
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 
 Level: TypeAlias = Literal["pooled", "context", "system"]
 Average: TypeAlias = Literal["mean", "fisher"]
@@ -87,8 +89,7 @@ class Grouping:
             problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'context'")
         if (level == "system" or how.unit in ("system", "both")) and grid.system is None:
             problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'system'")
-        if problems:
-            raise InputError(problems)
+        raise_problems(problems)
         return cls(level, average, how)
 
     def resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
@@ -142,7 +143,7 @@ def correlation_statistic(
         pooled = CORRELATIONS[name](metric, human)
         if grouping.how.unit == "both":
             assert grid.context is not None
-            return CrossedStatistic(pooled, grid.context, grid.places())
+            return crossed_statistic(pooled, grid.context, grid.places())
         return pooled
     x, y = grid.square(metric), grid.square(human)
     either = np.isnan(x) | np.isnan(y)
@@ -155,22 +156,27 @@ def correlation_statistic(
 
 
 def _context_level(name: str, x: FloatArray, y: FloatArray, average: Average) -> PanelStatistic:
-    """Features of a context: defined, its coefficient (or Fisher's z), and whether that is infinite."""
-
     def context_features(systems: FloatArray) -> FloatArray:
-        value = rowwise_coefficient(name, x[None], y[None], systems[:, None, :])
-        defined = ~np.isnan(value)
-        filled = np.where(defined, value, 0.0)
-        perfect = np.abs(filled) >= _PERFECT
-        if average == "fisher":
-            filled = np.arctanh(np.where(perfect, 0.0, filled))
-        return np.stack([defined, filled, perfect], axis=-1, dtype=np.float64)
+        return context_values(rowwise_coefficient(name, x[None], y[None], systems[:, None, :]), average)
 
-    def mean_correlation(t: FloatArray) -> FloatArray:
-        mean = ratio_or_nan(t[..., 1], t[..., 0])
-        return np.where(t[..., 2] > 0, np.nan, np.tanh(mean)) if average == "fisher" else mean
+    kernel = partial(average_contexts, average=average)
+    return PanelStatistic(x.shape[1], context_features, kernel, work=x.shape[1] ** 2)
 
-    return PanelStatistic(x.shape[1], context_features, mean_correlation, work=x.shape[1] ** 2)
+
+def context_values(value: FloatArray, average: Average) -> FloatArray:
+    """Of contexts: defined, the coefficient (or Fisher's z), and whether that is infinite; shape (..., 3)."""
+    defined = ~np.isnan(value)
+    filled = np.where(defined, value, 0.0)
+    perfect = np.abs(filled) >= _PERFECT
+    if average == "fisher":
+        filled = np.arctanh(np.where(perfect, 0.0, filled))
+    return np.stack([defined, filled, perfect], axis=-1, dtype=np.float64)
+
+
+def average_contexts(totals: FloatArray, average: Average) -> FloatArray:
+    """The mean coefficient from totals of `context_values`."""
+    mean = mean_from_totals(totals)
+    return np.where(totals[..., 2] > 0, np.nan, np.tanh(mean)) if average == "fisher" else mean
 
 
 def _system_level(name: str, x: FloatArray, y: FloatArray) -> JointStatistic:
@@ -214,7 +220,7 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
             return "undefined: a context has a correlation of exactly 1 or -1, whose Fisher z is infinite; use the mean"
         return "undefined: in every context one side is constant or has a single score"
     return (
-        f"undefined: the means of the {level}s do not vary"
+        "undefined: the means of the systems do not vary"
         if level == "system"
         else "undefined: too few scores"
     )
@@ -229,14 +235,10 @@ def small_sample_note(grid: Grid, drawn: str | None) -> str:
     >>> small_sample_note(grid, "context")
     'only 2 contexts to resample: the interval is likely too narrow'
     """
-    counted = {
-        "contexts": grid.context if drawn in ("context", "both") else None,
-        "systems": grid.system if drawn in ("system", "both") else None,
-    }
     few = [
-        f"{n} {name}"
-        for name, codes in counted.items()
-        if codes is not None and (n := int(codes.max()) + 1) < FEW
+        f"{n} {name}s"
+        for name, codes in (("context", grid.context), ("system", grid.system))
+        if drawn in (name, "both") and codes is not None and (n := int(codes.max()) + 1) < FEW
     ]
     return f"only {' and '.join(few)} to resample: the interval is likely too narrow" if few else ""
 
@@ -258,11 +260,7 @@ def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
     """
     defined = ~np.isnan(_context_coefficients(name, x, y))
     lost = int(np.sum(~defined))
-    what = (
-        "fewer than two scores"
-        if name == "pairwise_accuracy"
-        else "one side constant, or fewer than two scores"
-    )
+    what = ("" if name == "pairwise_accuracy" else "one side constant, or ") + "fewer than two scores"
     note = f"{lost} of {len(defined)} contexts undefined ({what}) and left out" if lost else ""
     return int(defined.sum()), note
 

@@ -80,8 +80,7 @@ def combine_score_tables(
     people = _with_items(people, pd.concat(frames), "people's scores have")
     people["judge"] = people["judge"].astype(str) if "judge" in people else HUMAN
     names = sorted(set(people["judge"]))
-    both = set(names) & {judge for frame in frames for judge in frame["judge"]}
-    if both:
+    if both := set(names) & {judge for frame in frames for judge in frame["judge"]}:
         raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
     metrics = _fill_contexts_and_systems(_stack_tables(frames))
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
@@ -137,7 +136,7 @@ def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
         if column not in frame or "item" not in frame or not frame[column].isna().any():
             continue
         of = frame.dropna(subset=[column]).drop_duplicates("item")
-        filled = frame[column].fillna(frame["item"].map(dict(zip(of["item"], of[column], strict=True))))
+        filled = frame[column].fillna(_by_item(frame["item"], of, column))
         if filled.isna().any():
             give_notice(f"Not all tables name the {column} of their items: it is left out.")
             frame = frame.drop(columns=column)
@@ -168,16 +167,30 @@ def _table_names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> li
     return found
 
 
+def _criteria_of(*frames: pd.DataFrame) -> list[str]:
+    return sorted({str(one) for frame in frames if "criterion" in frame for one in frame["criterion"]})
+
+
+def _under_each(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.DataFrame:
+    """A table without criteria, which speaks of each of these."""
+    import pandas as pd
+
+    return pd.concat([frame.assign(criterion=name) for name in criteria], ignore_index=True)
+
+
+def _by_item(items: Any, of: pd.DataFrame, column: str) -> Any:
+    """A column of items by what another table says of each."""
+    return items.map(dict(zip(of["item"], of[column], strict=True)))
+
+
 def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Tables one below the other; one without criteria among others speaks of each of theirs."""
     import pandas as pd
 
-    criteria = sorted({str(one) for frame in frames if "criterion" in frame for one in frame["criterion"]})
-    if not criteria:
-        return pd.concat(frames, ignore_index=True)
-    parts = []
-    for frame in frames:
-        parts += [frame] if "criterion" in frame else [frame.assign(criterion=name) for name in criteria]
+    criteria = _criteria_of(*frames)
+    parts = [
+        _under_each(frame, criteria) if criteria and "criterion" not in frame else frame for frame in frames
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -185,11 +198,9 @@ def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame
     """Metrics by people's criteria: those without any speak of each, those of others are left out."""
     if "criterion" not in people:
         return metrics
-    known = sorted({str(one) for one in people["criterion"]})
+    known = _criteria_of(people)
     if "criterion" not in metrics:
-        import pandas as pd
-
-        return pd.concat([metrics.assign(criterion=name) for name in known], ignore_index=True)
+        return _under_each(metrics, known)
     strange = sorted(set(metrics["criterion"].astype(str)) - set(known))
     kept = metrics[metrics["criterion"].astype(str).isin(known)]
     if kept.empty:
@@ -201,18 +212,13 @@ def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame
 
 def _complete_people_scores(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """People's scores with the metrics' contexts and systems of their items, and criteria where they name none."""
-    placed: Any = people
     if "criterion" in metrics and "criterion" not in people:
-        import pandas as pd
-
-        names = sorted({str(one) for one in metrics["criterion"]})
-        placed = pd.concat([placed.assign(criterion=name) for name in names], ignore_index=True)
+        people = _under_each(people, _criteria_of(metrics))
     for column in ("context", "system"):
-        if column in placed or column not in metrics:
+        if column in people or column not in metrics:
             continue
         of = metrics.dropna(subset=[column]).drop_duplicates(["item", column])
         if of["item"].duplicated().any():
             raise InputError(f"items stand in several {column}s; give people's scores a column {column!r}")
-        placed = placed.assign(**{column: placed["item"].map(dict(zip(of["item"], of[column], strict=True)))})
-        placed = placed.dropna(subset=[column])
-    return placed  # type: ignore[no-any-return]
+        people = people.assign(**{column: _by_item(people["item"], of, column)}).dropna(subset=[column])
+    return people

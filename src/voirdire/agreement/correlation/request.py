@@ -11,7 +11,7 @@ from voirdire.agreement.correlation.draws import read_draws
 from voirdire.agreement.correlation.grid import Grid, score_grids, with_human
 from voirdire.agreement.correlation.levels import COEFFICIENTS
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import read_scores
 
@@ -88,14 +88,10 @@ def read_request(
     chosen = [one for one in known if one not in people] if metrics is None else list(dict.fromkeys(metrics))
     names = _asked_measures(measures, level)
     problems = [
-        f"human {one!r} is not a judge of the table; its judges are {known_names(scores.judges)}"
-        for one in people
-        if one not in scores.judges
-    ]
-    problems += [
-        f"metric {one!r} is not a judge of the table; its judges are {known_names(known)}"
-        for one in chosen
-        if one not in known
+        f"{what} {one!r} is not a judge of the table; its judges are {known_names(of)}"
+        for what, given, of in (("human", people, scores.judges), ("metric", chosen, known))
+        for one in given
+        if one not in of
     ]
     problems += [f"{one!r} is given as the human and as a metric" for one in chosen if one in people]
     problems += [
@@ -118,17 +114,14 @@ def read_request(
         problems.append("there is no metric to compare with people; every judge of the table is human")
     if len(people) > 1 and PEOPLE in known:
         problems.append(f"a judge is called {PEOPLE!r}, which means something here; rename it")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     name = people[0] if len(people) == 1 else PEOPLE
     found = score_grids(scores, phase)
     if len(people) > 1:
         found = [with_human(grid, people, name) for grid in found]
     posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in found]
-    found = [
-        _add_posterior_means(grid, drawn.judges if drawn else (), arrays)
-        for grid, arrays in zip(found, posterior, strict=True)
-    ]
+    if drawn:
+        found = [_add_posterior_means(*each, drawn.judges) for each in zip(found, posterior, strict=True)]
     return Request(found, name, tuple(chosen), names, posterior)
 
 
@@ -138,7 +131,7 @@ def _asked_measures(measures: str | Iterable[str] | None, level: str) -> tuple[s
     return (measures,) if isinstance(measures, str) else tuple(dict.fromkeys(measures))
 
 
-def _add_posterior_means(grid: Grid, judges: Sequence[str], draws: dict[str, FloatArray]) -> Grid:
+def _add_posterior_means(grid: Grid, draws: dict[str, FloatArray], judges: Sequence[str]) -> Grid:
     """Add a column for each metric with draws: their mean, NaN where there are none."""
     for judge in judges:
         nothing = np.full(len(grid.items), np.nan)

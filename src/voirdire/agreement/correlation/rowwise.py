@@ -56,8 +56,7 @@ def _scale_and_round(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[n
     size = np.abs(centred).max(axis=-1, keepdims=True, initial=0.0)
     varies = size > _ROUNDING * top
     scaled = np.divide(centred, size, out=np.zeros_like(centred), where=varies)
-    rounded: FloatArray = np.round(scaled, 12)
-    return rounded
+    return np.asarray(np.round(scaled, 12))
 
 
 def _pearson_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
@@ -74,8 +73,7 @@ def _spearman_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
 def _weighted_mid_ranks(x: FloatArray, w: FloatArray) -> FloatArray:
     """Weighted mid-ranks minus their mean."""
     above = np.sign(x[..., :, None] - x[..., None, :])
-    ranks: FloatArray = np.sum(above * w[..., None, :], axis=-1) / 2
-    return ranks
+    return np.asarray(np.sum(above * w[..., None, :], axis=-1) / 2)
 
 
 def _pair_signs(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -99,8 +97,7 @@ def _count_distinct(x: FloatArray, w: FloatArray) -> FloatArray:
     """Number of distinct values among columns of positive weight."""
     present = w > 0
     same = (x[..., :, None] == x[..., None, :]) & present[..., None, :]
-    distinct: FloatArray = np.sum(present / np.maximum(same.sum(axis=-1), 1), axis=-1).round()
-    return distinct
+    return np.asarray(np.sum(present / np.maximum(same.sum(axis=-1), 1), axis=-1).round())
 
 
 def _concordance_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.agreement.correlation.grid import Grid
-from voirdire.agreement.correlation.levels import Average, Level
+from voirdire.agreement.correlation.levels import Average, Level, average_contexts, context_values
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
-from voirdire.agreement.engine.draws import chunk_sizes
-from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, permutation_p
+from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, swap_p_value
 from voirdire.agreement.engine.statistic import FloatArray, ratio_or_nan
 
 
@@ -59,22 +58,16 @@ def swap_test_p_value(
     """
     check_permutations(permutations)
     both = np.stack([_standard_scores(a), _standard_scores(b)])
-    rng = np.random.default_rng(seed)
 
-    def swapped_difference(swapped: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
-        first = np.where(swapped, both[1], both[0])
-        second = np.where(swapped, both[0], both[1])
-        return _coefficient_of_rows(name, grid, first, human, level, average) - _coefficient_of_rows(
-            name, grid, second, human, level, average
+    def swapped_difference(swapped: FloatArray) -> FloatArray:
+        first, second = (
+            _coefficient_of_rows(name, grid, np.where(swapped > 0, one, other), human, level, average)
+            for one, other in (both[::-1], both)
         )
+        return first - second
 
-    width = len(a) if level == "pooled" else 4 * len(a)
-    null = [
-        swapped_difference(rng.integers(0, 2, (rows, len(a))).astype(bool))
-        for rows in chunk_sizes(permutations, 4 * width)
-    ]
-    observed = float(swapped_difference(np.zeros((1, len(a)), bool))[0])
-    return permutation_p(observed, np.concatenate(null))
+    width = 4 * len(a) * (1 if level == "pooled" else 4)
+    return swap_p_value(swapped_difference, len(a), permutations, seed, width)
 
 
 def _standard_scores(x: FloatArray) -> FloatArray:
@@ -82,8 +75,7 @@ def _standard_scores(x: FloatArray) -> FloatArray:
     # scaled before they are squared, so that very large and small scores stay in range
     centred /= np.abs(centred).max(initial=0.0) or 1.0
     spread = centred.std()
-    standard: FloatArray = centred / spread if spread > 0 else centred
-    return standard
+    return np.asarray(centred / spread if spread > 0 else centred)
 
 
 def _coefficient_of_rows(
@@ -96,28 +88,13 @@ def _coefficient_of_rows(
 
             return rowwise_coefficient("pearson", rankdata(x, axis=1), rankdata(human), np.ones(x.shape[1]))
         return rowwise_coefficient(name, x, human, np.ones(x.shape[1]))
-    assert grid.context is not None
-    columns = grid.places()
-    shape = (len(x), int(grid.context.max()) + 1, int(columns.max()) + 1)
-    cells, people = np.full(shape, np.nan), np.full(shape[1:], np.nan)
-    cells[:, grid.context, columns] = x
-    people[grid.context, columns] = human
-    if level == "system":
-        known = ~np.isnan(people)
-        number = known.sum(axis=0)
-        means = ratio_or_nan(np.where(known, cells, 0.0).sum(axis=1), number)
-        return rowwise_coefficient(
-            name, means, ratio_or_nan(np.where(known, people, 0.0).sum(axis=0), number), np.ones(shape[2])
-        )
-    value = rowwise_coefficient(name, cells, people, np.ones(shape[2]))
-    defined = ~np.isnan(value)
-    filled = np.where(defined, value, 0.0)
-    if average == "fisher":
-        # A context that is perfect after a swap has no finite z: the mean is undefined there.
-        perfect = (np.abs(filled) >= 1 - 1e-12).any(axis=1)
-        z = np.arctanh(np.clip(filled, -1 + 1e-12, 1 - 1e-12))
-        fisher: FloatArray = np.where(
-            perfect, np.nan, np.tanh(ratio_or_nan(z.sum(axis=1), defined.sum(axis=1)))
-        )
-        return fisher
-    return ratio_or_nan(filled.sum(axis=1), defined.sum(axis=1))
+    cells, people = grid.square(x), grid.square(human)
+    ones = np.ones(cells.shape[-1])
+    if level == "context":
+        values = context_values(rowwise_coefficient(name, cells, people, ones), average)
+        return average_contexts(values.sum(axis=-2), average)
+    known = ~np.isnan(people)
+    means, of_people = (
+        ratio_or_nan(np.where(known, one, 0.0).sum(axis=-2), known.sum(axis=0)) for one in (cells, people)
+    )
+    return rowwise_coefficient(name, means, of_people, ones)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from voirdire.agreement.coefficients.pairwise import tie_threshold
-from voirdire.agreement.coefficients.rows import COLUMNS
+from voirdire.agreement.coefficients.rows import COLUMNS, Row, frame_of_rows
 from voirdire.agreement.correlation.draws import statistic_over_draws
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import (
@@ -105,8 +105,6 @@ def metaeval(
     >>> found[["measure", "value", "n"]].values.tolist()
     [['spearman', 0.9, 5]]
     """
-    import pandas as pd
-
     library = library_of(table)
     if humans is not None or isinstance(table, list | tuple):
         several = table if isinstance(table, list | tuple) else [table]
@@ -120,49 +118,9 @@ def metaeval(
         )
     parts = product(range(len(asked.grids)), asked.measures)
     how, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
-    found = how.map(lambda part: _compare_with_best(asked, *part, grouping), parts)
+    found = how.map(lambda part: _Cell(asked, *part, grouping).rows(), parts)
     rows = [row for part in found for row in part]
-    text = {"measure", "judges", "criterion", "level", "note"}
-    made = pd.DataFrame(
-        {
-            key: pd.Series([row[key] for row in rows], dtype=object if key in text else None)
-            for key in (*COLUMNS, *MORE)
-        }
-    )
-    return convert_to_library(made, library)
-
-
-def _compare_with_best(asked: Request, number: int, name: str, grouping: Grouping) -> list[dict[str, object]]:
-    """The rows of one criterion and coefficient, with the metrics' places."""
-    grid, draws = asked.grids[number], asked.draws[number]
-    human = grid.judge_scores(asked.human)
-    columns = {metric: grid.judge_scores(metric) for metric in asked.metrics}
-    found = {
-        metric: _resample_metric(name, grid, column, human, draws.get(metric), grouping)
-        for metric, column in columns.items()
-    }
-    ranked = sorted(
-        (metric for metric, one in found.items() if not np.isnan(one.estimate)),
-        key=lambda metric: -found[metric].estimate,
-    )
-    rows = []
-    for metric in asked.metrics:
-        row = _result_row(name, grid, metric, asked.human, found[metric], grouping)
-        row |= {
-            "place": None,
-            "behind": np.nan,
-            "behind_low": np.nan,
-            "behind_high": np.nan,
-            "same_as_best": None,
-        }
-        if metric in ranked:
-            best = ranked[0]
-            values = [found[one].estimate for one in ranked]
-            row["place"] = 1 + int(np.sum(np.array(values) > found[metric].estimate + 1e-12))
-            row |= _distance_behind_best(name, grid, columns, human, draws, best, metric, found, grouping)
-            row["note"] = "; ".join(filter(None, [_rank_in_words(row, len(ranked)), str(row["note"])]))
-        rows.append(row)
-    return rows
+    return convert_to_library(frame_of_rows(rows, (*COLUMNS, *MORE)), library)
 
 
 def _rank_in_words(row: dict[str, object], metrics: int) -> str:
@@ -173,92 +131,88 @@ def _rank_in_words(row: dict[str, object], metrics: int) -> str:
     return ", ".join(filter(None, [place, same]))
 
 
-def _resample_metric(
-    name: str,
-    grid: Grid,
-    metric: FloatArray,
-    human: FloatArray,
-    draws: FloatArray | None,
-    grouping: Grouping,
-) -> Replicates:
-    def statistic_of_scores(scores: FloatArray) -> Statistic | TwoWayStatistic:
-        return correlation_statistic(name, grid, scores, human, grouping)
+@dataclass(frozen=True, eq=False)
+class _Cell:
+    """One criterion and coefficient of a request."""
 
-    point, how = statistic_of_scores(metric), grouping.how
-    if draws is None:
-        return grouping.bootstrap([point], grid)[0]
-    drawn = statistic_over_draws(
-        lambda draw: statistic_of_scores(draws[draw]), len(draws), how.resamples, how.seed
-    )
-    found = grouping.bootstrap([drawn], grid)[0]
-    fixed = with_fixed_judges(point)
-    value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
-    return Replicates(value, found.draws, bootstrap_interval(value, found.draws, how.prob, how.interval))
+    asked: Request
+    number: int
+    name: str
+    grouping: Grouping
 
+    @property
+    def grid(self) -> Grid:
+        """Scores by the criterion."""
+        return self.asked.grids[self.number]
 
-def _distance_behind_best(
-    name: str,
-    grid: Grid,
-    columns: dict[str, FloatArray],
-    human: FloatArray,
-    draws: dict[str, FloatArray],
-    best: str,
-    metric: str,
-    found: dict[str, Replicates],
-    grouping: Grouping,
-) -> dict[str, object]:
-    """Distance of a metric behind the best one, on the items of both."""
-    if metric == best:
-        return {"behind": 0.0, "behind_low": 0.0, "behind_high": 0.0, "same_as_best": True}
-    one, two = found[best], found[metric]
-    if not np.array_equal(np.isnan(columns[best]), np.isnan(columns[metric])):
-        # Different items: resampled anew with what both have. The same seed gives both the same resamples.
-        common = np.where(np.isnan(columns[best]) | np.isnan(columns[metric]), np.nan, human)
-        one, two = (
-            _resample_metric(name, grid, columns[each], common, draws.get(each), grouping)
-            for each in (best, metric)
+    def rows(self) -> list[dict[str, object]]:
+        """A row for each metric, with its place among them."""
+        human = self.grid.judge_scores(self.asked.human)
+        found = {metric: self._resample(metric, human) for metric in self.asked.metrics}
+        values = {name: one.estimate for name, one in found.items() if not np.isnan(one.estimate)}
+        rows = []
+        for metric in self.asked.metrics:
+            row = self._row(metric, found[metric])
+            row |= dict(zip(MORE, (None, np.nan, np.nan, np.nan, None), strict=True))
+            if metric in values:
+                better = np.array(list(values.values())) > values[metric] + 1e-12
+                row["place"] = 1 + int(better.sum())
+                row |= self._distance_behind(max(values, key=values.__getitem__), metric, human, found)
+                row["note"] = "; ".join(filter(None, [_rank_in_words(row, len(values)), str(row["note"])]))
+            rows.append(row)
+        return rows
+
+    def _resample(self, metric: str, human: FloatArray) -> Replicates:
+        def statistic_of(scores: FloatArray) -> Statistic | TwoWayStatistic:
+            return correlation_statistic(self.name, self.grid, scores, human, self.grouping)
+
+        point, how = statistic_of(self.grid.judge_scores(metric)), self.grouping.how
+        draws = self.asked.draws[self.number].get(metric)
+        if draws is None:
+            return self.grouping.bootstrap([point], self.grid)[0]
+        drawn = statistic_over_draws(
+            lambda draw: statistic_of(draws[draw]), len(draws), how.resamples, how.seed
         )
-    gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, grouping.how.prob)
-    low, high = gap.ends
-    return {
-        "behind": one.estimate - two.estimate,
-        "behind_low": low,
-        "behind_high": high,
-        "same_as_best": None if gap.low is None else bool(low <= 0 <= high),
-    }
+        found = self.grouping.bootstrap([drawn], self.grid)[0]
+        fixed = with_fixed_judges(point)
+        value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
+        return Replicates(value, found.draws, bootstrap_interval(value, found.draws, how.prob, how.interval))
 
+    def _distance_behind(
+        self, best: str, metric: str, human: FloatArray, found: dict[str, Replicates]
+    ) -> dict[str, object]:
+        """Distance of a metric behind the best one, on the items of both."""
+        if metric == best:
+            return dict(zip(MORE[1:], (0.0, 0.0, 0.0, True), strict=True))
+        one, two = found[best], found[metric]
+        lacking, lacks = (np.isnan(self.grid.judge_scores(name)) for name in (best, metric))
+        if not np.array_equal(lacking, lacks):
+            # Different items: resampled anew with what both have. The same seed gives both the same resamples.
+            common = np.where(lacking | lacks, np.nan, human)
+            one, two = (self._resample(each, common) for each in (best, metric))
+        gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, self.grouping.how.prob)
+        low, high = gap.ends
+        same = None if gap.low is None else bool(low <= 0 <= high)
+        return dict(zip(MORE[1:], (one.estimate - two.estimate, low, high, same), strict=True))
 
-def _result_row(
-    name: str, grid: Grid, metric: str, human: str, found: Replicates, grouping: Grouping
-) -> dict[str, object]:
-    x, y = grid.judge_scores(metric), grid.judge_scores(human)
-    both = ~(np.isnan(x) | np.isnan(y))
-    n, notes = int(both.sum()), [found.interval.note]
-    if np.isnan(found.estimate):
-        notes = [undefined_note(grid, metric, human, grouping.level)]
-    elif grouping.level == "context":
-        a, b = grid.square(np.where(both, x, np.nan)), grid.square(np.where(both, y, np.nan))
-        n, note = context_note(name, a, b)
-        notes.append(note)
-        if name == "pairwise_accuracy":
-            notes.append(f"ties within {tie_threshold(a, b):.3g}")
-    elif grouping.level == "system":
-        assert grid.system is not None
-        n = len(np.unique(grid.system[both]))
-    elif name == "pairwise_accuracy":
-        notes.append(f"ties within {tie_threshold(x[None], y[None]):.3g}")
-    if found.interval.low is not None:
-        notes.append(small_sample_note(grid, grouping.how.unit))
-    notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
-    low, high = found.interval.ends
-    return {
-        "measure": name,
-        "judges": (metric, human),
-        "criterion": grid.criterion,
-        "level": grouping.level,
-        "value": found.estimate,
-        "low": low,
-        "high": high,
-        "n": n,
-        "note": "; ".join(filter(None, notes)),
-    }
+    def _row(self, metric: str, found: Replicates) -> dict[str, object]:
+        grid, human, level = self.grid, self.asked.human, self.grouping.level
+        x, y = grid.judge_scores(metric), grid.judge_scores(human)
+        both = ~(np.isnan(x) | np.isnan(y))
+        n, notes, x, y = int(both.sum()), [found.interval.note], x[None], y[None]
+        if np.isnan(found.estimate):
+            notes = [undefined_note(grid, metric, human, level)]
+        elif level == "system":
+            assert grid.system is not None
+            n = len(np.unique(grid.system[both]))
+        elif level == "context":
+            x, y = (grid.square(np.where(both, one[0], np.nan)) for one in (x, y))
+            n, note = context_note(self.name, x, y)
+            notes.append(note)
+        if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(found.estimate):
+            notes.append(f"ties within {tie_threshold(x, y):.3g}")
+        if found.interval.low is not None:
+            notes.append(small_sample_note(grid, self.grouping.how.unit))
+        notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
+        about = (self.name, (metric, human), grid.criterion, level)
+        return asdict(Row(*about, found.estimate, *found.interval.ends, n, "; ".join(filter(None, notes))))

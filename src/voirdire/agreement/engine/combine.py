@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -37,26 +37,68 @@ def mean_statistic(statistics: Sequence[Statistic]) -> Statistic:
     >>> mean_statistic([total, total]).values(np.ones((1, 2))).tolist()
     [5.0]
     """
+    return _combine_values(statistics, lambda *parts: np.mean(parts, axis=0))
+
+
+def _combine_values(statistics: Sequence[Statistic], function: Callable[..., Any]) -> Statistic:
+    """A function of the values of several statistics on the same resample."""
     counted = [one for one in statistics if isinstance(one, CountStatistic)]
     if len(counted) < len(statistics):
-        support = np.any([one.support for one in statistics], axis=0)
         return WeightedStatistic(
-            support,
-            lambda w: np.mean([one.values(w) for one in statistics], axis=0),
+            np.any([one.support for one in statistics], axis=0),
+            lambda weights: np.asarray(function(*(one.values(weights) for one in statistics))),
             sum(one.row_size for one in statistics),
         )
     ends = np.cumsum([0, *(one.row_size for one in counted)])
 
-    def mean_of_kernels(t: FloatArray) -> FloatArray:
+    def function_of_kernels(t: FloatArray) -> FloatArray:
         parts = [one.kernel(t[..., ends[place] : ends[place + 1]]) for place, one in enumerate(counted)]
-        mean: FloatArray = np.mean(parts, axis=0)
-        return mean
+        return np.asarray(function(*parts))
 
-    return CountStatistic(np.hstack([one.features for one in counted]), mean_of_kernels)
+    return CountStatistic(np.hstack([one.features for one in counted]), function_of_kernels)
 
 
 @dataclass(frozen=True, eq=False)
-class CrossedStatistic:
+class JointStatistic:
+    """Any function of weights of units and of judges.
+
+    Attributes
+    ----------
+    units, judges : int
+    function : callable
+        From weights of units (r, units) and of judges (r, judges) to values (r,), NaN where undefined.
+    row_size : int
+        Numbers that one resample needs, as of a `Statistic`.
+    alone : Statistic, optional
+        The same statistic with every judge taken once, where it is made otherwise than by weights of 1.
+
+    Examples
+    --------
+    >>> twice = JointStatistic(2, 1, lambda units, judges: units.sum(axis=1) * judges[:, 0], row_size=2)
+    >>> twice.two_way(np.array([[1.0, 2.0]]), np.array([[3.0]])).tolist()
+    [9.0]
+    """
+
+    units: int
+    judges: int
+    function: Callable[[FloatArray, FloatArray], FloatArray]
+    row_size: int
+    alone: Statistic | None = None
+
+    def fixed(self) -> Statistic:
+        """The same statistic with every judge taken once."""
+        return self.alone or WeightedStatistic(
+            np.ones(self.units, bool),
+            lambda weights: self.function(weights, np.ones((len(weights), self.judges))),
+            self.row_size,
+        )
+
+    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
+        """Values under weights of units and of judges."""
+        return self.function(weights, judge_weights)
+
+
+def crossed_statistic(statistic: Statistic, rows: IntArray, columns: IntArray) -> JointStatistic:
     """A statistic of cells of a table whose rows and columns are resampled independently.
 
     Parameters
@@ -69,74 +111,20 @@ class CrossedStatistic:
     Examples
     --------
     >>> total = CountStatistic(np.array([[1.0], [10.0], [100.0]]), lambda t: t[..., 0])
-    >>> crossed = CrossedStatistic(total, np.array([0, 0, 1]), np.array([0, 1, 1]))
+    >>> crossed = crossed_statistic(total, np.array([0, 0, 1]), np.array([0, 1, 1]))
     >>> crossed.two_way(np.array([[2.0, 0.0]]), np.array([[1.0, 1.0]])).tolist()
     [22.0]
     """
-
-    statistic: Statistic
-    rows: IntArray
-    columns: IntArray
-
-    @property
-    def judges(self) -> int:
-        """The number of columns."""
-        return int(self.columns.max()) + 1
-
-    @property
-    def row_size(self) -> int:
-        """The number of cells, and what the statistic needs."""
-        return len(self.rows) + self.statistic.row_size
-
-    def fixed(self) -> Statistic:
-        """The statistic of the cells with rows to be resampled."""
-        return group_statistic(self.statistic, self.rows)
-
-    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
-        """Values under weights of rows and of columns."""
-        return self.statistic.values(weights[:, self.rows] * judge_weights[:, self.columns])
+    return JointStatistic(
+        int(rows.max()) + 1,
+        int(columns.max()) + 1,
+        lambda weights, judge_weights: statistic.values(weights[:, rows] * judge_weights[:, columns]),
+        len(rows) + statistic.row_size,
+        group_statistic(statistic, rows),
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class JointStatistic:
-    """Any function of weights of units and of judges.
-
-    Parameters
-    ----------
-    units, judges : int
-        The sizes of the two directions.
-    function : callable
-        Maps weights of shapes (r, units) and (r, judges) to values of shape (r,).
-    row_size : int
-        How many numbers one resample needs.
-
-    Examples
-    --------
-    >>> table = np.array([[1.0, 2.0], [3.0, 4.0]])
-    >>> total = JointStatistic(2, 2, lambda w, v: np.sum((w @ table) * v, axis=1), 4)
-    >>> total.fixed().values(np.array([[1.0, 0.0]])).tolist()
-    [3.0]
-    """
-
-    units: int
-    judges: int
-    function: Callable[[FloatArray, FloatArray], FloatArray]
-    row_size: int
-
-    def fixed(self) -> Statistic:
-        """The same statistic with every judge taken once."""
-        return WeightedStatistic(
-            np.ones(self.units, bool),
-            lambda weights: self.function(weights, np.ones((len(weights), self.judges))),
-            self.row_size,
-        )
-
-    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
-        """Values under weights of units and of judges."""
-        return self.function(weights, judge_weights)
-
-
-TwoWayStatistic: TypeAlias = PanelStatistic | CrossedStatistic | JointStatistic
+TwoWayStatistic: TypeAlias = PanelStatistic | JointStatistic
 
 
 def with_fixed_judges(statistic: Statistic | TwoWayStatistic) -> Statistic:
@@ -182,15 +170,7 @@ def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -
         raise ValueError(
             f"a paired difference needs the same units; these have {len(a.support)} and {len(b.support)}"
         )
-    if isinstance(a, CountStatistic) and isinstance(b, CountStatistic):
-        split, first, second = a.row_size, a.kernel, b.kernel
-        return CountStatistic(
-            np.hstack([a.features, b.features]), lambda t: first(t[..., :split]) - second(t[..., split:])
-        )
-    one, two = a, b
-    return WeightedStatistic(
-        a.support | b.support, lambda w: one.values(w) - two.values(w), a.row_size + b.row_size
-    )
+    return _combine_values([a, b], np.subtract)
 
 
 def _difference_of_panels(a: TwoWayStatistic, b: TwoWayStatistic) -> TwoWayStatistic:

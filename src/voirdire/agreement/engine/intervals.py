@@ -72,8 +72,7 @@ def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
     influence = np.where(weights > 0, influence, 0.0)
     centre = np.sum(weights * influence, axis=1) / n
     squares = np.sum(weights * (influence - centre[:, None]) ** 2, axis=1)
-    errors: FloatArray = np.sqrt(squares * n / np.maximum(n - 1, 1))
-    return errors
+    return np.asarray(np.sqrt(squares * n / np.maximum(n - 1, 1)))
 
 
 def _kernel_gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArray:
@@ -229,6 +228,19 @@ def normal_interval(estimate: float, error: float, prob: float) -> Interval:
     return Interval(estimate - half, estimate + half, "" if error > _SAME else same)
 
 
+def wilson_ends(share: float, worth: float, reach: float) -> tuple[float, float]:
+    """Wilson's interval of a share that is worth so many answers; ``reach`` is the quantile.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson_ends(1.0, 20.0, 1.96)]
+    [0.839, 1.0]
+    """
+    c = reach**2 / worth
+    middle, half = share + c / 2, reach * math.sqrt((share * (1 - share) + c / 4) / worth)
+    return float((middle - half) / (1 + c)), float((middle + half) / (1 + c))
+
+
 def bca_tails(
     estimate: float, draws: FloatArray, jackknife: FloatArray, tails: FloatArray
 ) -> FloatArray | None:
@@ -253,8 +265,7 @@ def bca_tails(
     acceleration = np.sum(deviation**3) / (6 * spread**1.5) if spread > 0 else 0.0
     bias = ndtri(below)
     z = bias + ndtri(tails)
-    levels: FloatArray = ndtr(bias + z / (1 - acceleration * z))
-    return levels
+    return np.asarray(ndtr(bias + z / (1 - acceleration * z)))
 
 
 def _bca_failure_reason(jackknife: FloatArray) -> str:

@@ -25,6 +25,7 @@ from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, no
 from voirdire.agreement.engine.resampling import ANALYTIC, Method, Resampling, Settings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, Statistic
 from voirdire.errors import InputError
+from voirdire.typing import Bools
 
 # Intervals from fewer clusters than this cover too little (Cameron, Gelbach and Miller, Review of Economics
 # and Statistics 90, 2008).
@@ -63,14 +64,16 @@ class Replicates:
     @property
     def share_at_least_zero(self) -> float:
         """Share of resamples at or above zero: P(A >= B) of a difference A - B, NaN where undefined."""
-        defined = self.draws[~np.isnan(self.draws)]
-        return float(np.mean(defined >= -1e-12)) if len(defined) else float("nan")
+        return self._share(self.draws >= -1e-12)
 
     @property
     def share_above_zero(self) -> float:
         """Share of resamples above zero: P(A > B) of a difference A - B, NaN where undefined."""
-        defined = self.draws[~np.isnan(self.draws)]
-        return float(np.mean(defined > 1e-12)) if len(defined) else float("nan")
+        return self._share(self.draws > 1e-12)
+
+    def _share(self, holds: Bools) -> float:
+        defined = holds[~np.isnan(self.draws)]
+        return float(np.mean(defined)) if len(defined) else float("nan")
 
 
 def bootstrap(
@@ -181,24 +184,29 @@ def _resample_units(statistics: Sequence[Statistic], how: Resampling) -> list[Re
             errors[place] += [standard_errors(one, weights)] if studentised else []
     found = []
     for one, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
-        drawn, jackknife, error = np.concatenate(values), None, None
+        jackknife = None
         if how.interval == "bca":
-            jackknife = np.concatenate(
-                [_values_in_parts(one, weights) for weights in leave_one_out_weights(units)]
-            )
-        if studentised:
-            error = float(standard_errors(one, whole)[0])
-        interval = bootstrap_interval(
-            estimate,
-            drawn,
-            how.prob,
-            how.interval,
-            jackknife=jackknife,
-            error=error,
-            errors=np.concatenate(spread) if studentised else None,
+            left_out = [_values_in_parts(one, weights) for weights in leave_one_out_weights(units)]
+            jackknife = np.concatenate(left_out)
+        studied = (
+            (float(standard_errors(one, whole)[0]), np.concatenate(spread)) if studentised else (None, None)
         )
-        found.append(Replicates(estimate, drawn, interval))
+        found.append(_with_interval(estimate, np.concatenate(values), how, jackknife, *studied))
     return found
+
+
+def _with_interval(
+    estimate: float,
+    draws: FloatArray,
+    how: Resampling,
+    jackknife: FloatArray | None,
+    error: float | None = None,
+    errors: FloatArray | None = None,
+) -> Replicates:
+    interval = bootstrap_interval(
+        estimate, draws, how.prob, how.interval, jackknife=jackknife, error=error, errors=errors
+    )
+    return Replicates(estimate, draws, interval)
 
 
 def _values_in_parts(statistic: Statistic, weights: FloatArray) -> FloatArray:
@@ -218,31 +226,24 @@ def _resample_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
     def values_both_ways(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
         everywhere = np.zeros((len(weights), len(used)))
         everywhere[:, used] = weights
-        parts = [
-            panel.two_way(everywhere[rows], judge_weights[rows]) for rows in _row_slices(len(weights), width)
-        ]
-        return np.concatenate(parts)
+        every = _row_slices(len(weights), width)
+        return np.concatenate([panel.two_way(everywhere[rows], judge_weights[rows]) for rows in every])
 
-    for_units, for_judges = (
-        np.random.default_rng(child) for child in np.random.SeedSequence(how.seed).spawn(2)
-    )
+    streams = np.random.SeedSequence(how.seed).spawn(2)
+    for_units, for_judges = (np.random.default_rng(child) for child in streams)
     judge_draws = np.concatenate(list(bootstrap_weights(judges, how.resamples, for_judges)))
     parts: list[FloatArray] = []
     for rows in _row_slices(how.resamples, units):
-        count = rows.stop - rows.start
+        weights = np.ones((rows.stop - rows.start, units))
         if how.unit == "both" and units:
-            weights = np.concatenate(list(bootstrap_weights(units, count, for_units)))
-        else:
-            weights = np.ones((count, units))
+            weights = np.concatenate(list(bootstrap_weights(units, len(weights), for_units)))
         parts.append(values_both_ways(weights, judge_draws[rows]))
     draws = np.concatenate(parts)
     jackknife = None
     if how.interval == "bca":
         without = np.concatenate(list(leave_one_out_weights(judges)))
         jackknife = values_both_ways(np.ones((judges, units)), without)
-    return Replicates(
-        estimate, draws, bootstrap_interval(estimate, draws, how.prob, how.interval, jackknife=jackknife)
-    )
+    return _with_interval(estimate, draws, how, jackknife)
 
 
 def _one_unit_replicates(estimate: float, how: Resampling) -> Replicates:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.parallel import run_in_order
 from voirdire.settings import PROB
 
@@ -102,8 +102,7 @@ class Resampling:
             problems.append(
                 "a studentised interval is not offered when judges are resampled; use percentile, basic or bca"
             )
-        if problems:
-            raise InputError(problems)
+        raise_problems(problems)
 
     @classmethod
     def of(
@@ -146,8 +145,7 @@ class Resampling:
             for name, one in chosen.items()
             if one not in offered[name]
         ]
-        if problems:
-            raise InputError(problems)
+        raise_problems(problems)
         return replace(made, **chosen)  # type: ignore[arg-type]
 
     @property

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +80,7 @@ class CountStatistic:
     @property
     def support(self) -> NDArray[np.bool_]:
         """True for units that contribute something; shape (units,)."""
-        used: NDArray[np.bool_] = np.any(self.features != 0, axis=1)
-        return used
+        return np.asarray(np.any(self.features != 0, axis=1))
 
     def merge(self, groups: IntArray) -> CountStatistic:
         """Add up the features of each group of units, groups being coded 0, 1, ... without gaps."""
@@ -222,9 +221,25 @@ def share_statistic(used: NDArray[np.bool_], hit: NDArray[np.bool_]) -> CountSta
     >>> share.values(np.ones((1, 3))).tolist()
     [0.5]
     """
-    return CountStatistic(
-        np.column_stack([used, used & hit]).astype(float), lambda t: ratio_or_nan(t[..., 1], t[..., 0])
-    )
+    return mean_over_units(used, hit)
+
+
+def mean_over_units(used: NDArray[np.bool_], value: NDArray[Any]) -> CountStatistic:
+    """The mean of a value over used units, whatever it is elsewhere; undefined where none is used.
+
+    Examples
+    --------
+    >>> mean = mean_over_units(np.array([True, False, True]), np.array([1.0, np.nan, 4.0]))
+    >>> mean.values(np.ones((1, 3))).tolist()
+    [2.5]
+    """
+    features = np.column_stack([used, np.where(used, value, 0.0)]).astype(float)
+    return CountStatistic(features, mean_from_totals)
+
+
+def mean_from_totals(totals: FloatArray) -> FloatArray:
+    """The mean from the number of values and their sum, shape (..., 2)."""
+    return ratio_or_nan(totals[..., 1], totals[..., 0])
 
 
 def ratio_or_nan(

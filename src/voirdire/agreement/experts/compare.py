@@ -103,13 +103,8 @@ def compare_judges(
     ):
         ratings, column, experts = add_reference_column(ratings, reference, REFERENCE)
         others = other_judges(ratings.judges, [*experts, column], "the reference", judges, least=2)
-        problem = misfit_reason(made, ratings)
-        if problem:
+        if problem := misfit_reason(made, ratings):
             raise InputError(problem)
-        if how.unit == "context" and ratings.contexts is None:
-            raise InputError(
-                "unit 'context' needs a context for every item; the table has no column 'context'"
-            )
         for a, b in combinations(others, 2):
             both = ratings.select([a, b, column])
             both = both.keep(both.complete)

@@ -19,7 +19,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings, other_judges
-from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import mean_statistic
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Statistic, ratio_or_nan
@@ -92,11 +92,13 @@ def detection(
     how = Resampling.of(settings)
     if empty not in ("undefined", "zero"):
         raise InputError(f"empty {empty!r} is not known; give 'undefined' or 'zero'")
-    rows: list[Row] = []
-    for ratings in ratings_by_criterion(read_labels(table, levels=levels)):
-        for judge in other_judges(ratings.judges, [truth], "the truth", judges, least=1):
-            rows += result_rows(_detection_tasks(ratings.select([truth, judge]), zero=empty == "zero"), how)
-    return result_frame(rows)
+    tasks = [
+        task
+        for ratings in ratings_by_criterion(read_labels(table, levels=levels))
+        for judge in other_judges(ratings.judges, [truth], "the truth", judges, least=1)
+        for task in _detection_tasks(ratings.select([truth, judge]), zero=empty == "zero")
+    ]
+    return result_frame(result_rows(tasks, how))
 
 
 def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:

@@ -19,14 +19,14 @@ import numpy as np
 from voirdire.agreement.coefficients.majority import add_tie_level, majority_answer, share_agreeing
 from voirdire.agreement.coefficients.match import Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings, other_judges, unknown_names
-from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import OTHERS
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.combine import difference, mean_statistic
 from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import Statistic, share_statistic
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.rated import known_names
 
@@ -92,13 +92,12 @@ def expert_agreement(
     >>> found[["agreement_with_majority", "agreement_with_any", "miss_tie_against_split"]].tolist()
     [1.0, 0.5, 0.5]
     """
-    how = Resampling.of(settings)
-    rows: list[Row] = []
+    how, tasks = Resampling.of(settings), list[Task]()
     for ratings in ratings_by_criterion(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
         ratings = add_tie_level(ratings)
         panel, size = ratings.select(experts), len(experts)
-        tasks = [task for judge in others for task in _compare_with_experts(ratings.select([judge]), panel)]
+        tasks += [task for judge in others for task in _compare_with_experts(ratings.select([judge]), panel)]
         tasks += [
             Task(
                 "all_agree" if m == size else f"at_least_{m}_agree",
@@ -109,8 +108,7 @@ def expert_agreement(
             )
             for m in range(size, max(size // 2, 1), -1)
         ]
-        rows += result_rows(tasks, how)
-    return result_frame(rows)
+    return result_frame(result_rows(tasks, how))
 
 
 def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
@@ -127,8 +125,7 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     >>> expert_names(ratings_from_matrix([["a", "b", "c"]], judges=["e1", "e2", "gpt"]), ["e1", "e2"], None)
     ['gpt']
     """
-    if strange := unknown_names("judge", experts, ratings.judges):
-        raise InputError(strange)
+    raise_problems(unknown_names("judge", experts, ratings.judges))
     if len(set(experts)) < max(2, len(experts)):
         raise InputError(
             f"experts {list(experts)!r} must be two or more different judges of {known_names(ratings.judges)}; "
@@ -212,11 +209,10 @@ def leave_one_expert_out(
     how = Resampling.of(settings)
     if len(experts) < 3:
         raise InputError(f"leaving one expert out needs three or more; there are {len(experts)}")
-    rows: list[Row] = []
+    tasks: list[Task] = []
     for ratings in ratings_by_criterion(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
         ratings = add_tie_level(ratings)
-        tasks: list[Task] = []
 
         def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
             why = f"undefined: no item was answered by {judge!r} and {other!r}"
@@ -235,8 +231,7 @@ def leave_one_expert_out(
             add_task("agreement_rate", name, OTHERS, "mean", mean)
         for judge in others:
             add_task("difference", judge, LEFT_OUT, "mean", difference(means[judge], means[LEFT_OUT]))
-        rows += result_rows(tasks, how)
-    return result_frame(rows)
+    return result_frame(result_rows(tasks, how))
 
 
 def _probability_note(found: Replicates) -> str:

@@ -12,9 +12,9 @@ MAREval reports pass rates of explanations (Table 4) and an online A/B test (Tab
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +25,9 @@ from voirdire.agreement.coefficients.ratings import unknown_names
 from voirdire.agreement.coefficients.rows import Row, result_frame
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB
+from voirdire.tables.encode import level_positions
 from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
@@ -56,13 +57,34 @@ class Comparison:
     a: float
     b: float
     difference: float
-    low: float
-    high: float
-    lift: float
-    lift_low: float
-    lift_high: float
-    p_value: float
+    low: float = math.nan
+    high: float = math.nan
+    lift: float = math.nan
+    lift_low: float = math.nan
+    lift_high: float = math.nan
+    p_value: float = math.nan
     note: str = ""
+
+    def with_lift(self, var_a: float, var_b: float, cov: float = 0.0) -> Comparison:
+        """With the lift of means and its interval by Fieller, from their variances and covariance times q^2.
+
+        The ratios r with (a - r b)^2 <= var_a - 2 r cov + r^2 var_b.
+        """
+        lift = self.difference / self.b if self.b else math.nan
+        base, middle = self.b**2 - var_b, self.a * self.b - cov
+        if base <= 0:
+            return replace(self, lift=lift, note="lift has no interval: the second mean may be zero")
+        root = max(middle**2 - base * (self.a**2 - var_a), 0.0) ** 0.5
+        low, high = (float((middle + end) / base) - 1 for end in (-root, root))
+        return replace(self, lift=lift, lift_low=low, lift_high=high)
+
+    def with_ratio(self, a: tuple[float, float], b: tuple[float, float], phi: float = 0.0) -> Comparison:
+        """With the lift of pass rates and its interval by MOVER-R, from their intervals and correlation."""
+        if not (self.a and self.b):
+            why = "lift undefined: a group without passes"
+            return replace(self, note="; ".join(filter(None, [self.note, why])))
+        low, high = ratio_interval((self.a, *a), (self.b, *b), phi)
+        return replace(self, lift=self.a / self.b - 1, lift_low=low - 1, lift_high=high - 1)
 
 
 def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) -> pd.DataFrame:
@@ -102,17 +124,15 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
         problems.append("thresholds is empty; give the least score that passes, by criterion")
     if scores.phase is not None:
         problems.append("a gate would mix phases; keep the rows of one phase and leave the column out")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     matched = {ratings.criterion or scores.criteria[0]: ratings for ratings in ratings_by_criterion(scores)}
     units = sorted({unit for name in thresholds for unit in matched[name].units})
-    place = {unit: row for row, unit in enumerate(units)}
     rows: list[Row] = []
     for column, judge in enumerate(scores.judges):
         passed = np.full((len(units), len(thresholds)), np.nan)
         for number, (name, least) in enumerate(thresholds.items()):
             given = matched[name].numbers()[:, column]
-            rows_of = [place[unit] for unit in matched[name].units]
+            rows_of = level_positions(matched[name].units, units)
             passed[rows_of, number] = np.where(np.isnan(given), np.nan, given >= least)
             rows.append(_pass_rate_row(judge, name, passed[:, number], prob))
         if len(thresholds) > 1:
@@ -123,13 +143,10 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
 def _pass_rate_row(judge: str, criterion: str, passed: FloatArray, prob: float) -> Row:
     known = passed[~np.isnan(passed)]
     n = len(known)
+    about = ("pass_rate", (judge,), criterion, None)
     if n == 0:
-        nan = float("nan")
-        return Row(
-            "pass_rate", (judge,), criterion, None, nan, nan, nan, 0, f"undefined: {judge!r} scored no item"
-        )
-    low, high = pass_interval(int(known.sum()), n, prob)
-    return Row("pass_rate", (judge,), criterion, None, float(known.mean()), low, high, n)
+        return Row(*about, math.nan, math.nan, math.nan, 0, f"undefined: {judge!r} scored no item")
+    return Row(*about, float(known.mean()), *pass_interval(int(known.sum()), n, prob), n)
 
 
 def pass_interval(passes: int, n: int, prob: float = PROB) -> tuple[float, float]:
@@ -188,20 +205,11 @@ def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob
     a, b = passes_a / n_a, passes_b / n_b
     counts = (passes_a, n_a, passes_b, n_b)
     low, high = confint_proportions_2indep(*counts, method="newcomb", compare="diff", alpha=1 - prob)
-    nan, notes = float("nan"), []
-    p = nan
+    p, note = math.nan, "p_value undefined: all items pass, or all fail"
     if 0 < passes_a + passes_b < n_a + n_b:
-        p = float(proportions_ztest([passes_a, passes_b], [n_a, n_b])[1])
-    else:
-        notes.append("p_value undefined: all items pass, or all fail")
-    lift = lift_low = lift_high = nan
-    if passes_a and passes_b:
-        lift = a / b - 1
-        of_a, of_b = (a, *pass_interval(passes_a, n_a, prob)), (b, *pass_interval(passes_b, n_b, prob))
-        lift_low, lift_high = (end - 1 for end in ratio_interval(of_a, of_b))
-    else:
-        notes.append("lift undefined: a group without passes")
-    return Comparison(a, b, a - b, float(low), float(high), lift, lift_low, lift_high, p, "; ".join(notes))
+        p, note = float(proportions_ztest([passes_a, passes_b], [n_a, n_b])[1]), ""
+    found = Comparison(a, b, a - b, float(low), float(high), p_value=p, note=note)
+    return found.with_ratio(pass_interval(passes_a, n_a, prob), pass_interval(passes_b, n_b, prob))
 
 
 def ratio_interval(
@@ -267,24 +275,13 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     x, y = finite_numbers(a, "a"), finite_numbers(b, "b")
     mean_a, mean_b = float(x.mean()), float(y.mean())
     var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
-    difference, nan = mean_a - mean_b, float("nan")
+    found = Comparison(mean_a, mean_b, mean_a - mean_b)
     if var_a + var_b == 0:
-        why = "interval and p_value undefined: neither group varies"
-        return Comparison(mean_a, mean_b, difference, nan, nan, nan, nan, nan, nan, why)
+        return replace(found, note="interval and p_value undefined: neither group varies")
     welch = ttest_ind(x, y, equal_var=False)
-    quantile, ends = float(t.ppf((1 + prob) / 2, welch.df)), welch.confidence_interval(prob)
-    middle = (mean_a, mean_b, difference, float(ends.low), float(ends.high))
-    found = partial(Comparison, *middle, p_value=float(welch.pvalue))
-    # Fieller: the ratios r with (mean_a - r mean_b)^2 <= q^2 (var_a + r^2 var_b).
-    base = mean_b**2 - quantile**2 * var_b
-    lift = difference / mean_b if mean_b else nan
-    if base <= 0:
-        return found(
-            lift=lift, lift_low=nan, lift_high=nan, note="lift has no interval: the second mean may be zero"
-        )
-    root = (mean_a * mean_b) ** 2 - base * (mean_a**2 - quantile**2 * var_a)
-    low, high = ((mean_a * mean_b + sign * max(root, 0.0) ** 0.5) / base - 1 for sign in (-1, 1))
-    return found(lift=lift, lift_low=low, lift_high=high)
+    ends, square = welch.confidence_interval(prob), float(t.ppf((1 + prob) / 2, welch.df)) ** 2
+    found = replace(found, low=float(ends.low), high=float(ends.high), p_value=float(welch.pvalue))
+    return found.with_lift(square * var_a, square * var_b)
 
 
 def _check_counts(passes: int, n: int) -> None:

@@ -13,13 +13,13 @@ With d_u = a_u - b_u the differences of n units, their mean d and standard devia
 from __future__ import annotations
 
 import math
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.experts.gates import Comparison, finite_numbers, pass_interval, ratio_interval
+from voirdire.agreement.experts.gates import Comparison, finite_numbers, pass_interval
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 
@@ -57,32 +57,20 @@ def compare_paired_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> C
     x, y = finite_numbers(a, "a"), finite_numbers(b, "b")
     if len(x) != len(y):
         raise InputError(f"a has {len(x)} values and b has {len(y)}; paired ones are as many, unit by unit")
-    n, d, nan = len(x), x - y, float("nan")
-    mean_a, mean_b, difference = float(x.mean()), float(y.mean()), float(d.mean())
-    values = np.unique(np.concatenate([x, y]))
+    n, d = len(x), x - y
     error = float(d.std(ddof=1)) / n**0.5
-    p = nan
-    if len(values) <= 2:
-        p = mcnemar_p(int((d > 0).sum()), int((d < 0).sum()))
+    found = Comparison(float(x.mean()), float(y.mean()), float(d.mean()))
+    if len(np.unique(np.concatenate([x, y]))) <= 2:
+        found = replace(found, p_value=mcnemar_p(int((d > 0).sum()), int((d < 0).sum())))
     elif error > 0:
-        p = float(2 * t.sf(abs(difference) / error, n - 1))
-    lift = difference / mean_b if mean_b else nan
-    found = partial(Comparison, a=mean_a, b=mean_b, difference=difference, lift=lift, p_value=p)
+        found = replace(found, p_value=float(2 * t.sf(abs(found.difference) / error, n - 1)))
     if error == 0:
-        why = "interval undefined: the difference is the same throughout"
-        return found(low=nan, high=nan, lift_low=nan, lift_high=nan, note=why)
+        lift = found.difference / found.b if found.b else math.nan
+        return replace(found, lift=lift, note="interval undefined: the difference is the same throughout")
     quantile = float(t.ppf((1 + prob) / 2, n - 1))
-    ends = {"low": difference - quantile * error, "high": difference + quantile * error}
-    # Fieller: the ratios r with (mean_a - r mean_b)^2 <= q^2 (var_a - 2 r cov + r^2 var_b).
+    found = replace(found, low=found.difference - quantile * error, high=found.difference + quantile * error)
     (var_a, cov), (_, var_b) = np.cov(x, y) * quantile**2 / n
-    base, middle = mean_b**2 - var_b, mean_a * mean_b - cov
-    if base <= 0:
-        why = "lift has no interval: the second mean may be zero"
-        return found(**ends, lift_low=nan, lift_high=nan, note=why)
-    root = float(max(middle**2 - base * (mean_a**2 - var_a), 0.0)) ** 0.5
-    return found(
-        **ends, lift_low=float((middle - root) / base) - 1, lift_high=float((middle + root) / base) - 1
-    )
+    return found.with_lift(float(var_a), float(var_b), float(cov))
 
 
 def compare_paired_pass_rates(
@@ -119,18 +107,13 @@ def compare_paired_pass_rates(
     if min(counts) < 0 or n < 1:
         raise InputError(f"{counts} are no numbers of units; give how many pass both, one alone, and neither")
     Resampling(prob=prob)
-    a, b, nan = (both + only_a) / n, (both + only_b) / n, float("nan")
-    (low_a, high_a), (low_b, high_b) = (
-        pass_interval(passes, n, prob) for passes in (both + only_a, both + only_b)
-    )
+    a, b, p = (both + only_a) / n, (both + only_b) / n, mcnemar_p(only_a, only_b)
+    of_a, of_b = (pass_interval(passes, n, prob) for passes in (both + only_a, both + only_b))
     phi = _outcome_correlation(*counts)
-    below = _combined_error(a - low_a, high_b - b, phi)
-    above = _combined_error(high_a - a, b - low_b, phi)
-    found = partial(Comparison, a, b, a - b, a - b - below, a - b + above, p_value=mcnemar_p(only_a, only_b))
-    if not (both + only_a and both + only_b):
-        return found(lift=nan, lift_low=nan, lift_high=nan, note="lift undefined: a group without passes")
-    low, high = ratio_interval((a, low_a, high_a), (b, low_b, high_b), phi)
-    return found(lift=a / b - 1, lift_low=low - 1, lift_high=high - 1)
+    below = _combined_error(a - of_a[0], of_b[1] - b, phi)
+    above = _combined_error(of_a[1] - a, b - of_b[0], phi)
+    found = Comparison(a, b, a - b, a - b - below, a - b + above, p_value=p)
+    return found.with_ratio(of_a, of_b, phi)
 
 
 def mcnemar_p(more: int, less: int) -> float:

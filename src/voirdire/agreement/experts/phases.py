@@ -11,10 +11,10 @@ import numpy as np
 from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.measures import find_measure, misfit_reason, statistic_of
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
-from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import difference, with_fixed_judges
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.scores import Scores, read_scores
 
@@ -71,33 +71,27 @@ def phase_change(
     scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
-    problems = unknown_names("phase", [before, after], scores.phases)
-    if problems:
-        raise InputError(problems)
+    raise_problems(unknown_names("phase", [before, after], scores.phases))
     panels: dict[str, Sequence[str] | None] = {"": judges}
     if judges is None and scores.groups:
         panels = dict(_common_judges_by_group(scores, (before, after)))
     made = find_measure(measure)
     matched = ratings_by_criterion(scores)
-    rows: list[Row] = []
+    tasks: list[Task] = []
     for criterion in dict.fromkeys(ratings.criterion for ratings in matched):
         phases = {ratings.phase: ratings for ratings in matched if ratings.criterion == criterion}
         for name, panel in panels.items():
             parts = _common_ratings(phases[before], phases[after], panel)
-            problem = misfit_reason(made, parts[0])
-            if problem:
+            if problem := misfit_reason(made, parts[0]):
                 raise InputError(problem)
             one, two = (with_fixed_judges(statistic_of(made, part)) for part in parts)
-            of = f"{name}: " if name else ""
-            rows += result_rows(
-                [
-                    Task(measure, parts[0].judges, one, parts[0], f"{of}{before}"),
-                    Task(measure, parts[1].judges, two, parts[1], f"{of}{after}"),
-                    Task(measure, parts[1].judges, difference(two, one), parts[1], f"{of}{after} - {before}"),
-                ],
-                how,
-            )
-    return result_frame(rows)
+            first, second = parts
+            change = difference(two, one)
+            shown = ((one, before, first), (two, after, second), (change, f"{after} - {before}", second))
+            for statistic, level, part in shown:
+                of = f"{name}: {level}" if name else level
+                tasks.append(Task(measure, part.judges, statistic, part, of))
+    return result_frame(result_rows(tasks, how))
 
 
 def _scores_of_all_phases(table: object) -> object:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import mean_statistic
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio_or_nan
+from voirdire.agreement.engine.statistic import FloatArray, mean_over_units
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
 from voirdire.tables.scores import Scores, read_scores
@@ -78,11 +78,10 @@ def run_deviation(
     deviations = _deviations_over_runs(scores, ddof)
     if np.isnan(deviations).all():
         raise InputError("no judge scored an item more than once; add the scores of further runs")
-    rows: list[Row] = []
+    tasks = []
     for place, judge in enumerate(scores.judges):
-        parts = [_mean_of_known(one) for one in deviations[place]]
+        parts = [mean_over_units(~np.isnan(one), one) for one in deviations[place]]
         why = f"undefined: {judge!r} scored no item more than once"
-        tasks = []
         for number, (name, part) in enumerate(zip(scores.criteria, parts, strict=True)):
             shown = Ratings((judge,), NO_CODES, (), criterion=name if scores.has_criteria else None)
             once = _count_single_runs(scores, place, number)
@@ -91,8 +90,7 @@ def run_deviation(
         if len(parts) > 1:
             shown = Ratings((judge,), NO_CODES, ())
             tasks.append(Task("run_deviation", (judge,), mean_statistic(parts), shown, MEAN, why))
-        rows += result_rows(tasks, how)
-    return result_frame(rows)
+    return result_frame(result_rows(tasks, how))
 
 
 def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
@@ -108,19 +106,12 @@ def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
     np.add.at(squares, cell, (scores.score - mean[cell]) ** 2)
     enough = number > 1
     variance = np.divide(squares, number - ddof, out=np.full(shape, np.nan), where=enough)
-    deviations: FloatArray = np.sqrt(variance)
-    return deviations
+    return np.asarray(np.sqrt(variance))
 
 
 def _count_single_runs(scores: Scores, judge: int, criterion: int) -> int:
     unit, _, _ = scores.units((scores.judge == judge) & (scores.criterion == criterion))
     return int(np.sum(np.bincount(unit) == 1))
-
-
-def _mean_of_known(values: FloatArray) -> CountStatistic:
-    known = ~np.isnan(values)
-    features = np.column_stack([known, np.where(known, values, 0.0)]).astype(float)
-    return CountStatistic(features, lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
 
 
 def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
@@ -169,17 +160,14 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     first = np.unique(cell, return_index=True)[1]
     several = number > 1
     differ = np.where(several, 1 - alike / np.maximum(number * (number - 1), 1), 0.0)
-    rows: list[Row] = []
+    tasks = []
     for place, name in enumerate(read.judges):
-        tasks = []
         for at, of in enumerate(read.criteria):
             mine = (judge[first] == place) & (criterion[first] == at)
-            features = np.column_stack([several, differ])[mine].astype(float)
             shown = Ratings((name,), NO_CODES, (), criterion=of if read.has_criteria else None)
             once = int((~several[mine]).sum())
             note = f"answered once only, not used: {once}" if once else ""
             why = f"undefined: {name!r} answered nothing more than once"
-            statistic = CountStatistic(features, lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
+            statistic = mean_over_units(several[mine], differ[mine])
             tasks.append(Task("flip_rate", (name,), statistic, shown, None, why, note))
-        rows += result_rows(tasks, how)
-    return result_frame(rows)
+    return result_frame(result_rows(tasks, how))

@@ -17,12 +17,13 @@ import numpy as np
 from voirdire.agreement.coefficients.majority import add_reference_column, add_tie_level
 from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
-from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import share_statistic
-from voirdire.errors import InputError
+from voirdire.agreement.engine.statistic import IntArray, share_statistic
+from voirdire.errors import raise_problems
 from voirdire.tables.counts import Votes
+from voirdire.tables.encode import level_positions
 from voirdire.tables.votes import read_votes
 
 if TYPE_CHECKING:
@@ -79,9 +80,8 @@ def swap_consistency(
     chosen = _choose_judges(votes, experts, judges)
     combined = ratings_by_criterion(votes, repeats="majority", orientation="name")
     shown = [_ratings_in_order(votes, alphabetical) for alphabetical in (True, False)]
-    rows: list[Row] = []
+    tasks: list[Task] = []
     for number, ratings in enumerate(combined):
-        tasks: list[Task] = []
         ratings = replace(add_tie_level(ratings), notes={})
         tie = ratings.levels.index(ratings.tie or "tie") if ratings.tie in ratings.levels else -1
         one, two = (_align_codes(add_tie_level(orders[number]), ratings) for orders in shown)
@@ -92,27 +92,16 @@ def swap_consistency(
             both, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
             once = int(np.sum((a >= 0) ^ (b >= 0)))
             note = f"pairs shown in one order only, not used: {once}" if once else ""
-            tasks.append(
-                Task(
-                    "position_bias_rate",
-                    (judge,),
-                    share_statistic(both, changed),
-                    ratings,
-                    None,
-                    NO_PAIR,
-                    note,
-                )
-            )
+            rate = share_statistic(both, changed)
+            tasks.append(Task("position_bias_rate", (judge,), rate, ratings, None, NO_PAIR, note))
             parts = (("all", both), ("answer changed", changed), ("answer kept", both & ~changed))
             for level, used in parts if experts else ():
                 rule = np.where(used, np.where(changed, tie, a), -1)
                 codes = np.column_stack([rule, whole.codes[:, whole.judges.index(column)]])
                 pair = replace(ratings, judges=(judge, column), codes=codes)
-                tasks.append(
-                    Task("agreement_rate", (judge, column), agreement_rate(pair), ratings, level, NO_PAIR)
-                )
-        rows += result_rows(tasks, how)
-    return result_frame(rows)
+                rate = agreement_rate(pair)
+                tasks.append(Task("agreement_rate", (judge, column), rate, ratings, level, NO_PAIR))
+    return result_frame(result_rows(tasks, how))
 
 
 def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
@@ -125,14 +114,12 @@ def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
     )
 
 
-def _align_codes(part: Ratings, whole: Ratings) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _align_codes(part: Ratings, whole: Ratings) -> IntArray:
     """The codes of a part of the votes at the units and levels of the whole."""
-    place = {unit: row for row, unit in enumerate(whole.units)}
-    codes = np.full(whole.codes.shape, -1)
-    recode = np.append([whole.levels.index(level) for level in part.levels], -1)
-    rows = [place[unit] for unit in part.units]
-    codes[rows] = recode[part.codes]
-    return codes.astype(np.int64)
+    codes = np.full(whole.codes.shape, -1, np.int64)
+    recode = np.append(level_positions(part.levels, whole.levels), -1)
+    codes[level_positions(part.units, whole.units)] = recode[part.codes]
+    return codes
 
 
 def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
@@ -140,11 +127,8 @@ def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] |
     keys = np.column_stack([votes.judge, votes.criterion, low, high])
     ordered = {order: set(map(tuple, keys[(votes.first < votes.second) == order])) for order in (True, False)}
     swapped = {votes.judges[key[0]] for key in ordered[True] & ordered[False]}
-    chosen = (
-        [one for one in votes.judges if one in swapped and one not in experts]
-        if judges is None
-        else list(judges)
-    )
+    able = [one for one in votes.judges if one in swapped and one not in experts]
+    chosen = able if judges is None else list(judges)
     problems = unknown_names("judge", [*experts, *chosen], votes.judges)
     problems += [
         f"judge {one!r} saw no pair in both orders; collect its votes with the items swapped, too"
@@ -153,6 +137,5 @@ def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] |
     ]
     if not chosen:
         problems.append("no judge saw a pair in both orders; collect votes with the items swapped, too")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return chosen

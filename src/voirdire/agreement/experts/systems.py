@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast, get_arg
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import mean_scores, unknown_names
+from voirdire.agreement.engine.combine import difference
 from voirdire.agreement.engine.permutation import Adjustment, adjust
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import Method, Resampling, Settings
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, IntArray, ratio_or_nan
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, mean_over_units
 from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Groups:
     >>> from voirdire.tables.scores import read_scores
     >>> table = {"judge": "j", "context": [1, 2, 3, 1, 2], "system": list("aaabb"), "score": [5, 4, 1, 3, 4]}
     >>> groups = Groups.of(read_scores(pd.DataFrame(table)), "j", "overall", ("a", "b"))
-    >>> [one.tolist() for one in groups.values], groups.unit, groups.note
+    >>> [one.tolist() for one in groups.values()], groups.unit, groups.note
     ([[5.0, 4.0], [3.0, 4.0]], 'context', "1 context of 'a' alone is left out")
     """
 
@@ -81,32 +82,23 @@ class Groups:
             if len(shared) > 1 and 2 * len(shared) >= min(counts):
                 in_a, in_b = np.isin(a, shared), np.isin(b, shared)
                 alone = [
-                    _note_left_out(number - len(shared), one, system)
+                    f"{_count_phrase(number - len(shared), one, f' of {system!r} alone')} left out"
                     for number, system in zip(counts, systems, strict=True)
+                    if number > len(shared)
                 ]
                 places = np.searchsorted(shared, a[in_a]), np.searchsorted(shared, b[in_b])
-                return cls((x[in_a], y[in_b]), places, True, one, "; ".join(filter(None, alone)))
-        note = (
-            f"{_count_phrase(len(shared), one)} in both groups, taken as independent" if len(shared) else ""
-        )
+                return cls((x[in_a], y[in_b]), places, True, one, "; ".join(alone))
+        both = f"{_count_phrase(len(shared), one)} in both groups, taken as independent"
+        note = both if len(shared) else ""
         if unit == "context":  # items of one context are no independent ones
             places = np.unique(a, return_inverse=True)[1], np.unique(b, return_inverse=True)[1]
             return cls((x, y), places, False, unit, note)
         return cls((x, y), (np.arange(len(x)), np.arange(len(y))), False, "item", note)
 
-    @property
-    def values(self) -> tuple[FloatArray, FloatArray]:
-        """The mean score of each unit of either system."""
-        a, b = (_unit_means(*each) for each in zip(self.items, self.units, strict=True))
-        return a, b
-
-    def passing(self, least: float) -> tuple[FloatArray, FloatArray]:
-        """The share of each unit's items that reach a score."""
-        a, b = (
-            _unit_means((each >= least).astype(float), units)
-            for each, units in zip(self.items, self.units, strict=True)
-        )
-        return a, b
+    def values(self, least: float | None = None) -> tuple[FloatArray, FloatArray]:
+        """The mean score of each unit of either system, or the share of its items that reach a score."""
+        a, b = self.items if least is None else ((items >= least).astype(float) for items in self.items)
+        return _unit_means(a, self.units[0]), _unit_means(b, self.units[1])
 
 
 def _item_means(scores: Scores, judge: str, criterion: str, system: str) -> tuple[FloatArray, IntArray]:
@@ -122,10 +114,6 @@ def _item_means(scores: Scores, judge: str, criterion: str, system: str) -> tupl
 
 def _unit_means(values: FloatArray, units: IntArray) -> FloatArray:
     return mean_scores(np.bincount(units, values).astype(float), np.bincount(units).astype(float))
-
-
-def _note_left_out(number: int, unit: str, system: str) -> str:
-    return f"{_count_phrase(number, unit, f' of {system!r} alone')} left out" if number else ""
 
 
 def _count_phrase(number: int, unit: str, which: str = "") -> str:
@@ -214,19 +202,12 @@ def compare_systems(
         problems.append("a comparison would mix phases; keep the rows of one phase and leave the column out")
     if how.unit == "context" and scores.context is None:
         problems.append("unit 'context' needs a context for every item; the table has no column 'context'")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
+    least = dict.fromkeys(scores.criteria) if thresholds is None else thresholds
     rows = [
-        _result_row(
-            scores,
-            judge,
-            criterion,
-            (a, b),
-            None if thresholds is None else thresholds[criterion],
-            how,
-        )
+        _result_row(scores, judge, criterion, (a, b), reached, how)
         for judge in (scores.judges if judges is None else judges)
-        for criterion in (scores.criteria if thresholds is None else thresholds)
+        for criterion, reached in least.items()
     ]
     found = pd.DataFrame(rows, columns=list(COLUMNS))
     found["p_adjusted"] = adjust(found["p_value"].to_numpy(float), adjustment)
@@ -242,7 +223,7 @@ def _result_row(
     how: Resampling,
 ) -> dict[str, Any]:
     groups = Groups.of(scores, judge, criterion, systems, cast("Unit | None", how.unit))
-    x, y = groups.values if least is None else groups.passing(least)
+    x, y = groups.values(least)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan) | {
         "measure": "mean_score" if least is None else "pass_rate",
         "judge": judge,
@@ -268,12 +249,15 @@ def _result_row(
 
 def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> dict[str, Any]:
     """Interval of the difference, its note in the place of that in closed form, by resampling units."""
-    a, b = np.column_stack([np.ones(len(x)), x]), np.column_stack([np.ones(len(y)), y])
-    apart = np.vstack([np.pad(a, ((0, 0), (0, 2))), np.pad(b, ((0, 0), (2, 0)))])
-    features = np.hstack([a, b]) if paired else apart
-    means = CountStatistic(
-        features, lambda t: ratio_or_nan(t[..., 1], t[..., 0]) - ratio_or_nan(t[..., 3], t[..., 2])
+    values = np.concatenate([x, y])
+    of_a = np.arange(len(values)) < len(x)
+    whole = np.ones(len(x), bool)
+    a, b = (
+        (mean_over_units(whole, x), mean_over_units(whole, y))
+        if paired
+        else (mean_over_units(of_a, values), mean_over_units(~of_a, values))
     )
+    means = difference(a, b)
     interval = bootstrap([means], resampling=how, unit="item")[0].interval
     low, high = interval.ends
     return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})

@@ -62,6 +62,18 @@ class Sample:
     labelled: NDArray[np.bool_]
     groups: IntArray | None = None
 
+    @classmethod
+    def of_values(
+        cls,
+        human: FloatArray,
+        judges: FloatArray,
+        labelled: NDArray[np.bool_],
+        groups: IntArray | None = None,
+    ) -> Sample:
+        """Of plain values of the units, shape (units,), whose mean is estimated."""
+        ones = np.ones(len(human))
+        return cls(np.column_stack([human, ones]), np.column_stack([judges, ones]), labelled, groups)
+
     @property
     def humans(self) -> int:
         """n, the number of units that humans answered."""
@@ -264,8 +276,7 @@ def _unobserved_error_variance(y: FloatArray, f: FloatArray, clusters: int) -> f
 
 
 def _centre_values(values: FloatArray) -> FloatArray:
-    centred: FloatArray = values - values.mean()
-    return centred
+    return np.asarray(values - values.mean())
 
 
 def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, float]:

@@ -139,6 +139,14 @@ def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
     return humans
 
 
+def matched_columns(humans: Any, table: Any) -> Any:
+    """As `match_columns`, which raises what it notes."""
+    problems = Problems("humans")
+    found = match_columns(humans, table, problems)
+    problems.raise_any()
+    return found
+
+
 def has_column(table: Table, column: str) -> bool:
     """True where a table has a column that says what answers are about."""
     known = {"criterion": "has_criteria", "item": "has_items", "context": "contexts", "phase": "phases"}

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from voirdire.agreement.engine.intervals import Interval, bootstrap_interval
+from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, wilson_ends
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.ppi.estimate import Estimate, Sample, resample_values
 from voirdire.errors import InputError
@@ -130,6 +130,4 @@ def wilson_interval(found: Estimate, reach: float, answers: int) -> tuple[float,
     share = min(max(found.value, 0.0), 1.0)
     spread = share * (1 - share)
     worth = spread / found.variance_small if spread > 0 and found.variance_small > 0 else float(answers)
-    c = reach**2 / worth
-    middle, half = share + c / 2, reach * np.sqrt((spread + c / 4) / worth)
-    return float((middle - half) / (1 + c)), float((middle + half) / (1 + c))
+    return wilson_ends(share, worth, reach)

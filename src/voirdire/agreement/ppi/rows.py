@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.agreement.coefficients.match import Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.measures import WIN_RATES
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
-from voirdire.agreement.coefficients.rows import COLUMNS
+from voirdire.agreement.coefficients.rows import COLUMNS, frame_of_rows
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
@@ -20,7 +20,7 @@ from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, Sample, pow
 from voirdire.agreement.ppi.humans import with_humans
 from voirdire.agreement.ppi.intervals import METHODS, PoweredMethod, powered_interval
 from voirdire.agreement.ppi.tasks import MANY_LEVELS, POWERED, PoweredTask, powered_tasks
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.scores import Scores
 
@@ -103,8 +103,6 @@ def agreement_with_humans(
     >>> int(row["n"]), int(row["units"]), bool(row["high"] - row["low"] < row["human_high"] - row["human_low"])
     (40, 500, True)
     """
-    import pandas as pd
-
     how = Resampling.of(settings, ("item", "context"), (None, *METHODS))
     read = read_table(table, levels=levels)
     both, human = with_humans(read, humans, levels)
@@ -121,9 +119,7 @@ def agreement_with_humans(
             systems = _system_of_units(rated, ratings) if name == "mean_score" else None
             tasks = powered_tasks(name, ratings, human, how.unit == "context", systems)
             rows += how.map(partial(_result_row, ratings=ratings, how=how.without_cluster), tasks)
-    frame = pd.DataFrame(rows, columns=list(POWERED_COLUMNS))
-    for column in ("measure", "judges", "criterion", "level", "note"):
-        frame[column] = pd.Series([row[column] for row in rows], dtype=object)
+    frame = frame_of_rows(rows, POWERED_COLUMNS)
     if "mean_score" in names and len(rated.systems) > 1 and _system_of_units(rated, matched[0]) is None:
         notes.append("mean scores of systems are not listed: an item is of several systems")
     frame.attrs["notes"] = [ASSUMES, *notes]
@@ -131,15 +127,12 @@ def agreement_with_humans(
 
 
 def _check_judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
-    chosen = (
-        known if judges is None else tuple(dict.fromkeys([judges] if isinstance(judges, str) else judges))
-    )
+    named = [judges] if isinstance(judges, str) else judges
+    chosen = tuple(known) if named is None else tuple(dict.fromkeys(named))
     if not chosen:
         raise InputError("judges is empty; name one, or leave it out for all")
-    problems = unknown_names("judge", chosen, known)
-    if problems:
-        raise InputError(problems)
-    return tuple(chosen)
+    raise_problems(unknown_names("judge", chosen, known))
+    return chosen
 
 
 def _check_measures(
@@ -169,8 +162,7 @@ def _check_measures(
             problems.append("mean_score needs numbers, and the answers are words")
     if "mean_score" in names and interval == "wilson":
         problems.append("a wilson interval is of a share between 0 and 1; use t for mean_score")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return names, notes
 
 
@@ -195,34 +187,27 @@ def _result_row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[st
     sample = task.sample
     method = cast(PoweredMethod, how.interval or ("wilson" if task.share else "t"))
     found: dict[str, tuple[Estimate, Interval]] = {}
-    for name, weight in (("human", 0.0), ("ppi", 1.0), ("tuned", None)):
+    row: dict[str, object] = {}
+    for prefix, weight in (("human_", 0.0), ("ppi_", 1.0), ("", None)):
         one = powered_estimate(sample, weight)
         # With weight 1 a share may come out beyond 0 or 1, of which no score interval can be told.
-        kind: PoweredMethod = "t" if name == "ppi" and method == "wilson" else method
+        kind: PoweredMethod = "t" if weight == 1.0 and method == "wilson" else method
         ends = powered_interval(sample, one, kind, share=task.share, weight=weight, how=how)
-        found[name] = (one, ends)
-    tuned, ends = found["tuned"]
-    alone = found["human"][0]
-    row: dict[str, object] = {
+        value = min(max(one.value, 0.0), 1.0) if task.share and not math.isnan(one.value) else one.value
+        row |= {f"{prefix}value": value, f"{prefix}low": ends.ends[0], f"{prefix}high": ends.ends[1]}
+        found[prefix] = (one, ends)
+    tuned, alone = found[""][0], found["human_"][0]
+    return row | {
         "measure": task.measure,
         "judges": task.judges,
         "criterion": ratings.criterion,
         "level": task.level if task.level is not None else ratings.phase,
         "n": sample.humans,
-        "note": _note_on_estimate(task, tuned, ends, ratings),
+        "note": _note_on_estimate(task, *found[""], ratings),
         "units": len(sample.labelled),
         "weight": tuned.weight,
         "effective_n": _effective_answers(sample, alone, tuned),
     }
-    for name, prefix in (("tuned", ""), ("human", "human_"), ("ppi", "ppi_")):
-        one, ends = found[name]
-        value = min(max(one.value, 0.0), 1.0) if task.share and not math.isnan(one.value) else one.value
-        row |= {
-            f"{prefix}value": value,
-            f"{prefix}low": ends.ends[0],
-            f"{prefix}high": ends.ends[1],
-        }
-    return row
 
 
 def _effective_answers(sample: Sample, alone: Estimate, tuned: Estimate) -> float:

@@ -17,7 +17,7 @@ E is over units like those of the table, of which the table is a sample.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,13 +110,9 @@ def _agreement_tasks(
         others = np.delete(panel.codes, place, axis=1)
         yield _agreement_task((judge, human), own, others, said, groups)
     if len(panel.judges) > 2 and (panel.values is None or len(panel.levels) <= MANY_LEVELS):
-        both = add_tie_level(
-            replace(panel, judges=(*panel.judges, human), codes=np.column_stack([panel.codes, said]))
-        )
-        judges = both.select(panel.judges)
-        yield _agreement_task(
-            (MAJORITY, human), majority_answer(judges), judges.codes, both.codes[:, -1], groups
-        )
+        both = add_tie_level(panel.with_column(human, said))
+        judges, said = both.select(panel.judges), both.codes[:, -1]
+        yield _agreement_task((MAJORITY, human), majority_answer(judges), judges.codes, said, groups)
 
 
 def _agreement_task(
@@ -136,7 +132,7 @@ def _agreement_task(
         # Any number that does not depend on the humans' answers keeps the estimate right.
         predicted = np.where(lone, np.nanmean(predicted), predicted)
         note = f"{int(lone.sum())} units that no other judge answered are predicted by the mean of the rest"
-    sample = _build_sample((said == own).astype(float), predicted, said >= 0, groups, used)
+    sample = Sample.of_values((said == own).astype(float), predicted, said >= 0, _dense_groups(groups, used))
     return PoweredTask("agreement_rate", judges, sample, share=True, note=note)
 
 
@@ -151,8 +147,9 @@ def _mean_score_tasks(
         names, of_unit = systems
         parts += [(name, used & (of_unit == place)) for place, name in enumerate(names)]
     for level, part in parts:
-        sample = _build_sample(
-            np.nan_to_num(said[part]), predicted[part], ~np.isnan(said[part]), groups, part
+        of = said[part]
+        sample = Sample.of_values(
+            np.nan_to_num(of), predicted[part], ~np.isnan(of), _dense_groups(groups, part)
         )
         yield PoweredTask("mean_score", panel.judges, sample, share=False, level=level)
 
@@ -160,26 +157,20 @@ def _mean_score_tasks(
 def _win_rates(
     measure: str, panel: Ratings, humans: Ratings, groups: IntArray | None
 ) -> Iterator[PoweredTask]:
-    assert panel.pairs is not None
-    ties = WIN_RATES[measure]
     answered = panel.is_rated.any(axis=1)
-    for place, item in enumerate(panel.items):
-        side = panel.pairs == place
-        used = answered & side.any(axis=1)
+    for item, first, second in panel.item_sides():
+        used = answered & (first | second)
         if not used.any():
             continue
-        first = side[used, :1]
-        parts = []
-        for codes in (humans.codes[used], panel.codes[used]):
-            won, lost, tied = _item_outcomes(codes, first, len(panel.levels) - 1)
-            decided = (won + lost) if ties == "left out" else (won + lost + tied)
-            counted = won + tied / 2 if ties == "half won" else won
-            parts.append((counted, decided))
-        (said, said_below), (by_judge, by_judge_below) = parts
+        # (counted, decided) of people, and of judges
+        people, judges = (
+            _item_outcomes(codes[used], first[used, None], len(panel.levels) - 1, WIN_RATES[measure])
+            for codes in (humans.codes, panel.codes)
+        )
         rated = panel.is_rated[used]
         sample = Sample(
-            np.column_stack([said, said_below]),
-            np.column_stack([_mean_of_judges(by_judge, rated), _mean_of_judges(by_judge_below, rated)]),
+            np.column_stack(people),
+            np.column_stack([_mean_of_judges(one, rated) for one in judges]),
             humans.is_rated[used, 0],
             _dense_groups(groups, used),
         )
@@ -187,33 +178,18 @@ def _win_rates(
 
 
 def _item_outcomes(
-    codes: IntArray, first: NDArray[np.bool_], last: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """True where the item that is first (or not) of its pair won, lost, tied; shape of the codes each."""
-    wins, losses = codes == np.where(first, 0, last), codes == np.where(first, last, 0)
-    ties = (codes > 0) & (codes < last)
-    return wins.astype(float), losses.astype(float), ties.astype(float)
+    codes: IntArray, first: NDArray[np.bool_], last: int, ties: str
+) -> tuple[FloatArray, FloatArray]:
+    """Wins of the item that is first (or not) of its pair, and 1 where an answer counts; shape of the codes each."""
+    won, lost = (np.asarray(codes == np.where(first, *ends), float) for ends in ((0, last), (last, 0)))
+    tied = ((codes > 0) & (codes < last)).astype(float)
+    decided = won + lost if ties == "left out" else won + lost + tied
+    return won + tied / 2 if ties == "half won" else won, decided
 
 
 def _mean_of_judges(values: FloatArray, rated: NDArray[np.bool_]) -> FloatArray:
     """Mean over the judges that answered; NaN where none did."""
     return ratio_or_nan(np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1).astype(float))
-
-
-def _build_sample(
-    said: FloatArray,
-    predicted: FloatArray,
-    labelled: NDArray[np.bool_],
-    groups: IntArray | None,
-    used: NDArray[np.bool_],
-) -> Sample:
-    ones = np.ones(len(said))
-    return Sample(
-        np.column_stack([said, ones]),
-        np.column_stack([predicted, ones]),
-        labelled,
-        _dense_groups(groups, used),
-    )
 
 
 def _dense_groups(groups: IntArray | None, used: NDArray[np.bool_]) -> IntArray | None:

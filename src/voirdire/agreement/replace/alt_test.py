@@ -95,8 +95,7 @@ def pair_coefficients(
 
     Parameters
     ----------
-    answer : float array, shape (units,) or (units, people)
-        Of several, column j is compared with all columns of ``others`` but j.
+    answer : float array, shape (units,)
     others : float array, shape (units, people)
     likeness : Likeness
     ordered : bool
@@ -108,18 +107,7 @@ def pair_coefficients(
     >>> pair_coefficients(x, np.array([[1.0], [2.0], [3.0], [5.0]]), Likeness("weighted", 4.0), True).error
     0.25
     """
-    several = answer.ndim == 2
-    pairs = [
-        (answer[:, j] if several else answer, others[:, k])
-        for j in range(answer.shape[1] if several else 1)
-        for k in range(others.shape[1])
-        if not several or j != k
-    ]
-    x, y = (
-        (np.concatenate([np.empty(0), *column]) for column in zip(*pairs, strict=True))
-        if pairs
-        else np.empty((2, 0))
-    )
+    x, y = np.tile(answer, others.shape[1]), others.T.ravel()
     known = ~np.isnan(x) & ~np.isnan(y)
     x, y, nan = x[known], y[known], float("nan")
     if not len(x):
@@ -155,12 +143,12 @@ class LeftOut:
     @property
     def judge_agreement(self) -> FloatArray:
         """The judge's agreement with people by unit, the mean over people left out; NaN where there is none."""
-        return _mean_over_people(self.judge)
+        return mean_of_known(self.judge)
 
     @property
     def of_people(self) -> FloatArray:
         """People's agreement with each other by unit; NaN where there is none."""
-        return _mean_over_people(self.person)
+        return mean_of_known(self.person)
 
 
 def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftOut:
@@ -196,13 +184,15 @@ def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likene
     return LeftOut(alone, np.where(np.isnan(alone), np.nan, scores_against_others(people)))
 
 
-def _mean_over_people(values: FloatArray) -> FloatArray:
+def mean_of_known(values: FloatArray) -> FloatArray:
+    """Mean of each row over the columns that are known, NaN without any."""
     there = ~np.isnan(values)
     number = there.sum(axis=1)
     total = np.where(there, values, 0.0).sum(axis=1)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
+LEVEL = 0.05  # of false discoveries
 LEAST_UNITS = 30  # of a person who takes part, as in the paper
 
 
@@ -223,14 +213,7 @@ class AltTest:
     p_values: dict[str, float]
 
 
-def alt_test(
-    found: LeftOut,
-    people: Sequence[str],
-    *,
-    epsilon: float = 0.2,
-    q: float = 0.05,
-    least: int = LEAST_UNITS,
-) -> AltTest:
+def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> AltTest:
     """Run the test.
 
     Examples
@@ -246,14 +229,14 @@ def alt_test(
     p_values, advantages = {}, []
     for column, name in enumerate(people):
         there = ~np.isnan(found.person[:, column])
-        if there.sum() < least:
+        if there.sum() < LEAST_UNITS:
             continue
         judge, person = found.judge[there, column], found.person[there, column]
         p_values[name] = _p_value((person >= judge).astype(float) - (judge >= person), epsilon)
         advantages.append(float(np.mean(judge >= person)))
     if not p_values:
         return AltTest(float("nan"), float("nan"), {})
-    won = benjamini_yekutieli(np.array(list(p_values.values())), q)
+    won = benjamini_yekutieli(np.array(list(p_values.values())), LEVEL)
     return AltTest(won / len(p_values), float(np.mean(advantages)), p_values)
 
 
@@ -274,7 +257,6 @@ def benjamini_yekutieli(p_values: FloatArray, q: float) -> int:
     >>> benjamini_yekutieli(np.array([0.001, 0.02, 0.6]), 0.05)
     1
     """
-    m = len(p_values)
-    limits = np.arange(1, m + 1) / m * q / np.sum(1 / np.arange(1, m + 1))
-    under = np.flatnonzero(np.sort(p_values) <= limits)
-    return int(under[-1]) + 1 if len(under) else 0
+    from scipy.stats import false_discovery_control
+
+    return int((false_discovery_control(p_values, method="by") <= q).sum())

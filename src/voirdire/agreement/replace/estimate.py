@@ -23,6 +23,7 @@ and the promise is the smallest n at which it reaches the assurance.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,16 +162,13 @@ def additional_answers_needed(
         return None
     if now.low > -margin or now.high < -margin:
         return 0
-    if chance_of_verdict(now, margin, prob, now.units) < assurance:
+
+    def is_enough(answers: int) -> bool:
+        return chance_of_verdict(now, margin, prob, answers) >= assurance
+
+    if not is_enough(now.units):
         return None
-    low, high = now.n, now.units
-    while high - low > 1:
-        middle = (low + high) // 2
-        if chance_of_verdict(now, margin, prob, middle) >= assurance:
-            high = middle
-        else:
-            low = middle
-    return high - now.n
+    return min(1 + bisect_left(range(now.n + 1, now.units), True, key=is_enough), now.units - now.n)
 
 
 def chance_of_verdict(now: Mean, margin: float, prob: float, n: int) -> float:

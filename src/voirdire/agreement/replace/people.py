@@ -14,7 +14,7 @@ from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
 from voirdire.tables.encode import cell_to_name
-from voirdire.tables.people import PERSON
+from voirdire.tables.people import PERSON, join_people_answers
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
 
@@ -47,6 +47,28 @@ class Chances:
                 names = (ratings.units[unit],)
             found[unit] = by_items.get(names, np.nan)
         return found
+
+
+def required_people(humans: object, answers: Any) -> object:
+    """People's answers, given apart or found in the table.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    given = join_people_answers(humans, answers)
+    if given is None:
+        raise InputError(
+            "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
+        )
+    return given
+
+
+def check_judges(judges: Sequence[str] | None, known: Sequence[str]) -> None:
+    """Raise `InputError` for a judge that is asked for and is not in the table."""
+    if strange := sorted(set(judges or ()) - set(known)):
+        raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(known)}")
 
 
 def read_people(humans: object) -> tuple[pd.DataFrame, Chances | None]:

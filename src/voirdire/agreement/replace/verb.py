@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,14 +22,15 @@ from voirdire.agreement.replace.alt_test import (
     Measure,
     alt_test,
     leave_one_person_out,
+    mean_of_known,
     pair_coefficients,
 )
 from voirdire.agreement.replace.estimate import Mean, additional_answers_needed, estimate_mean
-from voirdire.agreement.replace.people import read_people
-from voirdire.errors import InputError
+from voirdire.agreement.replace.people import check_judges, read_people, required_people
+from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
-from voirdire.tables.people import join_people_answers, split_people
+from voirdire.tables.people import split_people
 from voirdire.tables.problems import Problems
 
 if TYPE_CHECKING:
@@ -122,15 +123,12 @@ def may_replace(
     """
     import pandas as pd
 
-    _check_settings(margin, bar, epsilon, prob)
+    settings = _Settings(margin, bar, epsilon, prob)
+    settings.check()
     if measure is not None and measure not in MEASURES:
         raise InputError(f"measure {measure!r} is none of {', '.join(MEASURES)}")
     table, answers, levels = split_people(table, people, levels)
-    given = join_people_answers(humans, answers)
-    if given is None:
-        raise InputError(
-            "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
-        )
+    given = required_people(humans, answers)
     read = read_table(table, levels=levels)
     asked, chances = read_people(given)
     persons = read_table(asked, levels=levels, name="humans")
@@ -141,21 +139,14 @@ def may_replace(
         problems.table(f"{name!r} is a judge of the table, too; rename one of them")
     persons = match_columns(persons, read, problems)
     problems.raise_any()
-    strange = sorted(set(judges or ()) - set(read.judges))
-    if strange:
-        raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
+    check_judges(judges, read.judges)
     rows, of_people = [], []
-    for ratings in ratings_by_criterion(
-        join_humans(read, persons), repeats=None, levels=levels if read.answer == "score" else None
-    ):
+    declared = levels if read.answer == "score" else None
+    for ratings in ratings_by_criterion(join_humans(read, persons), repeats=None, levels=declared):
+        panel = _Panel.of(add_tie_level(ratings), read.judges, persons.judges, measure)
         chance = chances.of(ratings) if chances is not None else None
-        for judge, panel in _judges_and_majority(ratings, read.judges, judges, measure):
-            rows.append(
-                _result_row(
-                    ratings, judge, panel, persons.judges, chance, margin, bar, epsilon, measure, prob
-                )
-            )
-        of_people += _people_rows(ratings, persons.judges, measure)
+        rows += [_result_row(panel, *one, chance, settings) for one in panel.judges_and_majority(judges)]
+        of_people += _people_rows(panel)
     if all(row["n"] == 0 for row in rows):
         raise InputError(_no_answers_sentence(bar))
     found = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -163,18 +154,27 @@ def may_replace(
     return found
 
 
-def _check_settings(margin: float, bar: float | None, epsilon: float, prob: float) -> None:
-    problems = []
-    if not margin >= 0:
-        problems.append(f"margin {margin} is negative; it is how much worse than people a judge may be")
-    if bar is not None and not bar <= 1:
-        problems.append(f"bar {bar} is above 1; it is how well people agree with each other")
-    if not 0 <= epsilon < 1:
-        problems.append(f"epsilon {epsilon} is not between 0 and 1")
-    if not 0 < prob < 1:
-        problems.append(f"prob {prob} is not between 0 and 1")
-    if problems:
-        raise InputError(problems)
+class _Settings(NamedTuple):
+    """Settings: the margin, what people's agreement is known to be, the epsilon of the test, and coverage."""
+
+    margin: float
+    bar: float | None
+    epsilon: float
+    prob: float
+
+    def check(self) -> None:
+        """Raise unless all are in range."""
+        margin, bar, epsilon, prob = self
+        problems = []
+        if not margin >= 0:
+            problems.append(f"margin {margin} is negative; it is how much worse than people a judge may be")
+        if bar is not None and not bar <= 1:
+            problems.append(f"bar {bar} is above 1; it is how well people agree with each other")
+        if not 0 <= epsilon < 1:
+            problems.append(f"epsilon {epsilon} is not between 0 and 1")
+        if not 0 < prob < 1:
+            problems.append(f"prob {prob} is not between 0 and 1")
+        raise_problems(problems)
 
 
 def _no_answers_sentence(bar: float | None) -> str:
@@ -186,126 +186,110 @@ def _no_answers_sentence(bar: float | None) -> str:
     )
 
 
-def _answers_and_likeness(ratings: Ratings, measure: Measure | None) -> tuple[FloatArray, Likeness]:
-    """Answers as numbers, NaN without one, and how alike two are."""
-    numbers = ratings.values is not None
-    if measure not in (None, "equality") and not numbers:
-        raise InputError(f"measure {measure!r} is of numbers, and the answers are words; leave it out")
-    if measure is None:
-        few = len(ratings.levels) <= MANY_LEVELS
-        measure = "equality" if not (numbers and ratings.ordered) else "weighted" if few else "distance"
-    answers = (
-        ratings.numbers() if numbers else np.where(ratings.codes >= 0, ratings.codes, np.nan).astype(float)
-    )
-    return answers, Likeness(measure, float(np.nanmax(answers) - np.nanmin(answers)) or 1.0)
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    """Answers of judges and people as numbers, shape (units, judges), NaN without one, and how alike two are."""
 
+    ratings: Ratings
+    judges: Sequence[str]
+    people: Sequence[str]
+    answers: FloatArray
+    likeness: Likeness
 
-def _judges_and_majority(
-    ratings: Ratings, known: Sequence[str], judges: Sequence[str] | None, measure: Measure | None
-) -> list[tuple[str, FloatArray]]:
-    """Whom to look at, with their answers; of several judges also what they say together."""
-    ratings = add_tie_level(ratings)
-    answers, likeness = _answers_and_likeness(ratings, measure)
-    own = [ratings.judges.index(name) for name in known]
-    found = [
-        (name, answers[:, at])
-        for name, at in zip(known, own, strict=True)
-        if judges is None or name in judges
-    ]
-    if judges is None and len(known) > 2:
-        if likeness.measure != "equality":
-            there = ~np.isnan(answers[:, own])
-            number = there.sum(axis=1)
-            total = np.where(there, answers[:, own], 0.0).sum(axis=1)
-            average = np.where(number > 0, total / np.maximum(number, 1), np.nan)
-            worth = np.empty(0) if ratings.values is None else ratings.values
-            whole = likeness.measure == "weighted" and bool(np.all(worth == np.round(worth)))
-            found.append((MEAN, np.asarray(np.round(average) if whole else average, dtype=float)))
-        else:
-            most = majority_answer(replace(ratings.select(known), values=None))
-            levels = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
-            found.append((MAJORITY, np.where(most >= 0, levels[most], np.nan)))
-    return found
+    @classmethod
+    def of(
+        cls, ratings: Ratings, judges: Sequence[str], people: Sequence[str], measure: Measure | None
+    ) -> _Panel:
+        """Of ratings with room for ties, by a measure or that which suits them."""
+        numbers = ratings.values is not None
+        if measure not in (None, "equality") and not numbers:
+            raise InputError(f"measure {measure!r} is of numbers, and the answers are words; leave it out")
+        if measure is None:
+            few = len(ratings.levels) <= MANY_LEVELS
+            measure = "equality" if not (numbers and ratings.ordered) else "weighted" if few else "distance"
+        codes = ratings.codes
+        answers = ratings.numbers() if numbers else np.where(codes >= 0, codes, np.nan).astype(float)
+        reach = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
+        return cls(ratings, judges, people, answers, Likeness(measure, reach))
+
+    def said(self, names: Sequence[str]) -> FloatArray:
+        """Answers of some, shape (units, names)."""
+        return self.answers[:, [self.ratings.judges.index(name) for name in names]]
+
+    def coefficients(self, answer: FloatArray, others: FloatArray) -> dict[str, float]:
+        """Coefficients of an answer with others', by name."""
+        return asdict(pair_coefficients(answer, others, self.likeness, self.ratings.values is not None))
+
+    def judges_and_majority(self, chosen: Sequence[str] | None) -> list[tuple[str, FloatArray]]:
+        """Whom to look at, with their answers; of several judges also what they say together."""
+        own, values = self.said(self.judges), self.ratings.values
+        found = [
+            (name, column)
+            for name, column in zip(self.judges, own.T, strict=True)
+            if chosen is None or name in chosen
+        ]
+        if chosen is not None or len(self.judges) < 3:
+            return found
+        if self.likeness.measure != "equality":
+            worth = np.empty(0) if values is None else values
+            whole = self.likeness.measure == "weighted" and bool(np.all(worth == np.round(worth)))
+            return [*found, (MEAN, np.round(mean_of_known(own)) if whole else mean_of_known(own))]
+        most = majority_answer(replace(self.ratings.select(self.judges), values=None))
+        levels = np.arange(len(self.ratings.levels), dtype=float) if values is None else values
+        return [*found, (MAJORITY, np.where(most >= 0, levels[most], np.nan))]
 
 
 def _result_row(
-    ratings: Ratings,
-    judge: str,
-    said: FloatArray,
-    people: Sequence[str],
-    chance: FloatArray | None,
-    margin: float,
-    bar: float | None,
-    epsilon: float,
-    measure: Measure | None,
-    prob: float,
+    panel: _Panel, judge: str, said: FloatArray, chance: FloatArray | None, settings: _Settings
 ) -> dict[str, Any]:
-    ratings = add_tie_level(ratings)
-    answers, likeness = _answers_and_likeness(ratings, measure)
+    likeness, margin, bar = panel.likeness, settings.margin, settings.bar
     there = ~np.isnan(said)
-    of_people = answers[:, [ratings.judges.index(name) for name in people]][there]
-    rest = answers[:, [at for at, name in enumerate(ratings.judges) if name not in people and name != judge]][
-        there
-    ]
-    said = said[there]
+    others = [name for name in panel.ratings.judges if name not in panel.people and name != judge]
+    said, of_people, rest = said[there], panel.said(panel.people)[there], panel.said(others)[there]
     if bar is None:
         found = leave_one_person_out(said, of_people, likeness)
         with_people, among = found.judge_agreement, found.of_people
         exact = Likeness("distance" if likeness.measure == "distance" else "equality")
-        test = alt_test(leave_one_person_out(said, of_people, exact), people, epsilon=epsilon)
+        test = alt_test(leave_one_person_out(said, of_people, exact), panel.people, epsilon=settings.epsilon)
     else:
         with_people, among = _agreement_with_people(said, of_people, likeness), np.full(len(said), bar)
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(with_people), np.nan, with_people - among)
-    drawn = None if chance is None else chance[there]
-    now = estimate_mean(
-        y, _predicted_difference(said, rest, likeness, bar), drawn, prob, likeness.difference_span
-    )
+    how = (None if chance is None else chance[there], settings.prob, likeness.difference_span)
+    now = estimate_mean(y, _predicted_difference(said, rest, likeness, bar), *how)
     # shown beside each other: plain weighted means over the units that people answered
-    of_judge, of_them = (
-        estimate_mean(np.where(np.isnan(y), np.nan, one), None, drawn, prob, likeness.difference_span).value
-        for one in (with_people, among)
+    agreement, people = (
+        estimate_mean(np.where(np.isnan(y), np.nan, one), None, *how).value for one in (with_people, among)
     )
-    verdict = _verdict_of_mean(now, margin)
-    pairs = pair_coefficients(said, of_people, likeness, ratings.values is not None)
-    return {
-        "criterion": ratings.criterion,
+    criterion, verdict = panel.ratings.criterion, _verdict_of_mean(now, margin)
+    more = additional_answers_needed(now, margin, settings.prob) if now.n >= LEAST else LEAST - now.n
+    about = {
+        "criterion": criterion,
         "judge": judge,
         "verdict": verdict,
         "difference": now.value,
-        "low": now.low,
-        "high": now.high,
-        "more": additional_answers_needed(now, margin, prob) if now.n >= LEAST else LEAST - now.n,
-        "agreement": of_judge,
-        "people": of_them,
-        "n": now.n,
-        "units": now.units,
-        "weight": now.weight,
-        "omega": test.omega,
-        "rho": test.rho,
-        "measure": likeness.measure,
-        **asdict(pairs),
-        "means": _verdict_sentence(judge, ratings.criterion, verdict, of_judge, of_them, now, margin),
-        "note": _note_on_row(now, test, bar),
+        "more": more,
     }
+    counts = {name: getattr(now, name) for name in ("low", "high", "n", "units", "weight")}
+    agreements = {"agreement": agreement, "people": people, "omega": test.omega, "rho": test.rho}
+    sentence = _verdict_sentence(judge, criterion, verdict, agreement, people, now, margin)
+    said_of = {"measure": likeness.measure, "means": sentence, "note": _note_on_row(now, test, bar)}
+    return about | counts | agreements | panel.coefficients(said, of_people) | said_of
 
 
-def _people_rows(ratings: Ratings, people: Sequence[str], measure: Measure | None) -> list[dict[str, Any]]:
+def _people_rows(panel: _Panel) -> list[dict[str, Any]]:
     """A row for each person who answered what others did: agreement with these."""
-    ratings = add_tie_level(ratings)
-    answers, likeness = _answers_and_likeness(ratings, measure)
-    of_people, rows = answers[:, [ratings.judges.index(name) for name in people]], []
-    for at, name in enumerate(people):
-        rest = np.delete(of_people, at, axis=1)
-        alike = likeness.mean_likeness(of_people[:, at], rest, ~np.isnan(rest))
+    of_people, criterion, rows = panel.said(panel.people), panel.ratings.criterion, []
+    for at, name in enumerate(panel.people):
+        own, rest = of_people[:, at], np.delete(of_people, at, axis=1)
+        alike = _agreement_with_people(own, rest, panel.likeness)
         n = int((~np.isnan(alike)).sum())
         if not n:
             continue
         value = float(np.nanmean(alike))
-        pairs = pair_coefficients(of_people[:, at], rest, likeness, ratings.values is not None)
-        row: dict[str, Any] = {"criterion": ratings.criterion, "judge": name, "agreement": value, "n": n}
-        row |= {key: None if np.isnan(one) else one for key, one in asdict(pairs).items()}
-        under = f" by {ratings.criterion}" if ratings.criterion else ""
+        row: dict[str, Any] = {"criterion": criterion, "judge": name, "agreement": value, "n": n}
+        row |= {key: None if np.isnan(one) else one for key, one in panel.coefficients(own, rest).items()}
+        under = f" by {criterion}" if criterion else ""
         rows.append(row | {"means": f"{name} agrees with the other people {value:.2f}{under}."})
     return rows
 

@@ -126,14 +126,13 @@ def _page_data(
     place = {name: at for at, name in enumerate(asked.items)}
     rows = []
     for row in asked.rows:
-        named = [row[name] for name in ("first", "second", "item") if name in row]
-        shown = {text for text in (_item_context(asked, name) for name in named) if text}
+        named = [asked.items[row[name]] for name in ("first", "second", "item") if name in row]
+        shown = {text for text in (item.source or item.context for item in named) if text}
         shown = shown or {row[name] for name in ("context",) if name in row}
-        entry: dict[str, Any] = {"items": [place[name] for name in named]}
+        entry: dict[str, Any] = {"items": [place[item.id] for item in named]}
         entry |= {name: row[name] for name in ("criterion", "context") if name in row}
         if shown:
-            text = "\n\n".join(sorted(shown))
-            entry["about"] = about.setdefault(text, len(about))
+            entry["about"] = about.setdefault("\n\n".join(sorted(shown)), len(about))
         rows.append(entry)
     data: dict[str, Any] = {
         "answer": asked.answer,
@@ -151,11 +150,6 @@ def _page_data(
     # where answers are kept in the browser: another page of other questions has a place of its own
     data["id"] = hashlib.sha256(_safe_json(data).encode()).hexdigest()[:16]
     return data
-
-
-def _item_context(asked: Questions, name: str) -> str:
-    item = asked.items[name]
-    return item.source or item.context or ""
 
 
 def _read_asset(name: str) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from voirdire.collect.items import read_items
 from voirdire.collect.protocol import Item
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
-from voirdire.tables.encode import Refused, cell_to_name
+from voirdire.tables.encode import Refused, cell_to_name, encode_column
 from voirdire.tables.forms import unescape_names
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among, read_columns
@@ -77,24 +77,22 @@ def read_questions(table: object, items: object, levels: Sequence[object] | None
     answer = "winner" if pairs else _answer_column(present, levels)
     cells = read_columns(table, about, [answer, *_KEPT], problems)
     problems.raise_any()
-    columns = {
-        name: _read_names(cells[name], name, name in about, problems) for name in cells if name != answer
-    }
+    filled = cells.pop(answer, [None] * len(cells[about[0]]))
+    columns = {}
+    for name, values in cells.items():
+        found = encode_column(values, name, problems if name in about else Problems(name))
+        columns[name] = [found.levels[code] if code >= 0 else "" for code in found.codes]
     for name in about:
         columns[name] = _read_items(columns[name], name, known, problems)
     if pairs:
         same = [
-            at
-            for at, (one, two) in enumerate(zip(*(columns[name] for name in about), strict=True))
-            if one == two
+            at for at, (one, two) in enumerate(zip(*map(columns.get, about), strict=True), 1) if one == two
         ]
-        problems.rows([at + 1 for at in same], "an item is compared with itself") if same else None
+        problems.rows(same, "an item is compared with itself") if same else None
     problems.raise_any()
-    done = [not isinstance(cell_to_name(cell), Refused) for cell in cells.get(answer, ())] or [False] * len(
-        columns[about[0]]
-    )
+    done = [not isinstance(cell_to_name(cell), Refused) for cell in filled]
     rows = tuple(
-        {name: of[at] for name, of in columns.items() if of[at]} for at in range(len(done)) if not done[at]
+        {name: of[at] for name, of in columns.items() if of[at]} for at, past in enumerate(done) if not past
     )
     if not rows:
         raise InputError("questions: every row has an answer already; there is nothing to ask")
@@ -121,30 +119,14 @@ def _check_levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ..
     names = tuple(str(level).strip() for level in (levels or range(1, 6)))
     if len(set(names)) < max(len(names), 2) or not all(names) or len(names) > _MOST_LEVELS:
         raise InputError(f"levels {', '.join(names)!r} are not 2 to {_MOST_LEVELS} different answers")
-    if answer == "score":
-        strange = [name for name in names if not _is_number(name)]
-        if strange:
-            raise InputError(f"level {strange[0]!r} of a score is no number")
+    for name in names if answer == "score" else ():
+        try:
+            finite = math.isfinite(float(name))
+        except ValueError:
+            finite = False
+        if not finite:
+            raise InputError(f"level {name!r} of a score is no number")
     return names
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return abs(float(text)) < float("inf")
-    except ValueError:
-        return False
-
-
-def _read_names(cells: Sequence[Any], column: str, needed: bool, problems: Problems) -> list[str]:
-    found = []
-    for row, cell in enumerate(cells, start=1):
-        named = cell_to_name(cell)
-        if isinstance(named, Refused):
-            if needed:
-                problems.rows([row], f"{column} {named.reason}")
-            named = ""
-        found.append(named)
-    return found
 
 
 def _read_items(names: list[str], column: str, known: dict[str, Item], problems: Problems) -> list[str]:

@@ -164,18 +164,16 @@ class ChatEval(PerCase):
             for role, duty in case.options.cast().items():
                 shown = {"role": role, "duty": duty, "said": list(said)}
                 question = case.question("chat-eval/speak", ("speak", number, role), schema, **shown)
-                answer = await case.ask(question)
                 who = {"judge": f"{case.judge}/{role}", "group": case.judge}
-                if answer.content is None:
-                    case.add_missing(question, answer.missing, phase, **who)
-                    continue
-                last[role] = answer.content["score"]
-                said.append({"speaker": role, **answer.content})
-                case.score(last[role], phase, **who)
-                case.text("comment", answer.content["comment"], phase, **who)
+                (found,) = await case.contents([(question, who)], phase)
+                if found is not None:
+                    last[role] = found["score"]
+                    said.append({"speaker": role, **found})
+                    case.score(found["score"], phase, **who)
+                    case.text("comment", found["comment"], phase, **who)
         combined = self._combine_scores(case.options, last)
         if isinstance(combined, str):
-            case.add_missing(question, combined)
+            case.add_missing(question.key, combined)
         else:
             case.score(combined)
 

@@ -17,14 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing_row
-from voirdire.collect.protocols.roles import (
-    count_calls,
-    judges_for_role,
-    list_schema,
-    record_schema,
-    text_schema,
-)
+from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_all
+from voirdire.collect.protocols.roles import judges_for_role, list_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
@@ -73,53 +67,34 @@ class GEval(PerCase):
         """The answers that a score is made of."""
         return (1 if options.weighting == "logprobs" else options.samples,) * 2
 
-    def calls(self, setting: Setting) -> Calls:
+    def bounds(self, setting: Setting) -> tuple[int, int]:
         """The steps, and the answers that a score is made of."""
         written = sum(name not in setting.options.steps for name in setting.options.named_criteria())
-        each = super().calls(setting).least
-        return count_calls(each, written + max(each.values(), default=0))
+        least, most = super().bounds(setting)
+        return written + least, written + most
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """The steps of all judges, then all cases at once."""
         options: GEvalOptions = setting.options
+        judges, rows = judges_for_role(setting, options.judges), list[Row]()
         wanted = [
             (judge, name)
-            for judge in judges_for_role(setting, options.judges)
+            for judge in judges
             for name in options.named_criteria()
+            if name not in options.steps
         ]
-        found = await asyncio.gather(*(self._steps(options, ask, *place) for place in wanted))
-        steps = {place: text for place, (text, _) in zip(wanted, found, strict=True)}
-        ready = []
-        for case in self.all_cases(setting, ask):
-            text = steps[case.judge, case.criterion]
-            if text is not None:
-                case.options = replace(options, steps={case.criterion: text})
-                ready.append(case)
-        await asyncio.gather(*map(self.try_score, ready))
-        return [
-            row for rows in (*(rows for _, rows in found), *(case.rows for case in ready)) for row in rows
-        ]
-
-    async def _steps(
-        self, options: GEvalOptions, ask: Ask, judge: str, criterion: str
-    ) -> tuple[str | None, list[Row]]:
-        if criterion in options.steps:
-            return options.steps[criterion], []
-        shown = {
-            "task": options.task,
-            "criterion": criterion,
-            "description": options.named_criteria()[criterion],
-            "low": options.low,
-            "high": options.high,
-        }
-        schema = record_schema(steps=list_schema(text_schema(options.longest), 1, 8))
-        key = ("steps", criterion)
-        answer = await ask(Question(judge, "g-eval/steps", shown, key, schema))
-        what = {"judge": judge, "criterion": criterion, "kind": "steps"}
-        if answer.content is None:
-            return None, [missing_row(key, answer, table="texts", **what)]
-        text = "\n".join(f"{place}. {step}" for place, step in enumerate(answer.content["steps"], 1))
-        return text, [Row("texts", {**what, "text": text})]
+        asked = [_ask_steps(options, *place) for place in wanted]
+        steps = {(judge, name): text for judge in judges for name, text in options.steps.items()}
+        for place, found in zip(wanted, await ask_all(ask, asked, rows), strict=True):
+            if found is not None:
+                text = "\n".join(f"{number}. {step}" for number, step in enumerate(found["steps"], 1))
+                steps[place] = text
+                rows.append(Row("texts", {**_step_columns(*place), "text": text}))
+        cases = [case for case in self.all_cases(setting, ask) if (case.judge, case.criterion) in steps]
+        for case in cases:
+            case.options = replace(options, steps={case.criterion: steps[case.judge, case.criterion]})
+        await asyncio.gather(*map(self.try_score, cases))
+        return [*rows, *(row for case in cases for row in case.rows)]
 
     async def score(self, case: Case) -> None:
         """The expected score, over the token's probabilities or over samples."""
@@ -129,16 +104,30 @@ class GEval(PerCase):
             case.score(weighted.value, mass=weighted.mass)
             return
         questions = [
-            replace(
-                case.question("g-eval/score", ("score", number), case.score_schema(), steps=steps),
-                temperature=options.temperature,
-            )
+            case.question("g-eval/score", ("score", number), case.score_schema(), steps=steps)
             for number in range(1, options.samples + 1)
         ]
-        answers = await asyncio.gather(*map(case.ask, questions))
-        given = [answer.content["score"] for answer in answers if answer.content is not None]
-        for question, answer in zip(questions, answers, strict=True):
-            if answer.content is None:
-                case.add_missing(question, answer.missing, "sample")
+        asked: list[tuple[Question, dict[str, Any]]] = [
+            (replace(question, temperature=options.temperature), {}) for question in questions
+        ]
+        given = [found["score"] for found in await case.contents(asked, "sample") if found is not None]
         if given:
             case.score(sum(given) / len(given), answers=len(given))
+
+
+def _ask_steps(options: GEvalOptions, judge: str, criterion: str) -> tuple[Question, dict[str, str]]:
+    """The question for the steps of a criterion, and the columns of what comes of it."""
+    shown = {
+        "task": options.task,
+        "criterion": criterion,
+        "description": options.named_criteria()[criterion],
+        "low": options.low,
+        "high": options.high,
+    }
+    schema = record_schema(steps=list_schema(text_schema(options.longest), 1, 8))
+    question = Question(judge, "g-eval/steps", shown, ("steps", criterion), schema)
+    return question, {"table": "texts", **_step_columns(judge, criterion)}
+
+
+def _step_columns(judge: str, criterion: str) -> dict[str, str]:
+    return {"judge": judge, "criterion": criterion, "kind": "steps"}

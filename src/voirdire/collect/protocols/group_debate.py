@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Item, Key, Question, Row, missing_row
+from voirdire.collect.protocol import Answer, Ask, Item, Key, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.roles import (
     Schema,
     choice_schema,
-    context_and_system,
+    judges_for_role,
     record_schema,
     text_schema,
 )
-from voirdire.collect.protocols.scoring import FINAL, ScoreOptions, shown_parts
+from voirdire.collect.protocols.scoring import FINAL, Case, ScoreOptions, ScoreProtocol
 from voirdire.settings import Count
 
 #: Agents of a group by name: the profiles that their prompts show (attributes by title).
@@ -45,24 +46,18 @@ class GroupOptions(ScoreOptions):
 
 
 @dataclass
-class GroupDebate:
-    """The debate of one group of one judge's agents about one item in one run; ``rows`` are what comes of it.
+class GroupDebate(Case):
+    """The debate of one group of one judge's agents about one item in one run, by all criteria.
 
     Examples
     --------
-    >>> debate = GroupDebate("ann", Item("a", "x"), 1, "readers", {"bob": {}}, GroupOptions(), ask=None)
+    >>> debate = GroupDebate("ann", Item("a", "x"), "", 1, GroupOptions(), None, group="readers", agents={"bob": {}})
     >>> debate.question("maj-eval/evaluate", ("evaluate", "bob"), {}).key
     ('evaluate', 'bob', 'readers', 'a', 1)
     """
 
-    judge: str
-    item: Item
-    run: int
-    group: str
-    agents: Agents
-    options: GroupOptions
-    ask: Ask
-    rows: list[Row] = field(default_factory=list)
+    group: str = ""
+    agents: Agents = field(default_factory=dict)
 
     async def average(self) -> dict[str, float]:
         """All three phases: the group's average by criterion, empty without any rating."""
@@ -72,64 +67,41 @@ class GroupDebate:
 
     def question(self, template: str, step: Key, schema: Schema, **variables: Any) -> Question:
         """A question to the judge: what all such questions show, and ``variables``."""
-        options = self.options
-        shown = {
-            "task": options.task,
-            "criteria": [{"name": name, "text": text} for name, text in options.named_criteria().items()],
-            "low": options.low,
-            "high": options.high,
-            **shown_parts(self.item, options),
-            "group": self.group,
-        }
+        criteria = [{"name": name, "text": text} for name, text in self.options.named_criteria().items()]
+        shown = {**self.shown(), "criteria": criteria, "group": self.group}
         key = (*step, self.group, self.item.id, self.run)
         return Question(self.judge, template, {**shown, **variables}, key, schema)
 
-    def _columns(self, agent: str | None, **more: Any) -> dict[str, Any]:
+    def columns(self, agent: str | None = None, **more: Any) -> dict[str, Any]:
+        """The columns of rows about the group, or one of its agents."""
         judge = "/".join(part for part in (self.judge, self.group, agent) if part is not None)
         level = "group" if agent is None else "agent"
-        own = {"judge": judge, "item": self.item.id, **context_and_system(self.item), "run": self.run}
-        return {**own, "group": self.group, "level": level, **more}
+        return {**self.place_columns(), "judge": judge, "group": self.group, "level": level, **more}
 
     def _add_ratings(self, agent: str | None, ratings: Mapping[str, float], phase: str, **more: Any) -> None:
         for name, score in ratings.items():
-            columns = self._columns(agent, criterion=name, phase=phase, score=score, **more)
-            self.rows.append(Row("scores", columns))
-
-    def _text(self, agent: str | None, kind: str, text: str, phase: str) -> None:
-        self.rows.append(Row("texts", self._columns(agent, kind=kind, phase=phase, text=text)))
-
-    def _add_missing(self, key: Key, reason: str | None, agent: str | None, table: str, phase: str) -> None:
-        columns = self._columns(agent, table=table, phase=phase)
-        self.rows.append(missing_row(key, Answer(None, reason), **columns))
+            self.score(score, phase, agent=agent, criterion=name, **more)
 
     def _opinion_schema(self, **more: Schema) -> Schema:
         """The answer of an agent: what it says, and a rating by each criterion."""
-        ratings = record_schema(
-            **{name: choice_schema(self.options.levels()) for name in self.options.named_criteria()}
-        )
-        return record_schema(feedback=text_schema(self.options.longest), **more, ratings=ratings)
+        ratings = dict.fromkeys(self.options.named_criteria(), choice_schema(self.options.levels()))
+        feedback = text_schema(self.options.longest)
+        return record_schema(feedback=feedback, **more, ratings=record_schema(**ratings))
 
     async def _run_evaluations(self) -> dict[str, dict[str, Any]]:
         """Phase 1: each agent by itself; what it said."""
-        questions = [
-            self.question(
-                "maj-eval/evaluate",
-                ("evaluate", name),
-                self._opinion_schema(),
-                agent=name,
-                profile=dict(profile),
-            )
-            for name, profile in self.agents.items()
-        ]
-        answers = await asyncio.gather(*map(self.ask, questions))
+        schema = self._opinion_schema()
+        asked = []
+        for name, profile in self.agents.items():
+            shown = {"agent": name, "profile": dict(profile)}
+            question = self.question("maj-eval/evaluate", ("evaluate", name), schema, **shown)
+            asked.append((question, {"agent": name}))
         latest: dict[str, dict[str, Any]] = {}
-        for name, question, answer in zip(self.agents, questions, answers, strict=True):
-            if answer.content is None:
-                self._add_missing(question.key, answer.missing, name, "scores", "initial")
-                continue
-            latest[name] = answer.content
-            self._add_ratings(name, answer.content["ratings"], "initial")
-            self._text(name, "feedback", answer.content["feedback"], "initial")
+        for name, found in zip(self.agents, await self.contents(asked, "initial"), strict=True):
+            if found is not None:
+                latest[name] = found
+                self._add_ratings(name, found["ratings"], "initial")
+                self.text("feedback", found["feedback"], "initial", agent=name)
         return latest
 
     async def _run_speeches(self, latest: dict[str, dict[str, Any]]) -> list[str]:
@@ -147,19 +119,16 @@ class GroupDebate:
                 break
             speaker = active[0] if len(active) == 1 else await self._choose_speaker(active, spoken, said)
             spoken.append(speaker)
-            step = ("speak", len(spoken), speaker)
+            step, phase = ("speak", len(spoken), speaker), f"round-{len(spoken)}"
             shown = {"agent": speaker, "profile": dict(self.agents[speaker]), "said": list(said)}
             question = self.question("maj-eval/speak", step, schema, **shown)
-            answer = await self.ask(question)
-            phase = f"round-{len(spoken)}"
-            if answer.content is None:
-                self._add_missing(question.key, answer.missing, speaker, "texts", phase)
-                continue
-            latest[speaker] = answer.content
-            said.append(_initial_speech(speaker, answer.content))
-            self._text(speaker, "feedback", answer.content["feedback"], phase)
-            if answer.content["no_more_comments"] == "yes":
-                ended.append(speaker)
+            (found,) = await self.contents([(question, {"agent": speaker})], phase, "texts")
+            if found is not None:
+                latest[speaker] = found
+                said.append(_initial_speech(speaker, found))
+                self.text("feedback", found["feedback"], phase, agent=speaker)
+                if found["no_more_comments"] == "yes":
+                    ended.append(speaker)
         return ended
 
     async def _choose_speaker(self, active: list[str], spoken: list[str], said: list[dict[str, Any]]) -> str:
@@ -174,7 +143,7 @@ class GroupDebate:
         last = {name: place for place, name in enumerate(spoken)}
         quietest = min(active, key=lambda name: last.get(name, -1))
         reason = f"{answer.missing}; {quietest!r}, silent longest, spoke instead"
-        self._add_missing(question.key, reason, None, "texts", f"round-{number}")
+        self.add_missing(question.key, reason, f"round-{number}", "texts")
         return quietest
 
     async def _aggregate_ratings(
@@ -184,20 +153,17 @@ class GroupDebate:
         finals: dict[str, dict[str, Any]] = {}
         place = (self.group, self.item.id, self.run)
         for name in self.agents:
-            reason = None
             if name not in latest:
-                reason = "the agent gave no rating"
+                self.add_missing(("final", name, *place), "the agent gave no rating", agent=name)
             elif name not in ended and self.options.unfinished == "missing":
                 reason = "the agent had not ended when the rounds were used up"
-            if reason is not None:
-                self._add_missing(("final", name, *place), reason, name, "scores", FINAL)
-                continue
-            finals[name] = latest[name]
-            state = "yes" if name in ended else "no"
-            self._add_ratings(name, latest[name]["ratings"], FINAL, ended=state)
+                self.add_missing(("final", name, *place), reason, agent=name)
+            else:
+                finals[name] = latest[name]
+                state = "yes" if name in ended else "no"
+                self._add_ratings(name, latest[name]["ratings"], FINAL, ended=state)
         if not finals:
-            reason = "no agent of the group has a final rating"
-            self._add_missing(("average", *place), reason, None, "scores", FINAL)
+            self.add_missing(("average", *place), "no agent of the group has a final rating")
             return {}
         averages = {
             name: sum(one["ratings"][name] for one in finals.values()) / len(finals)
@@ -206,19 +172,35 @@ class GroupDebate:
         self._add_ratings(None, averages, FINAL, agents=len(finals))
         schema = record_schema(synthesis=text_schema(self.options.longest))
         told = [_initial_speech(name, one) for name, one in finals.items()]
-        question = self.question(
-            "maj-eval/synthesise", ("synthesise",), schema, finals=told, averages=averages
-        )
-        answer = await self.ask(question)
-        if answer.content is None:
-            self._add_missing(question.key, answer.missing, None, "texts", FINAL)
-        else:
-            self._text(None, "synthesis", answer.content["synthesis"], FINAL)
+        shown = {"finals": told, "averages": averages}
+        question = self.question("maj-eval/synthesise", ("synthesise",), schema, **shown)
+        (found,) = await self.contents([(question, {})], table="texts")
+        if found is not None:
+            self.text("synthesis", found["synthesis"])
         return averages
 
 
 def _initial_speech(name: str, opinion: Mapping[str, Any]) -> dict[str, Any]:
     return {"speaker": name, "text": opinion["feedback"], "ratings": opinion["ratings"]}
+
+
+class GroupProtocol(ScoreProtocol):
+    """A protocol whose judges' agents debate in groups."""
+
+    @abstractmethod
+    async def cast(self, judge: str, options: Any, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
+        """The agents of a judge by group; what is noted about them goes to ``rows``."""
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """The agents of all judges, and their debates, at once."""
+
+        async def judge_rows(judge: str) -> list[Row]:
+            rows: list[Row] = []
+            groups = await self.cast(judge, setting.options, ask, rows)
+            return [*rows, *await run_debates(ask, setting.options, judge, setting.items, groups)]
+
+        parts = await asyncio.gather(*map(judge_rows, judges_for_role(setting, setting.options.judges)))
+        return [row for part in parts for row in part]
 
 
 async def run_debates(
@@ -231,26 +213,27 @@ async def run_debates(
     >>> asyncio.run(run_debates(None, GroupOptions(), "ann", [], {}))
     []
     """
-    places = [(item, run) for item in items for run in range(1, options.runs + 1)]
-    every = [
-        [GroupDebate(judge, item, run, group, agents, options, ask) for group, agents in groups.items()]
-        for item, run in places
-    ]
-    parts = iter(await asyncio.gather(*(debate.average() for own in every for debate in own)))
-    rows: list[Row] = []
-    for (item, run), own in zip(places, every, strict=True):
-        rows += [row for debate in own for row in debate.rows]
-        given = [averages for averages in (next(parts) for _ in own) if averages]
-        columns: dict[str, Any] = {"judge": judge, "item": item.id, **context_and_system(item), "run": run}
+
+    async def debate_item(item: Item, run: int) -> list[Row]:
+        debates = [
+            GroupDebate(judge, item, "", run, options, ask, group=group, agents=agents)
+            for group, agents in groups.items()
+        ]
+        averages = [found for found in await asyncio.gather(*(one.average() for one in debates)) if found]
+        columns = Case(judge, item, "", run, options, ask).place_columns()
         columns |= {"phase": FINAL, "level": "overall"}
-        if not given:
+        rows = [row for debate in debates for row in debate.rows]
+        if not averages:
             lost = Answer(None, "no group came to a rating")
-            rows.append(missing_row(("overall", item.id, run), lost, table="scores", **columns))
-            continue
+            return [*rows, missing_row(("overall", item.id, run), lost, table="scores", **columns)]
         for name in options.named_criteria():
-            mean = sum(averages[name] for averages in given) / len(given)
-            rows.append(Row("scores", {**columns, "criterion": name, "score": mean, "groups": len(given)}))
-    return rows
+            mean = sum(found[name] for found in averages) / len(averages)
+            rows.append(Row("scores", {**columns, "criterion": name, "score": mean, "groups": len(averages)}))
+        return rows
+
+    places = [(item, run) for item in items for run in range(1, options.runs + 1)]
+    parts = await asyncio.gather(*(debate_item(*place) for place in places))
+    return [row for part in parts for row in part]
 
 
 def group_calls(options: GroupOptions, items: int, groups: Sequence[int]) -> tuple[int, int]:

@@ -19,22 +19,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing_row
+from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, ask_all, missing_row
 from voirdire.collect.protocols.pairing import (
     OUTCOMES,
     PairOptions,
     count_questions,
     order_pairs,
+    orders_of_pair,
     pair_problems,
 )
 from voirdire.collect.protocols.pairwise import ask_vote, compare_pairs
 from voirdire.collect.protocols.roles import (
     Schema,
+    choice_schema,
     judges_for_role,
     list_schema,
     partial_column_problems,
@@ -43,8 +46,6 @@ from voirdire.collect.protocols.roles import (
     unknown_judges,
 )
 from voirdire.settings import Count, Size
-
-_WEIGH = ("Criterion A", "Criterion B")
 
 
 @dataclass(frozen=True)
@@ -113,16 +114,12 @@ class Maple:
     def calls(self, setting: Setting) -> Calls:
         """K (C N (N - 1) / 2 + C (C - 1) / 2) per order, and the generator's."""
         options: MapleOptions = setting.options
-        pairs = count_questions(setting, options)
-        again = (2 if options.order == "swap" else 1) * options.repeats
+        pairs, again = count_questions(setting, options), orders_of_pair(options)
 
-        def total_calls(criteria: int, generated: int) -> dict[str, int]:
+        def total_calls(criteria: int, generated: int) -> Counter[str]:
             each = criteria * pairs + criteria * (criteria - 1) // 2 * again
-            counts = dict.fromkeys(self._evaluator_names(setting), each)
-            if generated:
-                writer = self._generator_name(setting)
-                counts[writer] = counts.get(writer, 0) + generated
-            return counts
+            judges = Counter(dict.fromkeys(self._evaluator_names(setting), each))
+            return judges + Counter({self._generator_name(setting): generated})
 
         if options.criteria:
             return Calls(total_calls(len(options.criteria), 0), total_calls(len(options.criteria), 0))
@@ -131,9 +128,8 @@ class Maple:
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Criteria, then all comparisons at once."""
         options: MapleOptions = setting.options
-        criteria, rows = dict(options.criteria), list[Row]()
-        if not criteria:
-            criteria, rows = await self._generate_criteria(setting, ask)
+        rows: list[Row] = []
+        criteria = dict(options.criteria) or await self._generate_criteria(setting, ask, rows)
         judges = self._evaluator_names(setting)
         questions = []
         for judge in judges:
@@ -142,9 +138,7 @@ class Maple:
                 how: Any = {"template": "maple/compare", "variables": shown, "criterion": name, "ties": False}
                 questions.append(compare_pairs(setting, ask, judge, **how))
         questions += [self._weigh_criteria(setting, ask, judge, criteria) for judge in judges]
-        for part in await asyncio.gather(*questions):
-            rows.extend(part)
-        return rows
+        return [*rows, *(row for part in await asyncio.gather(*questions) for row in part)]
 
     def _generator_name(self, setting: Setting) -> str:
         return setting.options.generator or setting.judges[0].name
@@ -153,33 +147,24 @@ class Maple:
         options: MapleOptions = setting.options
         return judges_for_role(setting, options.evaluators, without=[options.generator])
 
-    async def _generate_criteria(self, setting: Setting, ask: Ask) -> tuple[dict[str, str], list[Row]]:
+    async def _generate_criteria(self, setting: Setting, ask: Ask, rows: list[Row]) -> dict[str, str]:
+        """Criteria and what judges are shown of each; none where no answer names them apart."""
         options: MapleOptions = setting.options
-        writer, rows = self._generator_name(setting), list[Row]()
+        writer = self._generator_name(setting)
         shown = ("rubric", "task", "audience", "constraints", "least", "most", "levels")
         variables = {name: getattr(options, name) for name in shown}
         schema = criteria_schema(options.least, options.most, options.levels, options.longest)
         for attempt in range(1, options.attempts + 1):
-            key = ("criteria", attempt)
-            answer = await ask(Question(writer, "maple/criteria", variables, key, schema))
-            wrong = None if answer.content is None else criteria_fault(answer.content["criteria"])
-            if answer.content is None or wrong:
-                what = {"table": "texts", "judge": writer, "kind": "criteria", "run": attempt}
-                rows.append(missing_row(key, Answer(None, wrong) if wrong else answer, **what))
-                if wrong:
-                    continue
+            question = Question(writer, "maple/criteria", variables, ("criteria", attempt), schema)
+            what = {"table": "texts", "judge": writer, "kind": "criteria", "run": attempt}
+            (found,) = await ask_all(ask, [(question, what)], rows)
+            if found is None:
                 break
-            written = {" ".join(str(one["name"]).split()): one for one in answer.content["criteria"]}
-            for name, one in written.items():
-                own = {"kind": "criterion", "judge": writer, "criterion": name}
-                rows.append(Row("texts", {**own, "text": json.dumps(one, ensure_ascii=False)}))
-            whole = ("edge_cases", "fairness")
-            guide = {part: answer.content[part] for part in whole if part in answer.content}
-            if guide:
-                text = json.dumps(guide, ensure_ascii=False)
-                rows.append(Row("texts", {"kind": "guardrails", "judge": writer, "text": text}))
-            return {name: criterion_text(one) for name, one in written.items()}, rows
-        return {}, rows
+            wrong = criteria_fault(found["criteria"])
+            if wrong is None:
+                return _note_criteria(found, writer, rows)
+            rows.append(missing_row(question.key, Answer(None, wrong), **what))
+        return {}
 
     async def _weigh_criteria(
         self, setting: Setting, ask: Ask, judge: str, criteria: Mapping[str, str]
@@ -187,6 +172,7 @@ class Maple:
         options: MapleOptions = setting.options
         names = list(criteria)
         every = list(combinations(range(len(names)), 2))
+        schema = record_schema(priority=choice_schema(["Criterion A", "Criterion B"]))
         questions = []
         # a judge meets the pair of criteria in the orders that the design has for pairs of texts
         for pair in order_pairs(options, every, setting.seed, judge, "criteria", "criteria"):
@@ -198,11 +184,27 @@ class Maple:
                 "b": {"name": second, "description": criteria[second]},
             }
             columns = {"judge": judge, "first": first, "second": second, "run": pair.run}
-            key = ("weigh", first, second, pair.run)
-            questions.append(
-                ask_vote(ask, judge, "maple/weigh", shown, key, _WEIGH, "criteria", columns, "priority")
-            )
+            question = Question(judge, "maple/weigh", shown, ("weigh", first, second, pair.run), schema)
+            questions.append(ask_vote(ask, question, "criteria", columns, "priority"))
         return list(await asyncio.gather(*questions))
+
+
+def _note_criteria(found: Mapping[str, Any], writer: str, rows: list[Row]) -> dict[str, str]:
+    """Note generated criteria as they are; what judges are shown of each."""
+
+    def note_text(kind: str, told: Mapping[str, Any], **more: str) -> None:
+        text = json.dumps(told, ensure_ascii=False)
+        rows.append(Row("texts", {"kind": kind, "judge": writer, **more, "text": text}))
+
+    criteria = {}
+    for one in found["criteria"]:
+        name = " ".join(str(one["name"]).split())
+        note_text("criterion", one, criterion=name)
+        criteria[name] = criterion_text(one)
+    guide = {part: found[part] for part in ("edge_cases", "fairness") if part in found}
+    if guide:
+        note_text("guardrails", guide)
+    return criteria
 
 
 def criteria_schema(least: int, most: int, levels: int, longest: int = 0) -> Schema:
@@ -268,13 +270,12 @@ def criterion_text(one: Mapping[str, Any]) -> str:
     }
     lines = [str(one["definition"])]
     for part, title in titles.items():
-        value = one.get(part)
-        if value:
+        if value := one.get(part):
             levels = isinstance(value, Mapping)
-            entries = (
-                [f"{level}: {text}" for level, text in value.items()]
+            marked = (
+                [(f"{level}:", text) for level, text in value.items()]
                 if levels
-                else [f"- {text}" for text in value]
+                else [("-", text) for text in value]
             )
-            lines += [f"{title}:", *entries]
+            lines += [f"{title}:", *(f"{mark} {text}" for mark, text in marked)]
     return "\n".join(lines)

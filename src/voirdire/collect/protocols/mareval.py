@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Row, Setting, missing_row
+from voirdire.collect.protocol import Ask, Row, Setting
 from voirdire.collect.protocols.roles import list_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import FINAL, Case, Lost, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
@@ -96,9 +96,11 @@ class Mareval(PerCase):
             if given:
                 last.score(sum(given) / len(given), run="all", answers=len(given))
             else:
-                lost = Answer(None, f"none of {len(runs)} runs came to a score")
-                columns = last.columns(table="scores", run="all", phase=FINAL)
-                last.rows.append(missing_row(("mean", last.item.id, last.criterion), lost, **columns))
+                key, lost = (
+                    ("mean", last.item.id, last.criterion),
+                    f"none of {len(runs)} runs came to a score",
+                )
+                last.add_missing(key, lost, FINAL, run="all")
         return [row for case in every for row in case.rows]
 
     async def score(self, case: Case) -> None:
@@ -153,24 +155,21 @@ class Mareval(PerCase):
 
     async def _run_evaluations(self, case: Case, number: int, **shown: Any) -> Evaluations:
         """The evaluations of a round; raises `Lost` where there are none."""
-        schema = case.score_schema("reasoning")
-        questions = [
-            case.question("mareval/evaluate", ("evaluate", number, place), schema, **shown)
-            for place in range(1, case.options.evaluators + 1)
-        ]
-        answers = await asyncio.gather(*map(case.ask, questions))
-        evaluations = []
-        for place, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
-            phase, agent = (
-                f"round-{number}",
+        schema, phase = case.score_schema("reasoning"), f"round-{number}"
+        asked = [
+            (
+                case.question("mareval/evaluate", ("evaluate", number, place), schema, **shown),
                 {"judge": f"{case.judge}/evaluator-{place}", "group": case.judge},
             )
-            if answer.content is None:
-                case.add_missing(question, answer.missing, phase, **agent)
-                continue
-            evaluations.append({"evaluator": place, **answer.content})
-            case.score(answer.content["score"], phase, **agent)
-            case.text("evaluation", answer.content["reasoning"], phase, **agent)
+            for place in range(1, case.options.evaluators + 1)
+        ]
+        evaluations = []
+        for place, found in enumerate(await case.contents(asked, phase), 1):
+            if found is not None:
+                evaluations.append({"evaluator": place, **found})
+                agent = asked[place - 1][1]
+                case.score(found["score"], phase, **agent)
+                case.text("evaluation", found["reasoning"], phase, **agent)
         if not evaluations:
             raise Lost
         return evaluations

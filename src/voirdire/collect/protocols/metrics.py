@@ -184,12 +184,8 @@ class BertScore(Metric):
 
         options: BertScoreOptions = setting.options
         references = [str(item.reference) for item in setting.items]
-        scorer = BERTScorer(
-            model_type=options.folder,
-            num_layers=options.layers,
-            idf=options.idf,
-            idf_sents=references if options.idf else None,
-        )
+        rare = {"idf": options.idf, "idf_sents": references if options.idf else None}
+        scorer = BERTScorer(model_type=options.folder, num_layers=options.layers, **rare)
         three = scorer.score([item.text for item in setting.items], references)
         values = three[("precision", "recall", "f1").index(options.measure)].tolist()
         return [self.row(item, value) for item, value in zip(setting.items, values, strict=True)]

@@ -100,8 +100,8 @@ def items_by_context(items: Sequence[Item]) -> dict[str | None, list[Item]]:
     return groups
 
 
-def draw_pairs(options: PairOptions, names: Sequence[str], seed: int, group: str) -> list[tuple[int, int]]:
-    """The pairs (i, j) that all judges compare, the lower index first.
+def draw_pairs(options: PairOptions, items: Sequence[Item], seed: int) -> list[tuple[int, int]]:
+    """The pairs (i, j) of items of one context that all judges compare, the lower index first.
 
     Raises
     ------
@@ -110,25 +110,26 @@ def draw_pairs(options: PairOptions, names: Sequence[str], seed: int, group: str
 
     Examples
     --------
-    >>> draw_pairs(PairOptions(design="referenced", reference="b"), ["a", "b", "c"], 0, "")
+    >>> items = [Item(name, "text") for name in "abc"]
+    >>> draw_pairs(PairOptions(design="referenced", reference="b"), items, 0)
     [(0, 1), (1, 2)]
     """
     spec: dict[str, object] = {"kind": options.design}
     if options.design == "share":
         spec |= {"share": options.share, "connect": "tree"}
     if options.design == "referenced":
+        names = [item.id for item in items]
         if options.reference not in names:
             raise InputError(
                 f"option reference: {options.reference!r} is none of the items; give an item's id"
             )
-        spec |= {"reference": list(names).index(options.reference)}
+        spec |= {"reference": names.index(options.reference)}
     design = design_from_spec(spec)
-    found = design.design_problems(len(names))
+    found = design.design_problems(len(items))
     if found:
         raise InputError(found)
-    return [
-        (int(i), int(j)) for i, j in design.compared_pairs(len(names), keyed_generator(seed, "pairs", group))
-    ]
+    pairs = design.compared_pairs(len(items), keyed_generator(seed, "pairs", items[0].context or ""))
+    return [(int(i), int(j)) for i, j in pairs]
 
 
 def order_pairs(
@@ -171,10 +172,21 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
             found.append(f"{where}: there is one item; give at least two to compare")
             continue
         try:
-            draw_pairs(options, [item.id for item in items], setting.seed, context or "")
+            draw_pairs(options, items, setting.seed)
         except InputError as error:
             found.extend(f"{where}: {problem}" for problem in error.problems)
     return list(dict.fromkeys(found))
+
+
+def orders_of_pair(options: PairOptions) -> int:
+    """How often a judge is asked about a pair by one criterion.
+
+    Examples
+    --------
+    >>> orders_of_pair(PairOptions(order="swap", repeats=3))
+    6
+    """
+    return (2 if options.order == "swap" else 1) * options.repeats
 
 
 def count_questions(setting: Setting, options: PairOptions) -> int:
@@ -185,10 +197,7 @@ def count_questions(setting: Setting, options: PairOptions) -> int:
     >>> count_questions(Setting((), (Item("a", "x"), Item("b", "y"), Item("c", "z"))), PairOptions())
     3
     """
-    orders = 2 if options.order == "swap" else 1
-    return sum(
-        len(draw_pairs(options, [item.id for item in items], setting.seed, context or ""))
-        * orders
-        * options.repeats
-        for context, items in items_by_context(setting.items).items()
+    pairs = sum(
+        len(draw_pairs(options, items, setting.seed)) for items in items_by_context(setting.items).values()
     )
+    return pairs * orders_of_pair(options)

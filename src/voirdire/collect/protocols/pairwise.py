@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Ask, Calls, Item, Key, Question, Row, Setting, missing_row
+from voirdire.collect.protocol import Ask, Calls, Item, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.pairing import (
     OUTCOMES,
     PairOptions,
@@ -84,7 +84,7 @@ async def compare_pairs(
     """
     options: PairOptions = setting.options
     own = {} if criterion is None else {"criterion": criterion}
-    answers = ANSWERS if ties else ANSWERS[:2]
+    schema = record_schema(winner=choice_schema(ANSWERS if ties else ANSWERS[:2]))
 
     def compare_once(first: Item, second: Item, run: int) -> Awaitable[Row]:
         shown = {
@@ -99,35 +99,35 @@ async def compare_pairs(
         context = {} if first.context is None else {"context": first.context}
         values = {"judge": judge, "first": first.id, "second": second.id, **own, **context, "run": run}
         key = (COMPARE, criterion or "", first.id, second.id, run)
-        return ask_vote(ask, judge, template, shown, key, answers, "votes", values)
+        return ask_vote(ask, Question(judge, template, shown, key, schema), "votes", values)
 
     questions = []
     for context, items in items_by_context(setting.items).items():
-        group = context or ""
-        pairs = draw_pairs(options, [item.id for item in items], setting.seed, group)
-        for pair in order_pairs(options, pairs, setting.seed, judge, criterion or "", group):
+        pairs = draw_pairs(options, items, setting.seed)
+        for pair in order_pairs(options, pairs, setting.seed, judge, criterion or "", context or ""):
             questions.append(compare_once(items[pair.first], items[pair.second], pair.run))
     return list(await asyncio.gather(*questions))
 
 
 async def ask_vote(
     ask: Ask,
-    judge: str,
-    template: str,
-    variables: Mapping[str, Any],
-    key: Key,
-    answers: Sequence[str],
+    question: Question,
     table: str,
     columns: Mapping[str, Any],
     field: str = "winner",
+    kept: Sequence[str] = (),
 ) -> Row:
-    """One comparison: its row of the table, or of ``missing``; the winner is told by the place among the answers."""
-    answer = await ask(
-        Question(judge, template, variables, key, record_schema(**{field: choice_schema(answers)}))
-    )
+    """One comparison: its row of the table, or of ``missing``.
+
+    The winner is told by the place among the choices of the answer's field; ``kept`` are further fields of the answer
+    that the row has.
+    """
+    answer = await ask(question)
     if answer.content is None:
-        return missing_row(key, answer, table=table, **columns)
-    return Row(table, {**columns, "winner": OUTCOMES[answers.index(answer.content[field])]})
+        return missing_row(question.key, answer, table=table, **columns)
+    choices = (question.schema or {})["properties"][field]["enum"]
+    more = {name: answer.content[name] for name in kept}
+    return Row(table, {**columns, "winner": OUTCOMES[choices.index(answer.content[field])], **more})
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,8 @@ class Pairwise:
 
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, an unsuitable design."""
-        named = unknown_judges(setting, {"evaluators": setting.options.evaluators})
         return [
-            *named,
+            *unknown_judges(setting, {"evaluators": setting.options.evaluators}),
             *partial_column_problems(setting.items, ["context"]),
             *pair_problems(setting, setting.options),
         ]
@@ -172,12 +171,9 @@ class Pairwise:
         """All comparisons at once."""
         options: PairwiseOptions = setting.options
         shown = {"task": options.task, "rubric": options.rubric, "ties": options.ties}
-        how: Any = {
-            "template": "pairwise/compare",
-            "variables": shown,
-            "criterion": None,
-            "ties": options.ties,
-        }
+        how: Any = {"template": "pairwise/compare", "criterion": None, "ties": options.ties}
         judges = judges_for_role(setting, options.evaluators)
-        parts = await asyncio.gather(*(compare_pairs(setting, ask, judge, **how) for judge in judges))
+        parts = await asyncio.gather(
+            *(compare_pairs(setting, ask, judge, variables=shown, **how) for judge in judges)
+        )
         return [row for part in parts for row in part]

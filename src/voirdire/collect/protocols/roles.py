@@ -132,17 +132,6 @@ def partial_column_problems(
     return found
 
 
-def shown_background(item: Item) -> str | None:
-    """Text that a judge is shown beside the one to judge: the source, or what it answers where there is no source.
-
-    Examples
-    --------
-    >>> shown_background(Item("a", "x", context="Why?"))
-    'Why?'
-    """
-    return item.source if item.source is not None else item.context
-
-
 def context_and_system(item: Item) -> dict[str, str]:
     """The columns context and system of an item's rows, as far as it has them.
 

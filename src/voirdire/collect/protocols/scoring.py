@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing_row
+from voirdire.collect.protocol import (
+    Answer,
+    Ask,
+    Calls,
+    Item,
+    Key,
+    Question,
+    Row,
+    Setting,
+    ask_all,
+    missing_row,
+)
 from voirdire.collect.protocols.roles import (
     Schema,
     choice_schema,
@@ -18,7 +29,6 @@ from voirdire.collect.protocols.roles import (
     judges_for_role,
     partial_column_problems,
     record_schema,
-    shown_background,
     text_schema,
     unknown_judges,
 )
@@ -110,18 +120,32 @@ class Case:
         fields = {text: text_schema(self.options.longest)} if text else {}
         return record_schema(**fields, score=choice_schema(self.options.levels()))
 
+    def shown(self) -> dict[str, Any]:
+        """Parts that every prompt shows: the task, the scale, the text, what it is based on, what to compare it with.
+
+        Examples
+        --------
+        >>> item = Item("a", "x", source="s", reference="r")
+        >>> shown = Case("ann", item, "overall", 1, ScoreOptions(), None).shown()
+        >>> shown["background"], shown["reference"]
+        ('s', None)
+        """
+        options, item = self.options, self.item
+        return {
+            "task": options.task,
+            "low": options.low,
+            "high": options.high,
+            "background": item.source if item.source is not None else item.context,
+            "reference": item.reference if options.show_reference else None,
+            "text": item.text,
+        }
+
     def question(
         self, template: str, step: Key, schema: Schema, *, logprobs: bool = False, **variables: Any
     ) -> Question:
         """A question to the case's judge: what all such questions show, and ``variables``."""
-        shown = {
-            "task": self.options.task,
-            "criterion": self.criterion,
-            "description": self.options.named_criteria()[self.criterion],
-            "low": self.options.low,
-            "high": self.options.high,
-            **shown_parts(self.item, self.options),
-        }
+        description = self.options.named_criteria()[self.criterion]
+        shown = {**self.shown(), "criterion": self.criterion, "description": description}
         key = (*step, self.item.id, self.criterion, self.run)
         return Question(self.judge, template, {**shown, **variables}, key, schema, logprobs)
 
@@ -131,33 +155,42 @@ class Case:
         Raises
         ------
         Lost
-            It is missing.
+            It is missing, which is noted.
         """
-        question = self.question(template, step, schema, **variables)
-        return self.given(question, await self.ask(question))
-
-    def given(self, question: Question, answer: Answer) -> Any:
-        """The content of an answer; raises `Lost` where it has none."""
-        if answer.content is None:
-            self.add_missing(question, answer.missing)
+        (found,) = await self.contents([(self.question(template, step, schema, **variables), {})])
+        if found is None:
             raise Lost
-        return answer.content
+        return found
+
+    async def contents(
+        self, asked: Iterable[tuple[Question, Mapping[str, Any]]], phase: str = "", table: str = "scores"
+    ) -> list[Any]:
+        """The answers to questions at once, None for those that are missing, which is noted with the columns given."""
+        lost = {"table": table, "phase": phase or self.phase}
+        listed = [(question, self.columns(**lost, **more)) for question, more in asked]
+        return await ask_all(self.ask, listed, self.rows)
 
     async def weighted(self, template: str, step: Key, otherwise: str, **variables: Any) -> Weighted:
         """The score weighted by its token's probabilities; raises `Lost` where there is none."""
         question = self.question(template, step, self.score_schema(), logprobs=True, **variables)
         answer = await self.ask(question)
-        self.given(question, answer)
-        found = expected_score(answer.logprobs, self.options.low, self.options.high)
-        if isinstance(found, Weighted):
-            return found
-        self.add_missing(question, f"{found}; use weighting = {otherwise!r}")
+        reason = answer.missing
+        if answer.content is not None:
+            found = expected_score(answer.logprobs, self.options.low, self.options.high)
+            if isinstance(found, Weighted):
+                return found
+            reason = f"{found}; use weighting = {otherwise!r}"
+        self.add_missing(question.key, reason)
         raise Lost
 
     def columns(self, **more: Any) -> dict[str, Any]:
         """The columns of the case's rows; ``more`` comes last and may replace them."""
-        own = {"judge": self.judge, "item": self.item.id, "criterion": self.criterion}
-        return {**own, **context_and_system(self.item), "run": self.run, **more}
+        return {**self.place_columns(criterion=self.criterion), **more}
+
+    def place_columns(self, **named: str) -> dict[str, Any]:
+        """The columns judge and item, those that are named, context, system and run."""
+        own = {"judge": self.judge, "item": self.item.id, **named}
+        return {**own, **context_and_system(self.item), "run": self.run}
 
     def score(self, value: float, phase: str = FINAL, **more: Any) -> None:
         """Note a row of ``scores``."""
@@ -167,25 +200,12 @@ class Case:
         """Note a row of ``texts``."""
         self.rows.append(Row("texts", self.columns(phase=phase, kind=kind, text=text, **more)))
 
-    def add_missing(self, question: Question, reason: str | None, phase: str = "", **more: Any) -> None:
-        """Note a row of ``missing``: the score that there would have been."""
-        columns = self.columns(table="scores", phase=phase or self.phase, **more)
-        self.rows.append(missing_row(question.key, Answer(None, reason), **columns))
-
-
-def shown_parts(item: Item, options: ScoreOptions) -> dict[str, str | None]:
-    """Parts of an item that every prompt shows: the text, what it is based on, what to compare it with.
-
-    Examples
-    --------
-    >>> item = Item("a", "x", source="s", reference="r")
-    >>> shown_parts(item, ScoreOptions())
-    {'background': 's', 'reference': None, 'text': 'x'}
-    >>> shown_parts(item, ScoreOptions(show_reference=True))["reference"]
-    'r'
-    """
-    reference = item.reference if options.show_reference else None
-    return {"background": shown_background(item), "reference": reference, "text": item.text}
+    def add_missing(
+        self, key: Key, reason: str | None, phase: str = "", table: str = "scores", **more: Any
+    ) -> None:
+        """Note a row of ``missing``: the row of ``table`` that there would have been."""
+        columns = self.columns(table=table, phase=phase or self.phase, **more)
+        self.rows.append(missing_row(key, Answer(None, reason), **columns))
 
 
 def unknown_steps(options: Any) -> list[str]:
@@ -197,7 +217,7 @@ def unknown_steps(options: Any) -> list[str]:
     ]
 
 
-class ScoreProtocol:
+class ScoreProtocol(ABC):
     """Checks of every protocol that gives scores."""
 
     Options: ClassVar[type[Any]] = ScoreOptions
@@ -227,6 +247,14 @@ class ScoreProtocol:
         """What else is wrong with the options."""
         return []
 
+    def calls(self, setting: Setting) -> Calls:
+        """The same bounds for each judge that takes part."""
+        return count_calls(judges_for_role(setting, setting.options.judges), *self.bounds(setting))
+
+    @abstractmethod
+    def bounds(self, setting: Setting) -> tuple[int, int]:
+        """Least and most questions of a judge."""
+
 
 class PerCase(ScoreProtocol, ABC):
     """A protocol that scores each case by itself; what it is called and how a case is scored is its own.
@@ -249,12 +277,12 @@ class PerCase(ScoreProtocol, ABC):
         """Least and most questions of a case."""
         return 1, 1
 
-    def calls(self, setting: Setting) -> Calls:
+    def bounds(self, setting: Setting) -> tuple[int, int]:
         """So many questions for each case."""
         options = setting.options
         size = len(setting.items) * len(options.named_criteria()) * options.runs
         least, most = self.questions(options)
-        return count_calls(judges_for_role(setting, options.judges), size * least, size * most)
+        return size * least, size * most
 
     def all_cases(self, setting: Setting, ask: Ask) -> list[Case]:
         """All cases: judges x items x criteria x runs."""

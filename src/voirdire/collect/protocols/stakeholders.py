@@ -1,133 +1,209 @@
-"""Stakeholders from documents: who is concerned by the texts, what matters to them, and where that is said.
+"""Personas from documents: who is concerned by the texts, what matters to them, where that is said, who speaks for it.
 
 Names and places are kept: a merged dimension lists the (dimension, evidence) pairs it was made of, and nothing that a
 model leaves out of a grouping is lost: it forms a group, or a dimension, of its own.
+
+A stakeholder is a table of name, description and perspectives; a perspective one of dimension, evidence, document (from
+1) and verbatim (whether the document says so in these words); a group one of name, description and members
+(stakeholders); a dimension one of dimension and sources (perspectives).
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain, count
+from typing import Any, TypeAlias
 
+from voirdire.collect.protocol import Answer, Ask, Key, Question, Row, ask_all, missing_row
 from voirdire.collect.protocols.roles import Schema, choice_schema, list_schema, record_schema, text_schema
 
-
-@dataclass(frozen=True)
-class Perspective:
-    """A dimension of evaluation and its evidence; ``document`` counts from 1, ``verbatim`` is whether it says so."""
-
-    dimension: str
-    evidence: str
-    document: int
-    verbatim: bool
-
-
-@dataclass(frozen=True)
-class Stakeholder:
-    """Somebody whom one document speaks of."""
-
-    name: str
-    description: str
-    perspectives: tuple[Perspective, ...]
+Record: TypeAlias = dict[str, Any]
+#: The five attributes of a persona, by the field of the answer.
+ATTRIBUTES = {
+    "demographics": "Demographic information",
+    "dimension": "Evaluative dimension",
+    "specialty": "Domain specialty",
+    "psychology": "Psychological traits",
+    "relationships": "Social relationships",
+}
 
 
 @dataclass(frozen=True)
-class Dimension:
-    """A dimension of a group, and the perspectives that were merged into it."""
+class Personas:
+    """From documents to the personas of one judge.
 
-    text: str
-    sources: tuple[Perspective, ...]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Stakeholders of all documents that are alike, and their perspectives."""
-
-    name: str
-    description: str
-    members: tuple[Stakeholder, ...]
-
-    @property
-    def perspectives(self) -> tuple[Perspective, ...]:
-        """Those of all members."""
-        return tuple(one for member in self.members for one in member.perspectives)
-
-
-def stakeholder_schema(most: int, dimensions: int, longest: int = 0) -> Schema:
-    """At most so many stakeholders with at most so many (dimension, evidence) pairs each.
-
-    Examples
-    --------
-    >>> list(stakeholder_schema(5, 3)["properties"])
-    ['stakeholders']
+    Attributes
+    ----------
+    judge : str
+    ask : callable
+    options : MajEvalOptions
+    rows : list of Row
+        What is found is noted there.
     """
-    pair = record_schema(dimension=text_schema(longest), evidence=text_schema(longest))
-    name = text_schema(60 if longest else 0)
-    each = record_schema(
-        name=name, description=text_schema(longest), perspectives=list_schema(pair, 1, dimensions)
-    )
-    return record_schema(stakeholders=list_schema(each, 0, most))
+
+    judge: str
+    ask: Ask
+    options: Any
+    rows: list[Row]
+
+    async def find_stakeholders(self, documents: Sequence[str]) -> list[Record]:
+        """The stakeholders of all documents."""
+        options, text = self.options, text_schema(self.options.longest)
+        pairs = list_schema(record_schema(dimension=text, evidence=text), 1, options.dimensions)
+        each = record_schema(name=self._name_schema(), description=text, perspectives=pairs)
+        schema = record_schema(stakeholders=list_schema(each, 0, options.stakeholders))
+        asked = [("extract", {"document": one}, (number,), schema) for number, one in enumerate(documents, 1)]
+        everyone: list[Record] = []
+        for number, found in enumerate(await self._contents("stakeholder", asked), 1):
+            if found is not None:
+                some = read_stakeholders(found["stakeholders"], number, documents[number - 1])
+                if not some:
+                    lost = Answer(None, "the document names no stakeholder")
+                    self.rows.append(missing_row(("extract", number), lost, **self._columns("stakeholder")))
+                everyone += some
+        for one in everyone:
+            pairs_said = [
+                {name: said[name] for name in ("dimension", "evidence")} for said in one["perspectives"]
+            ]
+            self._note("stakeholder", {**one, "perspectives": pairs_said})
+        return everyone
+
+    async def group_stakeholders(self, everyone: Sequence[Record]) -> list[Record]:
+        """Groups of those who are alike, as many as debate."""
+        options, grouped = self.options, list[Record]()
+        if len(everyone) > 1:
+            schema = self._grouping_schema(
+                "groups",
+                len(everyone),
+                options.groups,
+                name=self._name_schema(),
+                description=text_schema(options.longest),
+            )
+            listed = [
+                {"number": number, "name": one["name"], "description": one["description"]}
+                for number, one in enumerate(everyone, 1)
+            ]
+            shown = {"stakeholders": listed, "most": options.groups}
+            (found,) = await self._contents("group", [("group", shown, (), schema)])
+            if found is None:
+                return []
+            grouped = found["groups"]
+        groups = read_groups(everyone, grouped)
+        for place, group in enumerate(groups):
+            names = [member["name"] for member in group["members"]]
+            told = {"description": group["description"], "members": names}
+            self._note("group", told, group["name"], used="yes" if place < options.groups else "no")
+        return groups[: options.groups]
+
+    async def make_personas(self, groups: Sequence[Record]) -> dict[str, dict[str, dict[str, str]]]:
+        """Attributes by title of the personas by group; a group without any does not debate."""
+        longest, most = self.options.longest, self.options.personas
+        every = await asyncio.gather(*(self._merge_dimensions(*place) for place in enumerate(groups, 1)))
+        fields = {"name": self._name_schema(), **dict.fromkeys(ATTRIBUTES, text_schema(longest))}
+        cast: dict[str, dict[str, dict[str, str]]] = {}
+        for number, (group, dimensions) in enumerate(zip(groups, every, strict=True), 1):
+            asked = []
+            for place, one in enumerate(dimensions, 1):
+                used = place <= most
+                self._note("dimension", one, group["name"], used="yes" if used else "no")
+                if used:
+                    shown = {"group": group["name"], "description": group["description"]}
+                    shown |= {
+                        "dimension": one["dimension"],
+                        "evidence": [s["evidence"] for s in one["sources"]],
+                    }
+                    asked.append(("persona", shown, (number, place), record_schema(**fields)))
+            agents: dict[str, dict[str, str]] = {}
+            for found in await self._contents("persona", asked):
+                if found is not None:
+                    name = _free_name(short_name(found["name"]) or group["name"], agents)
+                    agents[name] = {title: found[key] for key, title in ATTRIBUTES.items()}
+                    self._note("persona", {**found, "name": name}, group["name"])
+            if agents:
+                cast[group["name"]] = agents
+        return cast
+
+    async def _merge_dimensions(self, number: int, group: Mapping[str, Any]) -> list[Record]:
+        said = [one for member in group["members"] for one in member["perspectives"]]
+        if len(said) < 2:
+            return read_dimensions(said, [])
+        listed = [
+            {"number": place, "dimension": one["dimension"], "evidence": one["evidence"]}
+            for place, one in enumerate(said, 1)
+        ]
+        text = text_schema(self.options.longest)
+        schema = self._grouping_schema("dimensions", len(said), len(said), dimension=text)
+        shown = {"group": group["name"], "perspectives": listed}
+        (found,) = await self._contents("dimension", [("merge", shown, (number,), schema)])
+        return [] if found is None else read_dimensions(said, found["dimensions"])
+
+    def _name_schema(self) -> Schema:
+        return text_schema(60 if self.options.longest else 0)
+
+    def _grouping_schema(self, field: str, count: int, most: int, **fields: Schema) -> Schema:
+        """Groups of what is numbered from 1 to ``count``, each with these fields."""
+        members = list_schema(choice_schema(range(1, count + 1)), 1, count)
+        groups = list_schema(record_schema(**fields, members=members), 1, min(most, count))
+        return record_schema(**{field: groups})
+
+    def _columns(self, kind: str) -> dict[str, str]:
+        return {"table": "texts", "judge": self.judge, "kind": kind, "phase": "personas"}
+
+    async def _contents(
+        self, kind: str, asked: Iterable[tuple[str, Mapping[str, Any], Key, Schema]]
+    ) -> list[Any]:
+        """The answers to questions (step, what is shown, key, schema) for one kind of text."""
+        task, columns = self.options.task, self._columns(kind)
+        questions = [
+            Question(self.judge, f"maj-eval/{step}", {"task": task, **shown}, (step, *key), schema)
+            for step, shown, key, schema in asked
+        ]
+        return await ask_all(self.ask, [(question, columns) for question in questions], self.rows)
+
+    def _note(self, kind: str, told: Mapping[str, Any], group: str | None = None, **more: str) -> None:
+        columns = {"judge": self.judge, "kind": kind, "text": json.dumps(told, ensure_ascii=False)}
+        own = {"group": group} if group else {}
+        self.rows.append(Row("texts", {**columns, "phase": "personas", **own, **more}))
 
 
-def group_schema(number: int, most: int, longest: int = 0) -> Schema:
-    """Groups of the stakeholders 1 to ``number``.
-
-    Examples
-    --------
-    >>> group_schema(3, 2)["properties"]["groups"]["maxItems"]
-    2
-    """
-    members = list_schema(choice_schema(range(1, number + 1)), 1, number)
-    each = record_schema(
-        name=text_schema(60 if longest else 0), description=text_schema(longest), members=members
-    )
-    return record_schema(groups=list_schema(each, 1, min(most, number)))
+def _free_name(name: str, taken: Mapping[str, Any]) -> str:
+    """The name, with a number if it is taken."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return next(free for free in chain([name], numbered) if free not in taken)
 
 
-def merge_schema(number: int, longest: int = 0) -> Schema:
-    """Dimensions made of the perspectives 1 to ``number``.
-
-    Examples
-    --------
-    >>> merge_schema(3)["properties"]["dimensions"]["maxItems"]
-    3
-    """
-    each = record_schema(
-        dimension=text_schema(longest), members=list_schema(choice_schema(range(1, number + 1)), 1, number)
-    )
-    return record_schema(dimensions=list_schema(each, 1, number))
-
-
-def read_stakeholders(found: Iterable[Mapping[str, Any]], number: int, document: str) -> list[Stakeholder]:
+def read_stakeholders(found: Iterable[Mapping[str, Any]], number: int, document: str) -> list[Record]:
     """The stakeholders of one document, by an answer that fits the schema.
 
     Examples
     --------
     >>> (one,) = read_stakeholders([{"name": " parents ", "description": "", "perspectives":
     ...     [{"dimension": "fun", "evidence": "They  want fun"}]}], 1, "They want\\nfun above all.")
-    >>> one.name, one.perspectives[0].verbatim
+    >>> one["name"], one["perspectives"][0]["verbatim"]
     ('parents', True)
     """
     said = _single_line(document).casefold()
 
-    def read_perspective(pair: Mapping[str, Any]) -> Perspective:
-        dimension, evidence = str(pair["dimension"]), str(pair["evidence"])
+    def read_perspective(pair: Mapping[str, str]) -> Record:
+        dimension, evidence = pair["dimension"], pair["evidence"]
         verbatim = bool(evidence.strip()) and _single_line(evidence).casefold() in said
-        return Perspective(dimension, evidence, number, verbatim)
+        return {"dimension": dimension, "evidence": evidence, "document": number, "verbatim": verbatim}
 
     return [
-        Stakeholder(
-            short_name(one["name"]),
-            str(one["description"]),
-            tuple(map(read_perspective, one["perspectives"])),
-        )
+        {
+            "name": short_name(one["name"]),
+            "description": one["description"],
+            "perspectives": list(map(read_perspective, one["perspectives"])),
+        }
         for one in found
         if short_name(one["name"])
     ]
 
 
-def read_groups(everyone: Sequence[Stakeholder], groups: Iterable[Mapping[str, Any]]) -> list[Group]:
+def read_groups(everyone: Sequence[Record], groups: Iterable[Mapping[str, Any]]) -> list[Record]:
     """Groups by an answer that fits the schema.
 
     A stakeholder named in two groups is in the first; one named in none forms a group of its own; groups of one
@@ -135,36 +211,34 @@ def read_groups(everyone: Sequence[Stakeholder], groups: Iterable[Mapping[str, A
 
     Examples
     --------
-    >>> people = [Stakeholder(name, "", ()) for name in ("parents", "mothers", "teachers")]
+    >>> people = [{"name": name, "description": ""} for name in ("parents", "mothers", "teachers")]
     >>> found = read_groups(people, [{"name": "Parents", "description": "", "members": [1, 2]}])
-    >>> [(group.name, len(group.members)) for group in found]
+    >>> [(group["name"], len(group["members"])) for group in found]
     [('Parents', 2), ('teachers', 1)]
     """
-    joined: dict[str, tuple[str, str, list[Stakeholder]]] = {}
+    joined: dict[str, Record] = {}
     for group, numbers in _claim_members(groups, len(everyone)):
         own = [everyone[number - 1] for number in numbers]
-        name = (short_name(group["name"]) if group else "") or own[0].name
-        description = str(group["description"]) if group else own[0].description
-        joined.setdefault(name.casefold(), (name, description, []))[2].extend(own)
-    return [Group(name, description, tuple(members)) for name, description, members in joined.values()]
+        name = (short_name(group["name"]) if group else "") or own[0]["name"]
+        described = {"name": name, "description": (group or own[0])["description"], "members": []}
+        joined.setdefault(name.casefold(), described)["members"] += own
+    return list(joined.values())
 
 
-def read_dimensions(
-    perspectives: Sequence[Perspective], dimensions: Iterable[Mapping[str, Any]]
-) -> list[Dimension]:
+def read_dimensions(perspectives: Sequence[Record], dimensions: Iterable[Mapping[str, Any]]) -> list[Record]:
     """Dimensions by an answer that fits the schema; a perspective named in none stays as it is.
 
     Examples
     --------
-    >>> said = [Perspective(text, "", 1, False) for text in ("fun", "joy", "grammar")]
-    >>> [one.text for one in read_dimensions(said, [{"dimension": "enjoyment", "members": [1, 2]}])]
+    >>> said = [{"dimension": text, "evidence": ""} for text in ("fun", "joy", "grammar")]
+    >>> [one["dimension"] for one in read_dimensions(said, [{"dimension": "enjoyment", "members": [1, 2]}])]
     ['enjoyment', 'grammar']
     """
     made = []
     for dimension, numbers in _claim_members(dimensions, len(perspectives)):
-        sources = tuple(perspectives[number - 1] for number in numbers)
+        sources = [perspectives[number - 1] for number in numbers]
         text = _single_line(dimension["dimension"]) if dimension else ""
-        made.append(Dimension(text or sources[0].dimension, sources))
+        made.append({"dimension": text or sources[0]["dimension"], "sources": sources})
     return made
 
 

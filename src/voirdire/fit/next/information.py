@@ -196,11 +196,9 @@ def choose_by_entropy(
     chosen: list[int] = []
     gains: list[float] = []
     while open_.any() and len(chosen) < count:
-        best = (
-            _best_question(answers, about, by_world, bound, open_, cost)
-            if chosen
-            else _largest_among(alone, open_)
-        )
+        best = _largest_among(alone, open_)
+        if chosen:
+            best = _best_question(answers, about, by_world, bound, open_, cost)
         chosen.append(best)
         gains.append(float(bound[best] * cost[best]))
         open_ &= same != same[best]

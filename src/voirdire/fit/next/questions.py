@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.votes.chances import vote_probabilities
 from voirdire.kinds.votes.contexts import by_context, cell_contexts
@@ -94,8 +94,7 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
     separate = problem.model.criteria == "separate"
     one, other = np.triu_indices(items, 1)
     if unconnected_pairs(problem):
-        low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
-        one, other = np.divmod(np.unique(low * items + high), items)
+        one, other = np.divmod(np.unique(pair_keys(votes, criteria=False)), items)
     criteria = np.arange(len(problem.criteria))
     if who == PERSON and separate and problem.anchors is not None and problem.anchors.overall:
         criteria = np.array([len(problem.criteria)])
@@ -120,12 +119,9 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
     )
     first, second, context = one[pair[where]], other[pair[where]], context[where]
     if not repeats:
-        new = ~np.isin(
-            _question_keys(problem, judge, criterion, first, second, context), _answered_keys(problem, who)
-        )
-        judge, criterion, first, second, context = (
-            column[new] for column in (judge, criterion, first, second, context)
-        )
+        columns = (judge, criterion, first, second, context)
+        new = ~np.isin(_question_keys(problem, *columns), _answered_keys(problem, who))
+        judge, criterion, first, second, context = (column[new] for column in columns)
     if not len(judge):
         whom = "people have" if who == PERSON else "every judge has"
         raise InputError(f"{whom} answered every comparison; ask for repeats to have some asked again")
@@ -135,9 +131,8 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
         first, second = np.concatenate([first, second]), np.concatenate([second, first])
     if not problem.density.contexts:
         context = np.full_like(context, -1)
-    return Questions(
-        judge, criterion, first, second, context, same, np.ones(len(judge)), np.arange(len(judge))
-    )
+    asked = (judge, criterion, first, second, context, same)
+    return Questions(*asked, np.ones(len(judge)), np.arange(len(judge)))
 
 
 def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Questions:
@@ -174,8 +169,7 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
         )
     if not count:
         problems.append("among has no questions; nothing is left to ask")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     context = np.full(count, -1)
     if problem.density.contexts and "context" in table:
         named = [str(value) for value in table["context"]]
@@ -212,12 +206,8 @@ def _person_probabilities(problem: VotesProblem, values: Values, asked: Question
         # Nobody was asked yet: people answer rightly as often as the model expects of them.
         right = ANCHORS[model.anchors.kind].expected(model.anchors.numbers)
         values = {**values, "anchor": np.full(len(values["strength"]), right)}
-    part = {
-        "criterion": asked.criterion,
-        "first": asked.first,
-        "second": asked.second,
-        "counts": np.ones((1, 3)),
-    }
+    part = {name: getattr(asked, name) for name in ("criterion", "first", "second")}
+    part["counts"] = np.ones((1, 3))
     if problem.density.contexts:
         part["context"] = asked.context
     log = [one for one, _ in ANCHORS[model.anchors.kind].log_parts(values, part, ties, np)]
@@ -264,33 +254,23 @@ def _judges_alike(problem: VotesProblem) -> bool:
 
 def _answered_keys(problem: VotesProblem, who: str) -> Ints:
     """Keys of what has been answered already."""
-    separate = problem.model.criteria == "separate"
-    if who == PERSON:
-        if problem.anchors is None:
+    overall, anchors = False, problem.anchors
+    if who != PERSON:
+        votes = problem.coded_votes
+        judge = votes.judge
+        if _judges_alike(problem):
             return np.empty(0, np.int64)
-        people = problem.anchors.votes
-        if problem.density.contexts:
-            if people.row_context is None:
-                return np.empty(0, np.int64)  # of items over all contexts, not of texts in one
-            people = by_context(people)
-        criterion = people.criterion if separate else people.criterion * 0
-        if separate and problem.anchors.overall:
-            criterion = np.full_like(criterion, len(problem.criteria))
-        return _question_keys(
-            problem,
-            people.judge * 0 - 1,
-            criterion,
-            people.first,
-            people.second,
-            _context_codes(problem, people),
-        )
-    votes = problem.coded_votes
-    if _judges_alike(problem):
-        return np.empty(0, np.int64)
-    criterion = votes.criterion if separate else votes.criterion * 0
-    return _question_keys(
-        problem, votes.judge, criterion, votes.first, votes.second, _context_codes(problem, votes)
-    )
+    else:
+        # of items over all contexts, not of texts in one
+        if anchors is None or (problem.density.contexts and anchors.votes.row_context is None):
+            return np.empty(0, np.int64)
+        votes = by_context(anchors.votes) if problem.density.contexts else anchors.votes
+        judge, overall = np.full_like(votes.judge, -1), anchors.overall
+    criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
+    if problem.model.criteria == "separate" and overall:
+        criterion = np.full_like(criterion, len(problem.criteria))
+    context = _context_codes(problem, votes)
+    return _question_keys(problem, judge, criterion, votes.first, votes.second, context)
 
 
 def _context_codes(problem: VotesProblem, votes: Votes) -> Ints:

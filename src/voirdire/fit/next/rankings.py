@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.next.sets import Search, best_set
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.rankings.problem import RankingsProblem
@@ -135,8 +135,7 @@ def _checked_problem(
         problems.append(f"seed {seed!r} is no whole number from 0")
     if fit.posterior.draws is None:
         problems.append("the fit has no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return problem
 
 

@@ -164,5 +164,4 @@ def choose_by_moments(
 
 
 def _question_gain(near: Floats, spread: Floats, shared: Floats, total: Floats) -> Floats:
-    found: Floats = (near / spread) @ shared**2 / np.maximum(total, _LEAST)
-    return found
+    return (near / spread) @ shared**2 / np.maximum(total, _LEAST)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.next import spread
 from voirdire.fit.next.information import (
     Unknowns,
@@ -31,6 +32,7 @@ from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -132,14 +134,12 @@ def next_comparisons(
     evidence = stacking_evidence(problem) if (who, about) == (PERSON, "ranking") else None
     if evidence is None and about != "judges":
         targets = _target_pairs(problem, values, weights, about, linked=among is not None)
-        asked, expected, share = _select_by_moments(problem, values, weights, asked, targets, who, count)
+        unsure = targets.unsure
+        asked, expected, share = _Look(problem, values, weights, who).select_by_moments(asked, targets, count)
         chosen = np.arange(len(share))
-        alone, now = (
-            expected_information(expected[:, chosen], targets.unsure, weights),
-            total_entropy(targets.unsure, weights),
-        )
+        alone = expected_information(expected, unsure, weights)
         gain = alone * share
-        left = max(now - float(gain.sum()), 0.0)
+        left = max(total_entropy(unsure, weights) - float(gain.sum()), 0.0)
     else:
         if evidence is not None:
             found = stacked_questions(evidence, asked, rng)
@@ -147,14 +147,12 @@ def next_comparisons(
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
             unsure = unknowns_from_codes(np.searchsorted(CLASSES, _judge_reliability(problem, values)))
-            asked = _narrow_questions(problem, values, weights, asked, unsure, who)
+            asked = _Look(problem, values, weights, who).narrow_questions(asked, unsure)
             expected = answer_probabilities(problem, values, asked, who)
         batch = choose_by_entropy(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
         chosen, gain, left = batch.chosen, batch.gain, batch.left
-        alone, now = (
-            expected_information(expected[:, chosen], unsure, weights),
-            total_entropy(unsure, weights),
-        )
+        alone = expected_information(expected[:, chosen], unsure, weights)
+    now = total_entropy(unsure, weights)
     mean = np.einsum("s,sqy->qy", weights, expected[:, chosen])
     frame = _questions_frame(problem, asked.select_questions(chosen), who, alone, gain, mean)
     frame.attrs |= {"about": about, "entropy": now, "left": left}
@@ -183,8 +181,7 @@ def _check_request(fit: Fit, count: int, who: str, about: str, seed: int) -> Non
         problems.append(
             f"model {fit.model.name} takes all judges alike; ask about the ranking, or take another model"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
@@ -251,9 +248,7 @@ def _target_pairs(
         one, other = one[kept], other[kept]
         return _Targets(best, theta[:, one] - theta[:, other], matters[kept])
     if unconnected_pairs(problem):
-        votes = problem.votes
-        low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
-        one, other = np.divmod(np.unique(low * items + high), items)
+        one, other = np.divmod(np.unique(pair_keys(problem.votes, criteria=False)), items)
     elif linked:
         code = np.zeros(items, np.int64)
         for number, group in enumerate(groups):
@@ -284,63 +279,62 @@ def _judge_reliability(problem: VotesProblem, values: Values) -> Floats:
     return judge_values(problem, values)["reliability"]
 
 
-def _narrow_questions(
-    problem: VotesProblem, values: Values, weights: Floats, asked: Questions, unsure: Unknowns, who: str
-) -> Questions:
-    """The questions that tell most by a first look, with fewer draws."""
-    if len(asked.first) <= KEEP:
-        return asked
-    every = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
-    some = {name: value[every] for name, value in values.items()}
-    share = weights[every] / weights[every].sum()
-    look = Unknowns(unsure.hot[every], unsure.starts)
-    found: list[Floats] = []
-    for start in range(0, len(asked.first), 4 * KEEP):
-        part = asked.select_questions(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
-        found.append(
-            expected_information(answer_probabilities(problem, some, part, who), look, share) / part.cost
-        )
-    return asked.select_questions(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:KEEP]))
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Weighted draws of a fit, by which questions to somebody are looked at."""
 
+    problem: VotesProblem
+    values: Values
+    weights: Floats
+    who: str
 
-def _select_by_moments(
-    problem: VotesProblem,
-    values: Values,
-    weights: Floats,
-    asked: Questions,
-    targets: _Targets,
-    who: str,
-    count: int,
-) -> tuple[Questions, Floats, Floats]:
-    """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
-    kinds = asked.kinds()
-    one = asked.select_questions(np.array([those[0] for those in kinds]))
-    if len(kinds) > KEEP:
-        every = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
-        some = {name: value[every] for name, value in values.items()}
-        part_of = weights[every] / weights[every].sum()
+    def first_look(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
+        """Worth of each question for its cost by a few of the draws, some questions at a time.
+
+        ``of`` tells it from the answers expected, the places of these draws and their weights.
+        """
+        some = np.unique(np.linspace(0, len(self.weights) - 1, FIRST_LOOK).astype(int))
+        drawn = {name: value[some] for name, value in self.values.items()}
+        share = self.weights[some] / self.weights[some].sum()
         found: list[Floats] = []
-        for start in range(0, len(kinds), 4 * KEEP):
-            part = one.select_questions(np.arange(start, min(start + 4 * KEEP, len(kinds))))
-            expected = answer_probabilities(problem, some, part, who)
-            look = spread.weighted_moments(expected, targets.gaps[every], part_of, targets.matters)
-            found.append(look.worth / part.cost)
-        kept = np.sort(np.argsort(-np.concatenate(found), kind="stable")[: max(KEEP, 2 * count)])
-        one, kinds = one.select_questions(kept), [kinds[place] for place in kept]
-    expected = answer_probabilities(problem, values, one, who)
-    copies = np.array([len(those) for those in kinds])
-    chosen, share = spread.choose_by_moments(
-        spread.weighted_moments(expected, targets.gaps, weights, targets.matters),
-        count,
-        same=one.same,
-        cost=one.cost,
-        copies=copies,
-    )
-    taken, places = [0] * len(kinds), []
-    for kind in chosen:
-        places.append(kinds[kind][taken[kind]])
-        taken[kind] += 1
-    return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
+        for start in range(0, len(asked.first), 4 * KEEP):
+            part = asked.select_questions(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
+            expected = answer_probabilities(self.problem, drawn, part, self.who)
+            found.append(of(expected, some, share) / part.cost)
+        return np.concatenate(found)
+
+    def narrow_questions(self, asked: Questions, unsure: Unknowns) -> Questions:
+        """The questions that tell most by a first look, with fewer draws."""
+        if len(asked.first) <= KEEP:
+            return asked
+
+        def information(expected: Floats, some: Ints, share: Floats) -> Floats:
+            return expected_information(expected, Unknowns(unsure.hot[some], unsure.starts), share)
+
+        worth = self.first_look(asked, information)
+        return asked.select_questions(np.sort(np.argsort(-worth, kind="stable")[:KEEP]))
+
+    def select_by_moments(
+        self, asked: Questions, targets: _Targets, count: int
+    ) -> tuple[Questions, Floats, Floats]:
+        """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
+        kinds = asked.kinds()
+        one = asked.select_questions(np.array([those[0] for those in kinds]))
+        if len(kinds) > KEEP:
+
+            def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
+                return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).worth
+
+            worth = self.first_look(one, pair_information)
+            kept = np.sort(np.argsort(-worth, kind="stable")[: max(KEEP, 2 * count)])
+            one, kinds = one.select_questions(kept), [kinds[place] for place in kept]
+        expected = answer_probabilities(self.problem, self.values, one, self.who)
+        copies = np.array([len(those) for those in kinds])
+        moments = spread.weighted_moments(expected, targets.gaps, self.weights, targets.matters)
+        chosen, share = spread.choose_by_moments(moments, count, same=one.same, cost=one.cost, copies=copies)
+        copies_of = [iter(those) for those in kinds]
+        places = [next(copies_of[kind]) for kind in chosen]
+        return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
 
 
 def _questions_frame(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from voirdire.infer.device.coordinates import WHOLE, Arrays, DeviceMap, arrays_of
+from voirdire.infer.device.coordinates import WHOLE, Arrays, arrays_of, coordinates_of
 from voirdire.infer.device.density import DeviceDensity, apply_steps
 from voirdire.infer.kept import keep_compiled
 from voirdire.infer.kernel.rescaled import Steps
@@ -42,21 +43,21 @@ class Device:
         self.device, model = device, nested.model
         with self.device_context():
             self._density = DeviceDensity(model, (nested.found.x, nested.found.hyper))
-        self._map = DeviceMap(self._density)
         # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
         self._whole = device.platform != "cpu" and model.size <= WHOLE
         self._nests = find_nests(model, nested.found)
         self._most = max((len(nest.above) for nest in self._nests), default=0)
-        self.energy_gradient = jax.jit(self._map.energy_gradient)
-        self.to_values = jax.jit(self._map.to_values)
-        self.from_values = jax.jit(self._map.from_values)
+        self._coordinates = partial(coordinates_of, nested)
+        self.energy_gradient = jax.jit(self._energy_gradient)
+        self.to_values = jax.jit(lambda there, z: self._coordinates(there).to_values(z))
         self.follow_path = jax.jit(self._follow_path)
         self.rescale = jax.jit(self._rescale_points)
 
     @contextmanager
     def device_context(self) -> Iterator[None]:
-        """Have JAX compute on the device, in single precision."""
-        with jax.default_device(self.device), jax.enable_x64(False):
+        """Have JAX compute on the device, in single precision, which graphics processors else round more roughly."""
+        whole = jax.default_matmul_precision("highest")
+        with jax.default_device(self.device), jax.enable_x64(False), whole:
             yield
 
     def executor(self, where: Coordinates) -> OnDevice:
@@ -72,20 +73,31 @@ class Device:
         beyond = ((0, 0), (0, self._most - steps.normal.shape[1]), (0, 0))
         return Steps(*map(_single_if_real, steps._replace(normal=np.pad(steps.normal, beyond))))
 
+    def _energy_gradient(self, there: Arrays, z: Any) -> tuple[Any, Any]:
+        """Minus the log density of points, shape (points,), up to a constant, and its gradient, (points, size of z)."""
+
+        def energy(points: Any) -> Any:
+            x, hyper, log = self._coordinates(there).values_and_volume(points)
+            return -(self._density.log_density(x, hyper) + log)
+
+        value, back = jax.vjp(energy, z)
+        return value, back(jnp.ones_like(value))[0]
+
     def _follow_path(
         self, there: Arrays, here: Place, momentum: Any, steps: Any, step: Any
     ) -> tuple[Place, Any]:
         def one_step(_: Any, state: tuple[Place, Any]) -> tuple[Place, Any]:
-            return follow_path(lambda z: self._map.energy_gradient(there, z), *state, 1, step)
+            return follow_path(lambda z: self._energy_gradient(there, z), *state, 1, step)
 
         ended: tuple[Place, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
         return ended
 
     def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
-        x, hyper, _ = self._map.to_values(there, z)
+        where = self._coordinates(there)
+        x, hyper = where.to_values(z)
         its_x, its_hyper = apply_steps(self._density, self._nests, steps, x, hyper)
         gone = (its_hyper != hyper).any(axis=1)
-        return jnp.where(gone[:, None], self._map.from_values(there, its_x, its_hyper), z)
+        return jnp.where(gone[:, None], where.from_values(its_x, its_hyper), z)
 
 
 class OnDevice:
@@ -120,7 +132,7 @@ class OnDevice:
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
         """See :class:`.Executor`."""
         with self._on.device_context():
-            x, hyper, _ = self._on.to_values(self._there, _as_single(z))
+            x, hyper = self._on.to_values(self._there, _as_single(z))
         return _as_double(x), _as_double(hyper)
 
     def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:

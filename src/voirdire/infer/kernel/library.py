@@ -134,6 +134,35 @@ def array_address(array: Any, first: int = 0) -> int | None:
     return int(array.__array_interface__["data"][0]) + first * int(array.strides[0])
 
 
+class Structure:
+    """A structure of the kernel, of the parts given, in their order: numbers, arrays and structures, which it keeps.
+
+    Attributes
+    ----------
+    address : int
+    """
+
+    def __init__(self, **parts: Any) -> None:
+        made = _structure_type(tuple((name, TYPES.get(type(part))) for name, part in parts.items()))
+        self._kept = made(*map(_field_value, parts.values())), parts
+        self.address = ctypes.addressof(self._kept[0])
+
+
+TYPES = {int: ctypes.c_int, float: ctypes.c_double}  # of numbers; all else is an address
+
+
+@lru_cache(maxsize=16)
+def _structure_type(fields: tuple[tuple[str, Any], ...]) -> Any:
+    each = tuple((name, kind or ctypes.c_void_p) for name, kind in fields)
+    return type("Made", (ctypes.Structure,), {"_fields_": each})
+
+
+def _field_value(part: Any) -> Any:
+    if isinstance(part, Structure):
+        return part.address
+    return array_address(part) if isinstance(part, np.ndarray) else part
+
+
 def pack_points(rows: Any, kind: Any = np.float64) -> Any:
     """Points as rows, shape (points, size), in blocks of some side by side, shape (blocks, size, 8); rest 0.
 

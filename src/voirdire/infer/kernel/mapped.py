@@ -5,7 +5,6 @@ Paths of Hamiltonian Monte Carlo by the kernel, where it has all that an energy 
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers
 from voirdire.infer.kernel.library import (
+    Structure,
     array_address,
     kernel_library,
     pack_points,
@@ -27,15 +27,6 @@ from voirdire.infer.nested.skewness import Skewness
 from voirdire.typing import Floats
 
 SCALED = 5  # numbers that the kernel keeps of a group at a point
-
-
-class Ended(ctypes.Structure):
-    """The end of a search as the kernel has it; the arrays are kept by who makes it."""
-
-    _fields_ = tuple(
-        (name, ctypes.c_void_p)
-        for name in ("root", "hyper", "first", "follow", "prior", "told", "away", "said", "moves")
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +58,8 @@ class Mapped:
     answers: Callable[[Floats], tuple[Floats, Floats]]
 
     @cached_property
-    def _known(self) -> tuple[Ended, dict[str, Any]]:
-        """Input of the kernel, with the arrays that it points to."""
+    def structure(self) -> Structure:
+        """The end of the search as the kernel has it."""
         model, found = self.nested.model, self.nested.found
         here = model.group_priors(found.hyper)
         arrays = {
@@ -82,13 +73,7 @@ class Mapped:
             "said": self.said,
             "moves": self.moves,
         }
-        arrays = {name: np.ascontiguousarray(array, dtype=np.float64) for name, array in arrays.items()}
-        return Ended(**{name: array_address(array) for name, array in arrays.items()}), arrays
-
-    @cached_property
-    def address(self) -> int:
-        """Address of where the search ended as the kernel has it."""
-        return ctypes.addressof(self._known[0])
+        return Structure(**{name: np.ascontiguousarray(array, np.float64) for name, array in arrays.items()})
 
     @property
     def size(self) -> int:
@@ -109,7 +94,8 @@ class Mapped:
         """
         kernel, model = kernel_library(), self.nested.model
         assert kernel is not None  # asked before
-        points, known, size = len(white), self.address, self.nested.model.size
+        points, size = len(white), self.nested.model.size
+        known = self.priors.structure.address, self.structure.address
         r, z = pack_points(white), pack_points(normal)
         beside, hyper, x, rounded = (
             np.empty_like(r),
@@ -121,7 +107,7 @@ class Mapped:
 
         def go_forward(first: int, blocks: int) -> None:
             each = [array_address(one, first) for one in (r, z, beside, hyper, scaled, x, rounded)]
-            kernel.voirdire_forward(self.priors.address, known, blocks, *each)
+            kernel.voirdire_forward(*known, blocks, *each)
 
         run_blocks_threaded(go_forward, len(z), size)
         likelihood, by_answers, by_hyper = self._value_and_gradients(x, rounded, hyper, points)
@@ -129,9 +115,7 @@ class Mapped:
 
         def go_backward(first: int, blocks: int) -> None:
             arrays = (beside, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
-            kernel.voirdire_backward(
-                self.priors.address, known, blocks, *(array_address(one, first) for one in arrays)
-            )
+            kernel.voirdire_backward(*known, blocks, *(array_address(one, first) for one in arrays))
 
         run_blocks_threaded(go_backward, len(z), size)
         return (
@@ -156,25 +140,8 @@ class Mapped:
         return likelihood, slope, by_hyper
 
 
-NUMBERS = ("family", "predictors", "alternatives", "cells", "directions", "bent", "products")
 SPARSE = ("start", "place", "coefficient")
-ARRAYS = (
-    *SPARSE,
-    *("answers", "scale", "along", "gain"),
-    *(f"{of}_{part}" for of in ("normal", "white") for part in SPARSE),
-    *("at", "sd", "middle", "width", "bend"),
-)
-
-
-class Energy(ctypes.Structure):
-    """All that an energy is made of, as the kernel has it; the arrays are kept by who makes it."""
-
-    _fields_ = (
-        ("field", ctypes.c_void_p),
-        ("ended", ctypes.c_void_p),
-        *((name, ctypes.c_int) for name in NUMBERS),
-        *((name, ctypes.c_void_p) for name in ARRAYS),
-    )
+KINDS = {"at": np.int32}  # of numbers that are not as they come
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,32 +167,29 @@ class Paths:
     skewness: Skewness
 
     @cached_property
-    def _known(self) -> tuple[Energy, dict[str, Any]]:
-        """Input of the kernel, with the arrays that it points to."""
+    def _structure(self) -> Structure:
+        """All that an energy is made of, as the kernel has it."""
         fused = self.mapped.fused
         assert fused is not None  # asked before
-        numbers, given = fused.kernel_arguments
-        of_energy = {"scale": self.scale, "along": self.along, "gain": self.gain} | self.skewness._asdict()
-        kinds = {"at": np.int32}
-        arrays = given | {
-            name: np.ascontiguousarray(array, kinds.get(name, np.float64))
-            for name, array in of_energy.items()
-        }
+        numbers, cells = fused.kernel_arguments
+        stretched = {"scale": self.scale, "along": self.along, "gain": self.gain}
         turned = [matrix.T.tocsr() for matrix in reversed(self.products)]
-        for of, matrices in (("normal", self.products), ("white", turned)):
-            arrays |= {
-                f"{of}_{part}": array
-                for part, array in zip(SPARSE, _concatenate_matrices(matrices), strict=True)
-            }
-        numbers = numbers | {
-            "directions": len(self.gain),
-            "bent": len(self.skewness.at),
-            "products": len(self.products),
+        products = {
+            f"{of}_{part}": array
+            for of, matrices in (("normal", self.products), ("white", turned))
+            for part, array in zip(SPARSE, _concatenate_matrices(matrices), strict=True)
         }
-        parts = {"field": self.mapped.priors.address, "ended": self.mapped.address}
-        return Energy(
-            **parts, **numbers, **{name: array_address(array) for name, array in arrays.items()}
-        ), arrays
+        arrays = stretched | products | self.skewness._asdict()
+        return Structure(
+            field=self.mapped.priors.structure,
+            ended=self.mapped.structure,
+            **numbers,
+            directions=len(self.gain),
+            bent=len(self.skewness.at),
+            products=len(self.products),
+            **cells,
+            **{name: np.ascontiguousarray(array, KINDS.get(name)) for name, array in arrays.items()},
+        )
 
     def follow_path(
         self, z: Floats, momentum: Floats, slope: Floats, steps: int, step: float
@@ -253,7 +217,7 @@ class Paths:
         """Energies at the ends of paths, shape (points,); places, momentum and gradients are changed."""
         kernel = kernel_library()
         assert kernel is not None  # asked before
-        energy, length = ctypes.addressof(self._known[0]), np.array([step])
+        energy, length = self._structure.address, np.array([step])
         value = np.empty((len(ends[0]), ends[0].shape[2]))
         room = kernel.voirdire_room(energy)
 

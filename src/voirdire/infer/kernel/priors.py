@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.library import array_address, kernel_library, pack_points, run_blocks_threaded
+from voirdire.infer.kernel.library import (
+    Structure,
+    array_address,
+    kernel_library,
+    pack_points,
+    run_blocks_threaded,
+)
 from voirdire.infer.nested.field import Field
 from voirdire.typing import Floats
-
-
-class Described(ctypes.Structure):
-    """A field as the kernel has it; the arrays are kept by who makes it."""
-
-    _fields_ = (
-        *((name, ctypes.c_int) for name in ("groups", "hypers", "parts")),
-        *((name, ctypes.c_void_p) for name in ("edge", "spread_at", "mean_at", "log_spread", "mean")),
-        *((name, ctypes.c_void_p) for name in ("reversed", "rate", "middle", "sd")),
-        ("part", ctypes.c_void_p),
-        *((name, ctypes.c_double) for name in ("held", "others", "beyond", "constant")),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,47 +31,36 @@ class Priors:
     model: Field
 
     @cached_property
-    def _kernel_input(self) -> tuple[Described, dict[str, Any]]:
-        """Input of the kernel, with the arrays that it points to."""
+    def structure(self) -> Structure:
+        """The field as the kernel has it."""
         model = self.model
         given = model.group_priors(np.zeros(len(model.hypers)))
-        rates, middle, sd = np.array([one[1:] for one in model.hypers]).reshape(-1, 3).T
-        normal = sd > 0
-        of_hypers = np.where(
-            normal,
-            -np.log(np.where(normal, sd, 1.0)) - 0.5 * math.log(2.0 * math.pi),
-            np.log(np.where(normal, 1.0, rates)),
-        )
-        arrays: dict[str, Any] = {
-            "edge": np.cumsum([0, *model.sizes]).astype(np.int32),
-            "spread_at": given.spread_at.astype(np.int32),
-            "mean_at": given.mean_at.astype(np.int32),
-            "log_spread": given.log_spread,
-            "mean": given.mean,
-            "reversed": np.array([group.reversed for group in model.groups]),
-            "rate": rates,
-            "middle": middle,
-            "sd": sd,
-        }
+        rates, middle, sd = model.hyper_numbers
         division = model.division
-        arrays["part"] = np.zeros(0, np.int32) if division is None else division.at.astype(np.int32)
-        arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        addresses = {name: array_address(array) for name, array in arrays.items()}
-        constant = float(of_hypers.sum()) - 0.5 * math.log(2.0 * math.pi) * model.size
-        parts = len(arrays["part"])
+        part = np.zeros(0, np.int32) if division is None else division.at.astype(np.int32)
+        constant = model.hyper_constant - 0.5 * math.log(2.0 * math.pi) * model.size
         numbers = {"held": 0.0, "others": 0.0, "beyond": 0.0, "constant": constant}
         if division is not None:
-            count = parts + len(division.held)
+            count = len(part) + len(division.held)
             numbers["held"] = float(np.exp(division.held).sum())
-            numbers["others"], numbers["beyond"] = count - 1.0, division.prior.beyond(count)
+            numbers["others"], numbers["beyond"] = count - 1.0, float(division.prior.beyond(count))
             numbers["constant"] += division.prior.division_constant(count)
-        sizes = {"groups": len(model.groups), "hypers": len(model.hypers), "parts": parts}
-        return Described(**sizes, **addresses, **numbers), arrays
-
-    @cached_property
-    def address(self) -> int:
-        """Address of the field as the kernel has it."""
-        return ctypes.addressof(self._kernel_input[0])
+        return Structure(
+            groups=len(model.groups),
+            hypers=len(model.hypers),
+            parts=len(part),
+            edge=np.cumsum([0, *model.sizes]).astype(np.int32),
+            spread_at=given.spread_at.astype(np.int32),
+            mean_at=given.mean_at.astype(np.int32),
+            log_spread=np.ascontiguousarray(given.log_spread),
+            mean=np.ascontiguousarray(given.mean),
+            reversed=np.array([group.reversed for group in model.groups]),
+            rate=np.ascontiguousarray(rates),
+            middle=np.ascontiguousarray(middle),
+            sd=np.ascontiguousarray(sd),
+            part=part,
+            **numbers,
+        )
 
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Log density, shape (points,), of latent values, (points, size), and logarithms, (points, hypers)."""
@@ -90,7 +71,7 @@ class Priors:
 
         def compute_blocks(first: int, blocks: int) -> None:
             kernel.voirdire_log_prior(
-                self.address,
+                self.structure.address,
                 blocks,
                 array_address(logs, first),
                 array_address(at, first),

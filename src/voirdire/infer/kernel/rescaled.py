@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers
-from voirdire.infer.kernel.library import POINTS, array_address, kernel_library, pack_points, unpack_points
+from voirdire.infer.kernel.library import (
+    POINTS,
+    Structure,
+    array_address,
+    kernel_library,
+    pack_points,
+    unpack_points,
+)
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.nested.exchange import Nest
 from voirdire.infer.nested.field import Field
@@ -44,24 +50,8 @@ class Steps(NamedTuple):
     chance: Floats
 
 
-class Nests(ctypes.Structure):
-    """Nests as the kernel has them; the arrays are kept by who makes it."""
-
-    _fields_ = tuple((name, ctypes.c_void_p) for name in ("edge", "above", "below_edge", "below"))
-
-
-class Given(ctypes.Structure):
-    """Steps as the kernel has them; the arrays are kept by who makes it."""
-
-    _fields_ = (
-        *((name, ctypes.c_int) for name in ("tries", "chains", "lanes", "most")),
-        *((name, ctypes.c_void_p) for name in ("nest", "half", "one", "other")),
-        *((name, ctypes.c_void_p) for name in ("step", "length", "normal", "chance")),
-    )
-
-
-def kernel_nest_input(model: Field, nests: Sequence[Nest]) -> tuple[Any, Nests, dict[str, Any]]:
-    """Group of each latent value, and nests as the kernel has them, with the arrays that it points to.
+def kernel_nest_input(model: Field, nests: Sequence[Nest]) -> tuple[Any, Structure]:
+    """Group of each latent value, and nests as the kernel has them.
 
     Of values beneath those that answers tell, which alone change.
     """
@@ -77,14 +67,13 @@ def kernel_nest_input(model: Field, nests: Sequence[Nest]) -> tuple[Any, Nests, 
         "below_edge": np.cumsum(np.concatenate([[0], *counts])),
         "below": np.concatenate([np.zeros(0), *below]),
     }
-    arrays = {name: np.ascontiguousarray(array, np.int32) for name, array in arrays.items()}
-    return group, Nests(**{name: array_address(array) for name, array in arrays.items()}), arrays
+    return group, Structure(**{name: np.ascontiguousarray(of, np.int32) for name, of in arrays.items()})
 
 
 def apply_steps_by_kernel(
     fused: FusedAnswers,
     priors: Priors,
-    nests: tuple[Any, Nests, dict[str, Any]],
+    nests: tuple[Any, Structure],
     steps: Steps,
     x: Floats,
     hyper: Floats,
@@ -111,25 +100,27 @@ def apply_steps_by_kernel(
         return padded
 
     one, other = steps.pair
-    arrays = {
-        "nest": np.ascontiguousarray(steps.nest, np.int32),
-        "half": np.ascontiguousarray(steps.half, np.int32),
-        "one": in_lanes(one, np.int32),
-        "other": in_lanes(other, np.int32),
+    given = Structure(
+        tries=len(steps.nest),
+        chains=chains,
+        lanes=lanes,
+        most=steps.normal.shape[1],
+        nest=np.ascontiguousarray(steps.nest, np.int32),
+        half=np.ascontiguousarray(steps.half, np.int32),
+        one=in_lanes(one, np.int32),
+        other=in_lanes(other, np.int32),
         **{name: in_lanes(getattr(steps, name)) for name in ("step", "length", "normal", "chance")},
-    }
-    sizes = {"tries": len(steps.nest), "chains": chains, "lanes": lanes, "most": steps.normal.shape[1]}
-    given = Given(**sizes, **{name: array_address(array) for name, array in arrays.items()})
+    )
     numbers, cells = fused.kernel_arguments
-    group, described, _ = nests
+    group, described = nests
     memory = np.empty(POINTS * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups)))
     kernel.voirdire_rescale(
         *numbers.values(),
         *(array_address(array) for array in cells.values()),
-        priors.address,
+        priors.structure.address,
         array_address(group),
-        ctypes.addressof(described),
-        ctypes.addressof(given),
+        described.address,
+        given.address,
         *(array_address(array) for array in (at, logs, value, memory)),
     )
     return unpack_points(at, chains), unpack_points(logs, chains)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.field import PLAIN, Field
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import PLAIN
 from voirdire.model.design import LEARNED
 from voirdire.model.problem import Problem
 from voirdire.model.terms.parameters import Parameter
@@ -173,7 +174,7 @@ def _draw_prior(model: Field, hyper: Floats, at: Ints, rng: np.random.Generator)
     here = model.group_priors(hyper)
     middle, width = (model.expand_group_values(part)[:, at] for part in (here.mean, np.exp(here.log_spread)))
     share = np.repeat([group.reversed for group in model.groups], model.sizes)[at]
-    x = middle + width * rng.standard_normal(middle.shape)
+    x: Floats = middle + width * rng.standard_normal(middle.shape)
     left = np.broadcast_to(share != PLAIN, x.shape)
     most = np.maximum(share, 1.0 - share)
     for _ in range(TRIES):

@@ -32,16 +32,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers, fused_answers, has_kernel
-from voirdire.infer.kernel.library import kernel_library
+from voirdire.infer.kernel.library import Structure, kernel_library
 from voirdire.infer.kernel.mapped import Mapped, Paths
 from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.kernel.rescaled import Nests, kernel_nest_input
+from voirdire.infer.kernel.rescaled import apply_steps_by_kernel, kernel_nest_input
+from voirdire.infer.nested.cost import TRIES
 from voirdire.infer.nested.exchange import Nest, find_nests
 from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.marginal import marginal_gradient
+from voirdire.infer.nested.rescaling import apply_steps, draw_steps
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.skewness import Bent, Skewness, no_skewness
 from voirdire.infer.nested.whitening import Whitening
+from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
 TINY = 1e-12
@@ -70,6 +73,10 @@ class Coordinates:
         Of L'^-1 z_x.
     compiled : bool
         Whether likelihoods are compiled.
+    xp : module
+        Of the arrays: NumPy, or JAX's.
+    whitening : Whitening or None
+        L'^-1, where it is not by NumPy.
     """
 
     nested: Nested
@@ -83,6 +90,8 @@ class Coordinates:
     gain: Floats
     skewness: Skewness
     compiled: bool = False
+    xp: Any = np
+    whitening: Whitening | None = None
 
     @property
     def size(self) -> int:
@@ -91,15 +100,19 @@ class Coordinates:
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
         """Latent values, shape (points, latent values), and logarithms of spreads, shape (points, hypers)."""
-        parts = self._value_parts(z)[1]
-        return parts.x, parts.hyper
+        return self.values_and_volume(z)[:2]
 
-    def from_values(self, x: Floats, hyper: Floats) -> Floats:
+    def values_and_volume(self, z: Array) -> tuple[Array, Array, Array]:
+        """As :meth:`to_values`, and the log volume that values have, shape (points,)."""
+        bent, parts = self._value_parts(z)
+        return parts.x, parts.hyper, bent.log + self.xp.log(parts.width).sum(axis=-1)
+
+    def from_values(self, x: Array, hyper: Array) -> Array:
         """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
         white = self.white_spreads(hyper)
-        middle = self.values_from_white(white, np.zeros_like(x))
-        normal = self.skewness.straighten_values((x - middle.x) / middle.width)
-        z = np.concatenate([white, self._factor_whitening.back(normal)], axis=1)
+        middle = self.values_from_white(white, 0.0 * x)
+        normal = self.skewness.straighten_values((x - middle.x) / middle.width, self.xp)
+        z = self.xp.concatenate([white, self._factor_whitening.back(normal)], axis=1)
         return self._stretch_along(z, 1.0 / (1.0 + self.gain) - 1.0) / self.scale
 
     @property
@@ -148,6 +161,30 @@ class Coordinates:
             return follow_path(self.energy_gradient, here, momentum, steps, step)
         z, momentum, slope, value = self._kernel_paths.follow_path(here.z, momentum, here.slope, steps, step)
         return Place(z, value, slope), momentum
+
+    def rescale_chains(
+        self, z: Floats, rng: np.random.Generator, tries: int = TRIES, *, exchanging: bool = True
+    ) -> Floats:
+        """Points of chains, (chains, size), after ``tries`` steps of spreads and means of half, or exchanges if any.
+
+        Draws from the posterior stay draws from it (:mod:`.rescaling`).
+        """
+        if not len(self.root):
+            return z
+        steps = draw_steps(self, len(z), tries, rng, exchanging=exchanging)
+        with np.errstate(all="ignore"):  # what is not finite is not accepted
+            x, hyper = self.to_values(z)
+            log = self.log_density(x, hyper)
+            if self.fused is None:
+                there, moved = apply_steps(self, steps, x.copy(), hyper.copy(), log)
+            else:
+                there, moved = apply_steps_by_kernel(
+                    self.fused, self.priors, self.kernel_nests, steps, x, hyper, log
+                )
+            gone = (moved != hyper).any(axis=1)
+            out = z.copy()
+            out[gone] = self.from_values(there[gone], moved[gone])
+        return out
 
     @cached_property
     def _kernel_paths(self) -> Paths | None:
@@ -200,43 +237,42 @@ class Coordinates:
         return find_nests(self.nested.model, self.nested.found)
 
     @cached_property
-    def kernel_nests(self) -> tuple[Any, Nests, dict[str, Any]]:
+    def kernel_nests(self) -> tuple[Any, Structure]:
         """:attr:`parent_child_nests` as the kernel has them; see :func:`.kernel_nest_input`."""
         return kernel_nest_input(self.nested.model, self.parent_child_nests)
 
     @property
     def _factor_whitening(self) -> Whitening:
-        return self.nested.factor_whitening
+        return self.whitening or self.nested.factor_whitening
 
-    def _stretch_along(self, z: Floats, gain: Floats) -> Floats:
+    def _stretch_along(self, z: Array, gain: Array) -> Array:
         return z + ((z @ self.along) * gain) @ self.along.T
 
-    def _value_parts(self, z: Floats) -> tuple[Bent, Parts]:
+    def _value_parts(self, z: Array) -> tuple[Bent, Parts]:
         z = self._stretch_along(z * self.scale, self.gain)
-        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]))
+        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]), self.xp)
         return bent, self.values_from_white(z[:, : len(self.root)], bent.values)
 
-    def white_spreads(self, hyper: Floats) -> Floats:
+    def white_spreads(self, hyper: Array) -> Array:
         """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
-        moved = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
-        return np.asarray(moved, dtype=np.float64)
+        return self.xp.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
 
-    def values_from_white(self, white: Floats, normal: Floats) -> Parts:
+    def values_from_white(self, white: Array, normal: Array) -> Parts:
         """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
-        model, found = self.nested.model, self.nested.found
+        model, found, xp = self.nested.model, self.nested.found, self.xp
         moved = white @ self.root.T
         hyper = found.hyper + moved
         spreads = model.levels[0]
         follow = self.follow @ spreads.T
         # 1 where the spread is given
-        prior = self.prior * (1.0 + np.expm1(-2.0 * moved) @ spreads.T)
-        farther = 1.0 + np.expm1(-self.follow * moved) @ spreads.T
+        prior = self.prior * (1.0 + xp.expm1(-2.0 * moved) @ spreads.T)
+        farther = 1.0 + xp.expm1(-self.follow * moved) @ spreads.T
         told = self.told * farther**2
         square = (self.told + self.prior) / (told + prior)
-        reach, width = square * farther, np.sqrt(square)
-        mean, first = model.prior_means(hyper), model.prior_means(found.hyper)
+        reach, width = square * farther, xp.sqrt(square)
+        mean, first = model.prior_means(hyper, xp), model.prior_means(found.hyper)
         pulled = found.x - first - self.said * (mean - first)
-        beside = np.where(moved < 0, np.expm1(moved), moved) @ self.moves.T
+        beside = xp.where(moved < 0, xp.expm1(xp.minimum(moved, 0.0)), moved) @ self.moves.T
         x = mean + pulled * reach + normal * width + beside
         return Parts(
             x, hyper, mean, width, normal, pulled, reach, (follow * told + prior) / (told + prior), follow

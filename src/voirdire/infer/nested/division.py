@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.model.density import LogDensity
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.divided import LogDivided
 from voirdire.typing import Bools, Floats, Ints
 
@@ -26,13 +27,20 @@ class Division(NamedTuple):
     at: Ints
     held: Floats
 
-    def log_prior(self, hyper: Floats) -> tuple[Floats, Floats]:
-        """Log density, shape (...), and its slope, shape (..., hypers)."""
-        held = np.broadcast_to(self.held, (*hyper.shape[:-1], len(self.held)))
-        logs = np.concatenate([hyper[..., self.at], held], axis=-1)
+    def log_density(self, hyper: Array, xp: Any = np) -> Array:
+        """Log density of logarithms, shape (..., hypers), beyond that of independent ones, shape (...)."""
+        logs = self._part_logarithms(hyper, xp)
+        return self.prior.log_division(logs, logs.shape[-1], xp).sum(axis=-1)
+
+    def slope(self, hyper: Floats) -> Floats:
+        """Slope of :meth:`log_density`, shape (..., hypers)."""
         slope = np.zeros(hyper.shape)
-        slope[..., self.at] = self.prior.slope(logs)[..., : len(self.at)]
-        return np.asarray(self.prior.log_division(logs, logs.shape[-1], np).sum(axis=-1)), slope
+        slope[..., self.at] = self.prior.slope(self._part_logarithms(hyper, np))[..., : len(self.at)]
+        return slope
+
+    def _part_logarithms(self, hyper: Array, xp: Any) -> Array:
+        held = xp.broadcast_to(xp.asarray(self.held), (*hyper.shape[:-1], len(self.held)))
+        return xp.concatenate([hyper[..., self.at], held], axis=-1)
 
     def with_fixed(self, kept: Bools, hyper: Floats) -> Division:
         """The same where the hyperparameters that are not ``kept`` are held, shape (hypers,) both."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.infer.nested.field import STEP, Field
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import STEP
 from voirdire.infer.nested.marginal import Given, Marginal
 from voirdire.infer.nested.propagation import SWEEPS, NotConverged, Propagated, propagate_answers
 from voirdire.typing import Floats

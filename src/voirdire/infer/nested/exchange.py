@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.field import PLAIN, Field
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import PLAIN
 from voirdire.infer.nested.marginal import Given
+from voirdire.model.terms.arrays import Array
 from voirdire.typing import Bools, Floats, Ints
 
 LONGEST = 4.0  # standard deviation of the longest steps of logarithms
@@ -46,6 +48,29 @@ class Nest(NamedTuple):
     below: Ints
     share: Any
     spread: Bools
+
+    def sum_below(self, values: Array, power: int, xp: Any) -> Array:
+        """Sums of what is beneath each value above, (points, above), times shares to a power, of (points, size)."""
+        if xp is np:
+            return (self.share.power(power).T @ values[:, self.below].T).T
+        from jax.ops import segment_sum
+        from scipy.sparse import find
+
+        row, of, share = find(self.share)
+        parts = values[:, self.below[row]] * share**power
+        return segment_sum(parts.T, of, len(self.above)).T
+
+    def shift_values(self, x: Array, delta: Array, xp: Any) -> Array:
+        """Values, shape (points, size), with ``delta``, (points, above), added above and taken beneath."""
+        if xp is np:
+            moved = x.copy()
+            moved[:, self.above] += delta
+            moved[:, self.below] -= (self.share @ delta.T).T
+            return moved
+        from scipy.sparse import find
+
+        row, of, share = find(self.share)
+        return x.at[:, self.above].add(delta).at[:, self.below[row]].add(-share * delta[:, of])
 
     def draw_steps(self, points: int, rng: np.random.Generator) -> Floats:
         """Steps of the logarithms of spreads, a long one of those above, shape (points, hypers)."""
@@ -106,8 +131,8 @@ def _learned_values(model: Field) -> list[Ints]:
 
 
 def exchange_values(
-    model: Field, nest: Nest, x: Floats, hyper: Floats, there: Floats, normal: Floats
-) -> tuple[Floats, Floats]:
+    model: Field, nest: Nest, x: Array, hyper: Array, there: Array, normal: Array, xp: Any = np
+) -> tuple[Array, Array]:
     """Values of points whose logarithms of spreads go from ``hyper`` to ``there``, and the density of the way.
 
     Parameters
@@ -123,24 +148,21 @@ def exchange_values(
     array, shape (points,)
         Log density of the way back less that of the way, which Metropolis's rule adds to that of the posterior.
     """
-    precision, mean = _shift_conditional(model, nest, x, there)
-    delta = mean + normal / np.sqrt(precision)
-    moved = x.copy()
-    moved[:, nest.above] += delta
-    moved[:, nest.below] -= (nest.share @ delta.T).T
-    back = _log_normal(-delta, *_shift_conditional(model, nest, moved, hyper))
-    return moved, back - _log_normal(delta, precision, mean)
+    precision, mean = _shift_conditional(model, nest, x, there, xp)
+    delta = mean + normal / xp.sqrt(precision)
+    moved = nest.shift_values(x, delta, xp)
+    back = _log_normal(-delta, *_shift_conditional(model, nest, moved, hyper, xp), xp)
+    return moved, back - _log_normal(delta, precision, mean, xp)
 
 
-def _shift_conditional(model: Field, nest: Nest, x: Floats, hyper: Floats) -> tuple[Floats, Floats]:
+def _shift_conditional(model: Field, nest: Nest, x: Array, hyper: Array, xp: Any) -> tuple[Array, Array]:
     """Precision and mean of delta, shape (points, above)."""
-    here = model.group_priors(hyper)
-    weight = model.expand_group_values(np.exp(-2.0 * here.log_spread))
-    pull = (x - model.expand_group_values(here.mean)) * weight
-    beneath = nest.share.T
-    precision = weight[:, nest.above] + (beneath.power(2) @ weight[:, nest.below].T).T
-    return precision, ((beneath @ pull[:, nest.below].T).T - pull[:, nest.above]) / precision
+    here = model.group_priors(hyper, xp)
+    weight = model.expand_group_values(xp.exp(-2.0 * here.log_spread), xp)
+    pull = (x - model.expand_group_values(here.mean, xp)) * weight
+    precision = weight[:, nest.above] + nest.sum_below(weight, 2, xp)
+    return precision, (nest.sum_below(pull, 1, xp) - pull[:, nest.above]) / precision
 
 
-def _log_normal(x: Floats, precision: Floats, mean: Floats) -> Floats:
-    return np.asarray((0.5 * np.log(precision) - 0.5 * precision * (x - mean) ** 2).sum(axis=1))
+def _log_normal(x: Array, precision: Array, mean: Array, xp: Any) -> Array:
+    return (0.5 * xp.log(precision) - 0.5 * precision * (x - mean) ** 2).sum(axis=1)

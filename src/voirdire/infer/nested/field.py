@@ -2,74 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.division import Division
+from voirdire.infer.nested.latent_priors import PLAIN, Group, Hyper, LatentPriors
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.typing import Bools, Floats, Ints
 
-STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
-PLAIN = 0.5  # share of a population that is not skewed
 HELD_SD = 1e-3  # of a latent value that is held where it is given
 
 
-class Group(NamedTuple):
-    """Latent values of one name and one prior, Normal(m, t), skewed (:class:`.Population`) unless ``reversed`` is 1/2.
-
-    Attributes
-    ----------
-    name : str
-    size : int
-    spread : str or float
-        The hyperparameter whose exponential is t, or t itself.
-    mean : str or float
-        The hyperparameter whose exponential is m, or m itself.
-    reversed : float
-    few : bool
-        Whether each is told by many answers, so that it stays when the others are integrated out; see
-        :mod:`.nested.marginal`.
-    """
-
-    name: str
-    size: int
-    spread: str | float
-    mean: str | float = 0.0
-    reversed: float = PLAIN
-    few: bool = False
-
-
-class Hyper(NamedTuple):
-    """A spread or mean that is learned, by its logarithm; its prior Exponential(``rate``).
-
-    Where there is an ``sd`` the prior of the logarithm is Normal(``mean``, ``sd``) instead.
-    """
-
-    name: str
-    rate: float
-    mean: float = 0.0
-    sd: float = 0.0
-
-
-class Prior(NamedTuple):
-    """Log density of each latent value, with its slope and its precision; shape (size,) each.
-
-    The precision of one whose prior is skewed is that of the normal prior.
-    """
-
-    log: Floats
-    slope: Floats
-    precision: Floats
-
-
 @dataclass(frozen=True, eq=False)
-class Field:
+class Field(LatentPriors):
     """A model of one table as answers that depend on sums of latent values.
 
     Parameters
@@ -203,199 +153,3 @@ class Field:
     def size(self) -> int:
         """Number of latent values."""
         return self.pattern.size
-
-    @cached_property
-    def _prior_parameters(self) -> tuple[Ints, Floats, Ints, Floats, Floats]:
-        """Of each value: place of its spread among the hyperparameters, or the number given; so of its mean."""
-        at = {hyper.name: i for i, hyper in enumerate(self.hypers)}
-        sizes = [group.size for group in self.groups]
-
-        def group_column(of: Callable[[Group], Any], kind: type) -> Any:
-            return np.repeat(np.array([of(group) for group in self.groups], dtype=kind), sizes)
-
-        return (
-            group_column(lambda g: at.get(str(g.spread), -1), int),
-            group_column(lambda g: 0.0 if isinstance(g.spread, str) else math.log(g.spread), float),
-            group_column(lambda g: at.get(str(g.mean), -1), int),
-            group_column(lambda g: 0.0 if isinstance(g.mean, str) else g.mean, float),
-            group_column(lambda g: g.reversed, float),
-        )
-
-    def prior(self, x: Floats, hyper: Floats) -> Prior:
-        """Prior of the latent values, shape (..., size), given the logarithms of spreads and means, (..., hypers)."""
-        log_t, m, _ = self._value_scales(hyper)
-        precision = np.exp(-2.0 * log_t)
-        z = (x - m) * np.exp(-log_t)
-        log, slope = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi), (m - x) * precision
-        if self.skewed_values.size:
-            skew = self.skew_effect(x[..., self.skewed_values], hyper)
-            log[..., self.skewed_values] += skew.log
-            slope[..., self.skewed_values] += skew.of_x
-        return Prior(log, slope, np.broadcast_to(precision, log.shape))
-
-    def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
-        """Minus the second derivatives of the log prior, shape (size,): the precision where nothing is skewed."""
-        ahead, behind = (self.prior(x + sign * STEP, hyper).slope for sign in (1.0, -1.0))
-        return (behind - ahead) / (2.0 * STEP)
-
-    def steepness_of_prior(self, x: Floats, hyper: Floats) -> Floats:
-        """As :meth:`curvature_of_prior`, never below the precision, so that a step by it goes not too far."""
-        found = np.array(self.prior(x, hyper).precision)
-        if self.skewed_values.size:
-            found[self.skewed_values] = np.maximum(found, self.curvature_of_prior(x, hyper))[
-                self.skewed_values
-            ]
-        return found
-
-    def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
-        """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
-        log_t, m, _ = self._value_scales(hyper)
-        inverse = np.exp(-log_t)
-        z = (x - m) * inverse
-        log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
-        of_x, of_spread, of_mean = -z * inverse, z * z - 1.0, z * inverse * m
-        if self.skewed_values.size:
-            skew = self.skew_effect(x[..., self.skewed_values], hyper)
-            for total, part in zip((log, of_x, of_spread, of_mean), skew, strict=True):
-                total[..., self.skewed_values] += part
-        spreads, means = self.levels
-        by_hyper = of_spread @ spreads
-        if means.any():
-            by_hyper = by_hyper + of_mean @ means
-        return log.sum(axis=-1), of_x, np.asarray(by_hyper)
-
-    @cached_property
-    def skewed_values(self) -> Ints:
-        """Values whose prior is skewed."""
-        return np.flatnonzero(self._prior_parameters[4] != PLAIN)
-
-    def skew_effect(self, x: Floats, hyper: Floats) -> Skew:
-        """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
-        here = self.group_priors(hyper)
-        of = np.repeat(np.arange(len(self.groups)), [group.size for group in self.groups])[self.skewed_values]
-        log_t, m, share = (
-            here.log_spread[..., of],
-            here.mean[..., of],
-            self._prior_parameters[4][self.skewed_values],
-        )
-        variance = np.exp(2.0 * log_t)
-        root = np.sqrt(1.0 + variance)
-        own, of_x = _skew_weight(x, share)
-        whole, of_whole = _skew_weight(m / root, share)
-        return Skew(own - whole, of_x, of_whole * m * variance / root**3, -of_whole * m / root)
-
-    @cached_property
-    def levels(self) -> tuple[Floats, Floats]:
-        """Indicators, 0 or 1, of the spread and the mean of each value among hyperparameters, (size, hypers) each."""
-        spread_at, _, mean_at, _, _ = self._prior_parameters
-        each = np.arange(len(self.hypers))
-        return (spread_at[:, None] == each).astype(float), (mean_at[:, None] == each).astype(float)
-
-    def group_priors(self, hyper: Floats) -> GroupPriors:
-        """Spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
-        spread_at, log_spread, mean_at, mean = self._group_prior_parameters
-        padded = np.concatenate([hyper, np.zeros((*hyper.shape[:-1], 1))], axis=-1)
-        return GroupPriors(
-            spread_at,
-            mean_at,
-            np.where(spread_at >= 0, padded[..., spread_at], log_spread),
-            np.where(mean_at >= 0, np.exp(padded[..., mean_at]), mean),
-        )
-
-    def group_spread_steps(self, steps: Floats) -> Floats:
-        """Steps of the logarithms, shape (..., hypers), as steps of each group's spread, shape (..., groups)."""
-        spread_at = self._group_prior_parameters[0]
-        padded = np.concatenate([steps, np.zeros((*steps.shape[:-1], 1))], axis=-1)
-        return np.asarray(padded[..., spread_at])
-
-    @cached_property
-    def _group_prior_parameters(self) -> tuple[Ints, Floats, Ints, Floats]:
-        """As :attr:`_numbers`, of each group."""
-        edges = np.cumsum([0] + [group.size for group in self.groups])
-        numbers = [np.append(column, 0)[edges[:-1]] for column in self._prior_parameters[:4]]
-        spread_at, log_spread, mean_at, mean = numbers
-        return spread_at, log_spread, mean_at, mean
-
-    def prior_means(self, hyper: Floats) -> Floats:
-        """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
-        mean_at, mean = self._prior_parameters[2:4]
-        return self.expand_group_values(self.group_priors(hyper).mean) if (mean_at >= 0).any() else mean
-
-    def _value_scales(self, hyper: Floats) -> tuple[Floats, Floats, Floats]:
-        """Log spread and mean of each value, shape (..., size), and the share of its prior that is reversed."""
-        here = self.group_priors(hyper)
-        return (
-            self.expand_group_values(here.log_spread),
-            self.expand_group_values(here.mean),
-            self._prior_parameters[4],
-        )
-
-    def expand_group_values(self, of_groups: Floats) -> Floats:
-        """Of each value, shape (..., size), what its group has, shape (..., groups)."""
-        return np.repeat(of_groups, self.sizes, axis=-1)
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """Number of values of each group."""
-        return np.array([group.size for group in self.groups])
-
-    def log_prior(self, x: Floats, hyper: Floats) -> Floats:
-        """Log prior of all latent values together, shape (...)."""
-        here = self.group_priors(hyper)
-        z = (x - self.expand_group_values(here.mean)) * self.expand_group_values(np.exp(-here.log_spread))
-        log = -0.5 * np.einsum("...i,...i->...", z, z) - here.log_spread @ self.sizes
-        log -= 0.5 * math.log(2.0 * math.pi) * self.size
-        return np.asarray(
-            log + self.skew_effect(x[..., self.skewed_values], hyper).log.sum(axis=-1)
-            if self.skewed_values.size
-            else log
-        )
-
-    def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
-        """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
-        rates, means, sds = np.array([h[1:] for h in self.hypers]).reshape(-1, 3).T
-        values, normal = np.exp(hyper), sds > 0
-        z = (hyper - means) / np.where(normal, sds, 1.0)
-        of_normal = -0.5 * z * z - np.log(np.where(normal, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
-        of_exponential = np.log(np.where(normal, 1.0, rates)) + hyper - rates * values
-        log = np.where(normal, of_normal, of_exponential).sum(axis=-1)
-        slope = np.where(normal, -z / np.where(normal, sds, 1.0), 1.0 - rates * values)
-        if self.division is None:
-            return log, slope
-        more, its_slope = self.division.log_prior(hyper)
-        return log + more, slope + its_slope
-
-
-class GroupPriors(NamedTuple):
-    """Priors of groups.
-
-    Attributes
-    ----------
-    spread_at, mean_at : int array, shape (groups,)
-        Place of the hyperparameter that each has, -1 where the number is given.
-    log_spread, mean : array, shape (..., groups)
-    """
-
-    spread_at: Ints
-    mean_at: Ints
-    log_spread: Floats
-    mean: Floats
-
-
-class Skew(NamedTuple):
-    """Log of a skewed prior over the normal one, with its slopes by the value, log t and log m; shape (..., skewed)."""
-
-    log: Floats
-    of_x: Floats
-    of_spread: Floats
-    of_mean: Floats
-
-
-def _skew_weight(x: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Log of r + (1 - 2 r) Phi(x), r the share, and its slope."""
-    from scipy.special import log_ndtr
-
-    with np.errstate(divide="ignore"):
-        above = log_ndtr(x) + np.log1p(-2.0 * share)
-        log = np.logaddexp(above, np.log(share))
-    return log, np.exp(np.log1p(-2.0 * share) - 0.5 * x * x - log) / math.sqrt(2.0 * math.pi)

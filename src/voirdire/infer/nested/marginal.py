@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.infer.nested.arrow import Factor, sparse_factor
-from voirdire.infer.nested.field import STEP, Field
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import STEP
 from voirdire.typing import Floats
 
 STEPS = 20  # before coordinates are made anew

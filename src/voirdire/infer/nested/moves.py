@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -31,7 +31,6 @@ from voirdire.infer.nested.cost import (
 )
 from voirdire.infer.nested.hamiltonian import Path, Place, adapt_step, sample_path
 from voirdire.infer.nested.nested import spread_covariance
-from voirdire.infer.nested.rescaling import rescale_chains
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Bools, Floats
 
@@ -49,36 +48,7 @@ class Executor(Protocol):
         """Latent values, shape (chains, values), and logarithms of spreads and means, shape (chains, hypers)."""
 
     def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
-        """See :func:`.rescaling.rescale_chains`."""
-
-
-@dataclass(frozen=True, eq=False)
-class OnProcessor:
-    """Operations on this processor, by the kernel where it has the answers.
-
-    Parameters
-    ----------
-    where : Coordinates
-    """
-
-    where: Coordinates
-
-    def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
-        """See :class:`Executor`."""
-        return self.where.energy_gradient(z)
-
-    def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
-        """See :class:`Executor`."""
-        return self.where.follow_path(here, momentum, steps, step)
-
-    def to_values(self, z: Floats) -> tuple[Floats, Floats]:
-        """See :class:`Executor`."""
-        return self.where.to_values(z)
-
-    def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
-        """See :class:`Executor`."""
-        with np.errstate(all="ignore"):  # what is not finite is not accepted
-            return rescale_chains(self.where, z, rng, tries, exchanging=exchanging)
+        """See :meth:`.Coordinates.rescale_chains`."""
 
 
 AGAIN = 50  # moves after which coordinates are stretched again, by how far these went; the draws are kept
@@ -100,7 +70,7 @@ class Moves:
     moved : callable, optional
         Called after every move; what it raises ends them.
     executor : callable, optional
-        Of coordinates, what computes in them; by default this processor.
+        Of coordinates, what computes in them; by default they do, on this processor.
 
     Attributes
     ----------
@@ -116,7 +86,7 @@ class Moves:
         chains: int = CHAINS,
         warm: tuple[int, int] = WARM,
         moved: Callable[[], None] = lambda: None,
-        executor: Callable[[Coordinates], Executor] = OnProcessor,
+        executor: Callable[[Coordinates], Executor] = lambda where: where,
     ) -> None:
         self._rng, self._moved, self._executor, self._seen = rng, moved, executor, 0
         # of many values steps of spreads take as long as paths, and a part of them does; not where a few moves tell all

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.answers import Compiled
-from voirdire.infer.nested.field import PLAIN, Field
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import PLAIN
 from voirdire.model.terms.arrays import normal_hazard
 from voirdire.model.terms.censored import HALF, score_log_density
 from voirdire.typing import Bools, Floats, Ints

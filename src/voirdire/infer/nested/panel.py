@@ -17,7 +17,8 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.division import build_division
-from voirdire.infer.nested.field import PLAIN, Field, Group, Hyper
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import PLAIN, Group, Hyper
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import COMMON, LEARNED, Design, Places

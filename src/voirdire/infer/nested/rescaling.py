@@ -17,41 +17,19 @@ lies along the ridge (ter Braak 2006, Statistics and Computing 16). They are mad
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.infer.kernel.rescaled import Steps, apply_steps_by_kernel
-from voirdire.infer.nested.coordinates import Coordinates
-from voirdire.infer.nested.cost import TRIES
+from voirdire.infer.kernel.rescaled import Steps
 from voirdire.infer.nested.exchange import exchange_values
 from voirdire.typing import Floats
 
+if TYPE_CHECKING:
+    from voirdire.infer.nested.coordinates import Coordinates
+
 LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
 DECADES = 1.5  # by which the shortest step is shorter
-
-
-def rescale_chains(
-    where: Coordinates, z: Floats, rng: np.random.Generator, tries: int = TRIES, *, exchanging: bool = True
-) -> Floats:
-    """Points of chains, shape (chains, size), after ``tries`` steps of spreads and means of half, or exchanges if any.
-
-    Draws from the posterior stay draws from it.
-    """
-    if not len(where.root):
-        return z
-    steps = draw_steps(where, len(z), tries, rng, exchanging=exchanging)
-    x, hyper = where.to_values(z)
-    log = where.log_density(x, hyper)
-    if where.fused is None:
-        there, moved = apply_steps(where, steps, x.copy(), hyper.copy(), log)
-    else:
-        there, moved = apply_steps_by_kernel(
-            where.fused, where.priors, where.kernel_nests, steps, x, hyper, log
-        )
-    gone = (moved != hyper).any(axis=1)
-    out = z.copy()
-    out[gone] = where.from_values(there[gone], moved[gone])
-    return out
 
 
 def draw_steps(
@@ -107,11 +85,7 @@ def apply_steps(
                 model, where.parent_child_nests[nest], x[mine], hyper[mine], there, normal
             )
         else:
-            wider = model.group_spread_steps(step)
-            its_x = model.prior_means(there) + (
-                x[mine] - model.prior_means(hyper[mine])
-            ) * model.expand_group_values(np.exp(wider))
-            volume = wider @ model.sizes
+            its_x, volume = model.rescaled(x[mine], hyper[mine], there)
         its_log = where.log_density(its_x, there)
         # of what is not finite none
         goes = steps.chance[turn, mine] < its_log - log[mine] + volume

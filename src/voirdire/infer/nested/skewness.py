@@ -12,10 +12,11 @@ path, as the other side. c, s and k are those of the quantiles that chains have 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats, Ints
 
 QUANTILES = (0.1587, 0.5, 0.8413)  # of a normal distribution one standard deviation about its middle
@@ -51,33 +52,37 @@ class Skewness(NamedTuple):
     width: Floats
     bend: Floats
 
-    def bend_values(self, normal: Floats) -> Bent:
+    def bend_values(self, normal: Array, xp: Any = np) -> Bent:
         """Values, shape (points, size), of normal ones."""
         if not self.at.size:
             none = np.zeros((len(normal), 0))
             return Bent(normal, np.zeros(len(normal)), none, none)
         u = normal[:, self.at] / self.sd
-        root = np.sqrt(1.0 + u * u)
+        root = xp.sqrt(1.0 + u * u)
         slope = 1.0 + self.bend * u / root
-        values = normal.copy()
-        values[:, self.at] = self.middle + self.width * (u + self.bend * (root - 1.0))
+        values = self.middle + self.width * (u + self.bend * (root - 1.0))
         scale = self.width / self.sd
         by_log = self.bend / (root**3 * slope * self.sd)
-        return Bent(values, np.log(slope * scale).sum(axis=1), slope * scale, by_log)
+        return Bent(self._put(normal, values, xp), xp.log(slope * scale).sum(axis=1), slope * scale, by_log)
 
-    def straighten_values(self, values: Floats) -> Floats:
+    def straighten_values(self, values: Array, xp: Any = np) -> Array:
         """Normal values of which :meth:`bend_values` makes ``values``, shape (points, size)."""
         k = self.bend
         far = (values[:, self.at] - self.middle) / self.width + k
-        normal = values.copy()
-        normal[:, self.at] = self.sd * (far - k * np.sqrt(far * far + 1.0 - k * k)) / (1.0 - k * k)
-        return normal
+        normal = self.sd * (far - k * xp.sqrt(far * far + 1.0 - k * k)) / (1.0 - k * k)
+        return self._put(values, normal, xp)
+
+    def _put(self, rows: Array, values: Array, xp: Any) -> Array:
+        """Rows with other values in the places that are mapped."""
+        if xp is not np:
+            return rows.at[:, self.at].set(values)
+        out = rows.copy()
+        out[:, self.at] = values
+        return out
 
     def gradient_by_normal(self, by_values: Floats, bent: Bent) -> Floats:
         """Gradient by normal values, shape (points, size), of minus a log density whose gradient by values is given."""
-        by_normal = by_values.copy()
-        by_normal[:, self.at] = by_values[:, self.at] * bent.slope - bent.by_log
-        return by_normal
+        return np.asarray(self._put(by_values, by_values[:, self.at] * bent.slope - bent.by_log, np))
 
 
 class Bent(NamedTuple):

@@ -7,11 +7,14 @@ and what is done with them is done by products of such arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from voirdire.infer.nested.pattern import Pattern
 
 NUMBERS = 1 << 21  # of a stack's matrices, at most, but for single blocks
 SMALL = 24  # values up to which factors are made by columns
@@ -108,38 +111,6 @@ class Members:
         return np.stack([np.diff(self.starts), np.diff(self.edges)], axis=1)
 
 
-class Meetings(Protocol):
-    """Latent values that meet in cells, as a :class:`.Pattern` has them."""
-
-    @property
-    def block(self) -> Ints:
-        """Block of each value, shape (size,)."""
-
-    @property
-    def index(self) -> Ints:
-        """Values of each cell, shape (cells, width)."""
-
-    @property
-    def coefficients(self) -> Floats:
-        """With which they enter, shape (cells, width)."""
-
-    @property
-    def common(self) -> Ints:
-        """Values that all blocks share."""
-
-    @property
-    def of_cell(self) -> Ints:
-        """Block of each cell."""
-
-    @property
-    def members(self) -> Members:
-        """Values of each block."""
-
-    @property
-    def size(self) -> int:
-        """Number of values."""
-
-
 def distinct_codes(codes: Ints, size: int) -> Ints:
     """Those of the numbers 0 to ``size`` - 1 that there are, sorted: where they are not far apart without sorting.
 
@@ -155,7 +126,7 @@ def distinct_codes(codes: Ints, size: int) -> Ints:
     return np.flatnonzero(there)
 
 
-def block_members(pattern: Meetings) -> Members:
+def block_members(pattern: Pattern) -> Members:
     """Values that the blocks of a pattern have, and meet."""
     block, common = np.append(pattern.block, -1), pattern.common
     used = pattern.coefficients != 0
@@ -177,7 +148,7 @@ def block_members(pattern: Meetings) -> Members:
     return Members(own, starts, keys, edges, place, alone)
 
 
-def matrix_plan(pattern: Meetings) -> Plan:
+def matrix_plan(pattern: Pattern) -> Plan:
     """Lay out the matrix of a pattern."""
     members, block = pattern.members, np.append(pattern.block, -1)
     sizes, of_cell = members.sizes, pattern.of_cell
@@ -195,7 +166,7 @@ def matrix_plan(pattern: Meetings) -> Plan:
     )
 
 
-def _stack_blocks(pattern: Meetings, some: Ints, order: Ints, bounds: Ints) -> Stack:
+def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> Stack:
     """Blocks ``some``; cells sorted by block are ``order``, and those of each block begin at ``bounds``."""
     common, members = len(pattern.common), pattern.members
     place = members.place
@@ -227,7 +198,7 @@ def _stack_blocks(pattern: Meetings, some: Ints, order: Ints, bounds: Ints) -> S
     return Stack(own, shared, cells, of, at, target[kept], flat[kept])
 
 
-def _shared_value_positions(pattern: Meetings, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
+def _shared_value_positions(pattern: Pattern, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
     one, other = np.tril_indices(pattern.index.shape[1])
     step = max(CHUNK // max(len(one), 1), 1)
     found = []

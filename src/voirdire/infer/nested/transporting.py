@@ -30,7 +30,6 @@ from voirdire.infer.nested.cost import STEP
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.hamiltonian import Place, adapt_step, sample_path
 from voirdire.infer.nested.marginal import Given
-from voirdire.infer.nested.rescaling import rescale_chains
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
 
@@ -124,8 +123,7 @@ def _move_all(
             where.follow_path, Place(z[some], *where.energy_gradient(z[some])), log_step, rng, LENGTHS
         )
         log_step = adapt_step(log_step, gone.chance, turn)
-        with np.errstate(all="ignore"):  # what is not finite is not accepted
-            out[some] = rescale_chains(where, gone.end.z, rng)
+        out[some] = where.rescale_chains(gone.end.z, rng)
     return out, log_step
 
 

@@ -9,15 +9,12 @@ whole table, and from the beliefs that are left the most probable shares of syst
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import below_chance_check, constant_judges
+from voirdire.kinds.checks import Found, below_chance_check, constant_judges
 from voirdire.kinds.labels.dependence import dependence_check
 from voirdire.kinds.labels.influence import beliefs_without_judge, influence_check, labels_given
-from voirdire.kinds.labels.over_time import accuracy_over_time
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.systems import class_grades, probable_shares, system_shares
 from voirdire.kinds.labels.ties import ties_check
@@ -25,7 +22,6 @@ from voirdire.kinds.systems import systems_and_contexts
 from voirdire.model.problem import Check, list_names, worst_level
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.checks import check_first_place
-from voirdire.trust.drift import check_drift
 from voirdire.typing import Floats, Ints
 
 MOST = 100  # judges that are left out, those with the most labels
@@ -90,23 +86,16 @@ CONSTANT = "and what the judge would say of the other classes is set by the prio
 TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
 
 
-def all_checks(
-    problem: LabelsProblem,
-    posterior: Posterior,
-    judges: dict[str, Any],
-    found: list[Check],
-    seed: int = 0,
-    chosen: str | None = None,
-) -> list[Check]:
+def all_checks(problem: LabelsProblem, found: Found) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
-    own += [*unseen_classes_check(problem), *ties_check(problem), *dependence_check(problem, posterior, seed)]
-    own += _influence_checks(problem, posterior, seed)
-    if posterior.values is not None:
-        own += below_chance_check(problem, judges, 1.0 / len(problem.labels), TURNED)
-    own += check_drift(accuracy_over_time(problem, posterior), seed=seed)
-    return [*found, *own]
+    own += [*unseen_classes_check(problem), *ties_check(problem)]
+    own += dependence_check(problem, found.posterior, found.seed)
+    own += _influence_checks(problem, found.posterior, found.seed)
+    if found.posterior.values is not None:
+        own += below_chance_check(problem, found.judges, 1.0 / len(problem.labels), TURNED)
+    return [*found.of_method, *own]
 
 
 def _influence_checks(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:

@@ -44,7 +44,6 @@ from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined_table
 from voirdire.tables.label_questions import as_questions, labels_to_questions, read_labels_like
 from voirdire.tables.labels import Labels
-from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats
 
@@ -81,6 +80,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     answers_to_fit = staticmethod(as_questions)
     families_by_answers = staticmethod(families_by_answers)
     of_systems = staticmethod(systems.system_quantities)
+    time_series = staticmethod(accuracy_over_time)
 
     def guessing_probability(self, problem: LabelsProblem) -> float:
         """One class of all, as reliability is the mean over classes."""
@@ -187,14 +187,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def uses_families(self, problem: LabelsProblem) -> bool:
         """True if the model has errors that families share."""
         return problem.density.shares_errors
-
-    def over_time(self, problem: LabelsProblem, posterior: Posterior) -> list[OverTime | None]:
-        """Of every answer."""
-        return [accuracy_over_time(problem, posterior)]
-
-    def table_of(self, problem: LabelsProblem) -> Labels:
-        """The labels."""
-        return problem.table
 
     def problem_with_table(
         self,

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import linked_items_check, under_some_criterion
+from voirdire.kinds.checks import (
+    Found,
+    linked_items_check,
+    names_check,
+    separation_check,
+    under_some_criterion,
+)
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.model.problem import Check, list_names
 
 
-def all_checks(
-    problem: RankingsProblem,
-    posterior: Posterior,
-    judges: dict[str, Any],
-    found: list[Check],
-    seed: int = 0,
-    chosen: str | None = None,
-) -> list[Check]:
+def all_checks(problem: RankingsProblem, found: Found) -> list[Check]:
     """Checks that every fit of rankings makes, after those of its method."""
-    return [*found, connectivity_check(problem), separation_check(problem), constant_judges_check(problem)]
+    own = [connectivity_check(problem), first_or_last_check(problem), constant_judges_check(problem)]
+    return [*found.of_method, *own]
 
 
 def connectivity_check(problem: RankingsProblem) -> Check:
@@ -54,7 +51,7 @@ def connectivity_check(problem: RankingsProblem) -> Check:
     )
 
 
-def separation_check(problem: RankingsProblem) -> Check:
+def first_or_last_check(problem: RankingsProblem) -> Check:
     """Check whether some items come first, or last, in every ranking."""
     order, last = problem.order, problem.order.group.max(axis=0)
     told, there = last > 0, order.row >= 0
@@ -66,14 +63,9 @@ def separation_check(problem: RankingsProblem) -> Check:
             always = np.bincount(item[seen], minlength=len(problem.items))
             ends = np.bincount(item[seen & at_end], minlength=len(problem.items))
             names |= {problem.items[i] for i in np.flatnonzero((always > 0) & (ends == always))}
-    if not names:
-        return Check("separation", "ok", 0.0, "No item comes first, or last, in every ranking.")
     under = under_some_criterion(len(problem.criteria))
-    message = (
-        f"{list_names(sorted(names))} first or last in every ranking{under}: how far they stand out is "
-        "set by the prior, not by the rankings."
-    )
-    return Check("separation", "warn", float(len(names)), message)
+    none = "No item comes first, or last, in every ranking."
+    return separation_check(sorted(names), none, f"first or last in every ranking{under}", "rankings")
 
 
 def constant_judges_check(problem: RankingsProblem) -> Check:
@@ -82,10 +74,10 @@ def constant_judges_check(problem: RankingsProblem) -> Check:
     judge = problem.order.of(problem.table.judge)
     says = np.bincount(judge[told], minlength=len(problem.judges))
     names = [problem.judges[k] for k in np.flatnonzero((says == 0) & (problem.judge_votes > 0))]
-    if not names:
-        return Check("constant-judges", "ok", 0.0, "Every judge tells some items apart.")
-    message = (
+    return names_check(
+        "constant-judges",
+        names,
+        "Every judge tells some items apart.",
         f"{list_names(names)} telling no items apart: rankings in which all items are tied, or of one item, say "
-        "nothing. Leave the judge out, or read its answers."
+        "nothing. Leave the judge out, or read its answers.",
     )
-    return Check("constant-judges", "warn", float(len(names)), message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn
 
@@ -12,11 +11,8 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen
-from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.effects import effect_tables, spread_table
 from voirdire.kinds.further_terms import attach_terms, model_with_terms
-from voirdire.kinds.in_contexts import context_strengths
-from voirdire.kinds.kind import Kind, Packed, Request, Results
+from voirdire.kinds.kind import Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.about_items import ranked_items
@@ -28,26 +24,28 @@ from voirdire.kinds.rankings.problem import RankingsProblem, check_covariates_va
 from voirdire.kinds.rankings.results import judge_values
 from voirdire.kinds.scores.kind import given_or_stored_criteria, unpack_criteria
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
-from voirdire.kinds.shares import Calibration, Shares
-from voirdire.kinds.target_predictions import predict_about_target
+from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model, load_model
-from voirdire.model.terms.reliability import Values
-from voirdire.tables.detect import read_new
-from voirdire.tables.joined import joined_table
 from voirdire.tables.rankings import Rankings
-from voirdire.trust.residuals import Residuals
-from voirdire.typing import Bools, Floats, Ints
+from voirdire.typing import Bools, Floats
 
 #: Sections of models of rankings, by what their values are of, and what every model has.
 SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}))
 AS_VOTES = "read the rankings as votes (--table votes, or voirdire.read(..., table='votes'))"
-MANY = "a ranking has too many possible answers to list; predict() gives probabilities of first places, and ranks"
 
 
-class RankingsKind(Kind[Rankings, RankingsProblem]):
+def _refuse_single(*about: Any, **named: Any) -> NoReturn:
+    """Refused: there are too many possible rankings."""
+    raise InputError(
+        "a ranking has too many possible answers to list; predict() gives probabilities of first places, and ranks; "
+        f"{AS_VOTES}"
+    )
+
+
+class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     """Judges put items in order."""
 
     name = "rankings"
@@ -67,6 +65,8 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     outcomes = staticmethod(ranking_outcomes)
     predict = staticmethod(predict_rankings)
     draw = staticmethod(draw_rankings)
+    item_questions = staticmethod(ranked_items)
+    chances = check_single = shares = calibration = staticmethod(_refuse_single)
 
     def check_request(self, request: Request) -> None:
         """As in :class:`.Kind`; what only models of votes have is known from rankings read as votes."""
@@ -135,10 +135,6 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         """The target, too, where people rank: what items are worth is then about them."""
         return super().result_subject(problem, request) or (None if problem.anchors is None else TARGET)
 
-    def table_of(self, problem: RankingsProblem) -> Rankings:
-        """The rankings."""
-        return problem.table
-
     def problem_with_table(
         self,
         problem: RankingsProblem,
@@ -155,67 +151,19 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
             problem.model, posed, over=problem.density.over, weights=weighed.weights, anchors=anchors
         )
 
-    def join(self, problem: RankingsProblem, new: object) -> Rankings:
-        """Old and new rankings."""
-        if problem.added.terms:
-            raise InputError(
-                "a fit with terms of further columns takes no new rankings alone; fit old and new ones together"
-            )
-        both: Rankings = joined_table(problem.table, read_new(new, problem.table))
-        return both
-
     def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """The new weights."""
         return _read_weights(given, criteria)
 
-    def has_anchors(self, problem: RankingsProblem) -> bool:
-        """True if people ranked some items."""
-        return problem.anchors is not None
-
-    def predict_target(
-        self, problem: RankingsProblem, posterior: Posterior, table: object, prob: float
-    ) -> Columns:
-        """See :func:`.rankings.about_items.ranked_items`."""
-        return predict_about_target(problem, posterior, ranked_items(problem, table), prob)
-
-    def context_results(self, problem: RankingsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """The spreads that were learned, and what scores are over where there are contexts."""
-        over = {} if self.in_contexts(problem, posterior) is None else {"over": problem.density.over}
-        told = effect_tables(problem, posterior, prob)
-        return {**over, "spreads": to_records(spread_table(problem, posterior, prob)), **told}
-
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 
-    def in_contexts(self, problem: RankingsProblem, posterior: Posterior) -> Floats | None:
-        """Draws of what each item is worth in each context."""
-        values = posterior.values
-        if values is None or "context_strength" not in values:
-            return None
-        return context_strengths(problem.density, values)
+    def residuals(self, problem: RankingsProblem, posterior: Posterior) -> NoReturn:
+        """Refused: what judges share beyond the model is looked at in votes."""
+        raise InputError(f"what judges' answers have in common beyond the model is told of votes; {AS_VOTES}")
 
     def can_weigh_answers(self, problem: RankingsProblem) -> bool:
         """Never: a ranking counts once."""
         return False
-
-    def residuals(self, problem: RankingsProblem, posterior: Posterior) -> Residuals:
-        """Refused: what judges share beyond the model is looked at in votes."""
-        _refuse_terms("what judges' answers have in common beyond the model is told of votes")
-
-    def chances(self, problem: RankingsProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
-        """Refused: there are too many possible rankings."""
-        _refuse_terms(MANY)
-
-    def check_single(self, problem: RankingsProblem) -> None:
-        """Refused, as :meth:`chances`."""
-        _refuse_terms(MANY)
-
-    def shares(self, problem: RankingsProblem, tables: Sequence[Rankings]) -> Shares:
-        """Refused, as :meth:`chances`."""
-        _refuse_terms(MANY)
-
-    def calibration(self, problem: RankingsProblem, posterior: Posterior) -> Calibration:
-        """Refused, as :meth:`chances`."""
-        _refuse_terms(MANY)
 
     def score_held_out(self, model: Model, table: Rankings, here: Bools, request: Request) -> Seen:
         """See :func:`.rankings.answers.score_held_out`."""
@@ -275,10 +223,6 @@ def _read_weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:
             "and weight)"
         )
     return found
-
-
-def _refuse_terms(why: str) -> NoReturn:
-    raise InputError(f"{why}; {AS_VOTES}")
 
 
 RANKINGS = RankingsKind()

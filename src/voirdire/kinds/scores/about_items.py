@@ -16,7 +16,11 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import read_scores
 from voirdire.typing import Floats
 
-PERCEIVED = "taste", "family_item"  # what single judges and families see in items, and others do not
+PERCEIVED = (
+    "taste",
+    "family_item",
+    "judge_item_effect",
+)  # what single judges and families see in items, and others do not
 
 
 def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions:
@@ -63,7 +67,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
         if form is continuous:
             return (
                 problem.scale.low
-                + (points.ends_and_mean(problem, values, *rows)[:, 2] + HALF) * problem.scale.range
+                + (points.ends_and_mean(problem, values, rows)[:, 2] + HALF) * problem.scale.range
             )
         return np.asarray(score_probabilities(problem, values, rows) @ levels)
 

@@ -62,7 +62,9 @@ def score_held_out(model: Model, table: Scores, here: Bools, levels: Sequence[ob
         asked["context"] = np.where(known, asked["context"], -1)
     # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
     if form is continuous:
-        logs = [points.log_score_density(whole, one, table.score[here], **asked) for one in every]
+        logs = [
+            points.log_score_density(whole, one, table.score[here], tuple(asked.values())) for one in every
+        ]
         log = np.logaddexp.reduce(logs) - np.log(len(logs))
         return log, np.full(len(log), np.nan)
     chance = np.mean([score_probabilities(whole, one, tuple(asked.values())) for one in every], axis=0)

@@ -9,7 +9,6 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.density import score_form_module
-from voirdire.kinds.scores.layout import NAMES
 from voirdire.kinds.scores.perceived import perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import level_log_probabilities, normal_quadrature
@@ -35,7 +34,7 @@ def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints
     """
     form = score_form_module(problem.model)
     if form is continuous:
-        return points.ends_and_mean(problem, values, *rows[: len(NAMES)])[:, :2]
+        return points.ends_and_mean(problem, values, rows)[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
     felt, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
@@ -67,15 +66,14 @@ def _perceptions_and_cutpoints(
 ) -> tuple[Floats, Floats, Floats]:
     """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
     density, (judge, criterion, *_) = problem.density, rows
-    about = dict.fromkeys(density.about, judge * 0 - 1) | dict(zip(density.about, rows, strict=False))
-    context = about.setdefault("context", judge * 0 - 1)
+    about = density.about_rows(rows)
     felt = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
     cuts: Any = ordinal.judge_cutpoints(density, values, np)
     variance, weight = np.zeros(len(judge)), np.ones(1)
     if "log_judge_item" in values:
         variance = variance + np.exp(2.0 * values["log_judge_item"])[judge]
     if "log_context_spread" in values:
-        variance = variance + np.where(context < 0, np.exp(2.0 * values["log_context_spread"]), 0.0)
+        variance = variance + np.where(about["context"] < 0, np.exp(2.0 * values["log_context_spread"]), 0.0)
     if variance.any():
         z, log_weight = normal_quadrature()
         weight = np.exp(log_weight)

@@ -12,22 +12,18 @@ is severe or lenient.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import human_concordance_check
 from voirdire.kinds.scores.halo import count_recurring_contexts, why_no_continuous_halo, why_no_halo
-from voirdire.kinds.scores.over_time import residuals_over_time
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.random_judges import estimate_randomness
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.systems import rival_systems
 from voirdire.model.problem import Check, list_names
 from voirdire.trust.checks import check_dependent_judges, check_influence
-from voirdire.trust.drift import check_drift
 from voirdire.trust.noise import ODDS
 from voirdire.typing import Floats, Ints
 
@@ -127,14 +123,7 @@ def _largest_of_others(largest: Floats) -> Floats:
     return np.asarray(np.where(is_first, second, first))
 
 
-def all_checks(
-    problem: ScoresProblem,
-    posterior: Posterior,
-    judges: dict[str, Any],
-    found: list[Check],
-    seed: int = 0,
-    chosen: str | None = None,
-) -> list[Check]:
+def all_checks(problem: ScoresProblem, found: checks.Found) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
     own = [
         connectivity_check(problem),
@@ -144,19 +133,16 @@ def all_checks(
         *unknown_error_check(problem),
         *weights_check(problem),
     ]
-    own += [*missing_terms_check(problem), *human_concordance_check(problem, seed)]
+    own += [*missing_terms_check(problem), *human_concordance_check(problem, found.seed)]
+    posterior = found.posterior
     if posterior.values is not None:
-        own += checks.below_chance_check(problem, judges)
+        own += checks.below_chance_check(problem, found.judges)
     if problem.model.pool == "none":
-        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), seed)
+        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), found.seed)
         own += score_information_check(problem, posterior)
-        own += (
-            check_influence(problem, posterior, rival_systems(problem, posterior))
-            if own[0].level == "ok"
-            else []
-        )
-    own += check_drift(residuals_over_time(problem, posterior), seed=seed)
-    return [*(checks.add_reversed_judges(entry, problem, judges) for entry in found), *own]
+        if own[0].level == "ok":
+            own += check_influence(problem, posterior, rival_systems(problem, posterior))
+    return [*(checks.add_reversed_judges(one, problem, found.judges) for one in found.of_method), *own]
 
 
 def score_information_check(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
@@ -179,10 +165,9 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
         message = (
             f"{list_names(names)} scoring items nearly at random beside the others: leave such a judge out, or read "
             "its prompt and answers."
-            if names
-            else "No judge scores items at random beside the others."
         )
-        checked.append(Check("noise", "warn" if names else "ok", float(len(names)), message))
+        none = "No judge scores items at random beside the others."
+        checked.append(checks.names_check("noise", names, none, message))
     return checked
 
 
@@ -230,14 +215,13 @@ def separation_check(problem: ScoresProblem) -> Check:
     np.maximum.at(high, (table.criterion, table.item), table.score)
     at = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
     names = [problem.items[item] for item in np.flatnonzero(at)]
-    if not names:
-        return Check("separation", "ok", 0.0, "No item has all its scores at one end of the scale.")
     under = checks.under_some_criterion(len(problem.criteria))
-    message = (
-        f"{list_names(names)} scored at one end of the scale by all judges{under}: how far they stand "
-        "out is set by the prior, not by the scores."
+    return checks.separation_check(
+        names,
+        "No item has all its scores at one end of the scale.",
+        f"scored at one end of the scale by all judges{under}",
+        "scores",
     )
-    return Check("separation", "warn", float(len(names)), message)
 
 
 def unknown_error_check(problem: ScoresProblem) -> list[Check]:

@@ -64,6 +64,10 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.strength import SharedStrength, SharedStrengthLevel
 from voirdire.typing import Floats
 
+WITH_SPREADS = (SharedStrength.kind, SharedStrengthLevel.kind)  # kinds of strengths whose spreads are learned
+#: What one log-odds is like in parts of the scale's length, of priors of terms that no model file has.
+LOG_ODDS = 1 / 6
+
 
 @dataclass(frozen=True)
 class ScoresDensity(ScoresLayout):
@@ -145,7 +149,7 @@ class ScoresDensity(ScoresLayout):
     @property
     def uses_marginal_likelihood(self) -> bool:
         """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
-        return self.model.strength.kind in (SharedStrength.kind, SharedStrengthLevel.kind)
+        return self.model.strength.kind in WITH_SPREADS
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
@@ -227,3 +231,15 @@ def score_form_module(model: Model) -> Any:
     if model.cutpoints is not None:
         return ordinal
     return continuous if isinstance(RATERS[model.reliability.kind], RaterNoise) else baseline
+
+
+def log_odds_unit(model: Model) -> float:
+    """About what one log-odds is like in the unit of what judges perceive: 1, or of scores as numbers a sixth.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> log_odds_unit(load_model("rating-learned")), round(log_odds_unit(load_model("rating-continuous")), 3)
+    (1.0, 0.167)
+    """
+    return LOG_ODDS if score_form_module(model) is continuous else 1.0

@@ -30,20 +30,15 @@ from voirdire.typing import Floats, Ints
 
 
 def score_outcomes(problem: ScoresProblem) -> list[Outcome]:
-    """Counts of levels in each cell, or scores; none of baselines, nor of repeated scores on a continuous scale.
+    """Counts of levels in each cell, or scores; none of baselines.
 
     Scores on a continuous scale are measured from its middle in parts of its length.
     """
     density, form = problem.density, score_form_module(problem.model)
-    if form is baseline or (form is continuous and density.repeats):
+    if form is baseline:
         return []
-    found = [
-        _repeated_outcome(problem)
-        if density.repeats
-        else _level_outcome(problem)
-        if form is ordinal
-        else _continuous_outcome(problem)
-    ]
+    levels = _repeated_outcome if density.repeats else _level_outcome
+    found = [(levels if form is ordinal else _continuous_outcome)(problem)]
     if density.voted:
         found.append(_on_criteria(problem))
     if density.anchors:
@@ -182,7 +177,7 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
     judge, criterion, item = table.judge, table.criterion, table.item
     felt = perceived_strengths(density, values, problem.data["panel"], problem.codes(table))
-    if "log_judge_item" in values:
+    if form is ordinal and density.repeats:
         unit = (judge * len(table.criteria) + criterion) * len(table.items) + item
         units, place = np.unique(unit, return_inverse=True)
         felt = felt + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[place]

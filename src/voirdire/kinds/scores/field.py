@@ -31,6 +31,7 @@ TERMS = (
     Term("general", ("item",), 0),
     Term("context_strength", ("criterion", "item", "context"), 0),
     Term("taste", ("judge", "item"), 0),
+    Term("judge_item_effect", ("judge", "criterion", "item"), 0),
     Term("family_item", ("family", "item"), 0),
     Term("severity", ("judge",), 0, sign=-1.0),
     Term("severity_group", ("group",), 0, sign=-1.0),
@@ -101,10 +102,11 @@ def _centre_values(values: Values, form: ScoreCells) -> Values:
     for name in ("severity", "severity_group", "severity_criterion"):
         if name in values:
             mean = values[name].mean(axis=-1, keepdims=True)
-            location = location - form.sign * (mean[..., 0] if name == "severity_criterion" else mean)
+            by_criterion = mean[..., 0] if name == "severity_criterion" else mean
+            location = location - form.sign * by_criterion
             found[name] = values[name] - mean
             if "severity_people" in found:
-                found["severity_people"] = found["severity_people"] - mean
+                found["severity_people"] = found["severity_people"] - by_criterion
     found[form.location] = location
     strength = strength - strength.mean(axis=-1, keepdims=True)
     # where the strengths themselves are about the location

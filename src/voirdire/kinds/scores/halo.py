@@ -148,11 +148,17 @@ def _contexts_per_item(table: Scores) -> Ints:
     return np.bincount(pairs // len(table.contexts), minlength=len(table.items))
 
 
-def why_contexts_left_out(table: Scores) -> str | None:
+def why_contexts_left_out(table: Scores, learns_noise: bool = False) -> str | None:
     """Why the model with contexts is no default for the table; None if it is, "" where there is nothing to say.
 
     A context for each score, or items most of which stand in one context, would only widen everything; and a default
     must end within minutes.
+
+    Parameters
+    ----------
+    learns_noise : bool
+        Whether the model learns judges' noise, from which what an item is worth in a context is told by those alone
+        that have several scores there.
 
     Examples
     --------
@@ -174,6 +180,13 @@ def why_contexts_left_out(table: Scores) -> str | None:
     if several <= SHARED_ITEMS * items:
         return f"{several:,} of {items:,} items are scored in several of them"
     each = criteria * (1 + contexts) + judges + 1
+    if learns_noise:
+        assert table.context is not None  # else none are told
+        there = (table.criterion * items + table.item) * contexts + table.context
+        if (np.unique(there, return_counts=True)[1] > 1).mean() <= SHARED_ITEMS:
+            return (
+                "most items have one score in a context, where its worth there is no other thing than noise"
+            )
     large = items * each > MOST_LATENT or table.rows > MOST_SCORES or float(items) * each**3 > MOST_WORK
     if large:
         judged = count_in_words(judges, "judges")

@@ -12,12 +12,11 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.bootstrap import refit_modes
-from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.effects import effect_tables, spread_table
+from voirdire.kinds.columns import to_records
 from voirdire.kinds.further_terms import attach_terms
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.in_contexts import context_strengths, contexts_note
-from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
+from voirdire.kinds.in_contexts import contexts_note
+from voirdire.kinds.kind import Entrants, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
@@ -27,7 +26,7 @@ from voirdire.kinds.scores.answers import score_answers, score_calibration, scor
 from voirdire.kinds.scores.bootstrap import resample_scores
 from voirdire.kinds.scores.chances import check_answer_probabilities, score_probabilities
 from voirdire.kinds.scores.claims import claimed_scores
-from voirdire.kinds.scores.density import score_form_module
+from voirdire.kinds.scores.density import log_odds_unit, score_form_module
 from voirdire.kinds.scores.draw import draw_scores, score_outcomes
 from voirdire.kinds.scores.halo import (
     why_contexts_left_out,
@@ -45,26 +44,23 @@ from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_fam
 from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.results import judge_values, score_quantities
-from voirdire.kinds.scores.terms import check_terms, model_from_terms
+from voirdire.kinds.scores.terms import check_terms, has_numbers, model_from_terms
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.shares import answer_shares
 from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
-from voirdire.kinds.target_predictions import predict_about_target
+from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
-from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
-from voirdire.tables.joined import joined_table
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
-from voirdire.trust.drift import OverTime
 from voirdire.typing import Bools, Floats
 
 
-class ScoresKind(Kind[Scores, ScoresProblem]):
+class ScoresKind(TermsKind[Scores, ScoresProblem]):
     """Judges score items."""
 
     name = "scores"
@@ -95,22 +91,27 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     shares = staticmethod(answer_shares)
     chance_of_use = staticmethod(informative_judge_probability)
     calibration = staticmethod(score_calibration)
+    item_questions = staticmethod(item_score_questions)
+    time_series = staticmethod(residuals_over_time)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-learned``.
 
         ``rating-severity`` where judges score items repeatedly, and of large tables; ``rating-contexts`` where items
         recur in several contexts; ``rating-halo`` where judges score items under several criteria; ``rating-families``
-        where families of judges are named; ``rating-continuous`` and ``rating-continuous-halo`` of scores that are not
-        whole numbers.
+        where families of judges are named; ``rating-continuous``, ``rating-continuous-halo`` and
+        ``rating-continuous-contexts`` of scores that are not whole numbers.
         """
         if request.criteria is not None and not request.asks_terms:
             return "rating-maple", "the table has scores, and criteria are weighed"
-        if request.levels is None and (table.score != np.round(table.score)).any():
+        if has_numbers(table, request):
             why = "the table has scores that are not whole numbers"
+            without = why_contexts_left_out(table, learns_noise=True)
+            if without is None:
+                return "rating-continuous-contexts", f"{why}, of the same items in several contexts"
+            if without:
+                why += f"; contexts are left out: {without}"
             without = why_no_continuous_halo(table)
-            if without is None and request.anchors is not None:
-                without = "the model with them takes no human scores"
             if without is None:
                 return "rating-continuous-halo", f"{why}, of the same items under several criteria"
             return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
@@ -148,7 +149,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def encode_table(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.encode_scores`."""
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
-        table, model, notes = attach_terms(table, model, request, ("family", "group"))
+        table, model, notes = attach_terms(
+            table, model, request, ("family", "group"), unit=log_odds_unit(model)
+        )
         if model.terms:
             check_terms(model)
         about = systems_and_contexts(table)
@@ -161,7 +164,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
                 )
         if model.context is None or why_no_contexts(table) is not None:
             check_context_scope(
-                about, request.over, "scores", ", or of items in several contexts by rating-contexts"
+                about,
+                request.over,
+                "scores",
+                ", or of items in several contexts by rating-contexts and rating-continuous-contexts",
             )
         problem = encode_scores(model, table, anchors=request.anchors, **how)
         notes += [] if problem.anchors is None else list(problem.anchors.notes)
@@ -173,27 +179,13 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             notes.append(systems_note(table, request.over))
         return problem, notes
 
-    def over_time(self, problem: ScoresProblem, posterior: Posterior) -> list[OverTime | None]:
-        """Of every answer."""
-        return [residuals_over_time(problem, posterior)]
-
-    def predict_target(
-        self, problem: ScoresProblem, posterior: Posterior, table: object, prob: float
-    ) -> Columns:
-        """See :func:`.scores.about_items.item_score_questions`."""
-        return predict_about_target(problem, posterior, item_score_questions(problem, table), prob)
-
     def context_results(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """Worth of systems, where the table is about systems; the spreads that were learned."""
-        found: dict[str, Any] = {"over": problem.over} if problem.density.contexts else {}
-        if systems_and_contexts(problem.table) is not None and posterior.values is not None:
-            found |= {
-                "over": problem.over,
-                "systems": to_records(systems.system_table(problem, posterior, prob)),
-            }
-        if problem.density.uses_marginal_likelihood:
-            found["spreads"] = to_records(spread_table(problem, posterior, prob))
-        return found | effect_tables(problem, posterior, prob)
+        """As in :class:`.TermsKind`, and the worth of systems, where the table is about systems."""
+        found = super().context_results(problem, posterior, prob)
+        if systems_and_contexts(problem.table) is None or posterior.values is None:
+            return found
+        rows = to_records(systems.system_table(problem, posterior, prob))
+        return {"over": problem.over, "systems": rows} | found
 
     def board_entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""
@@ -213,15 +205,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return {}
         return {"system_score": Quantity(systems.system_draws_about_subject(problem, posterior), ("system",))}
 
-    def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
-        """Strengths, where the model has contexts."""
-        values = posterior.values
-        return (
-            None
-            if values is None or not problem.density.contexts
-            else context_strengths(problem.density, values)
-        )
-
     def people_preference(self, problem: ScoresProblem, posterior: Posterior) -> Preference | None:
         """Of two scores of a person; see :func:`.scores.results.person_preference`."""
         return results.person_preference(problem, posterior.central_values)
@@ -233,10 +216,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         if systems_and_contexts(problem.table) is None:
             return problem.unit[1] ** 2 * super().context_difference_variance(problem, posterior, items)
         return systems.difference_variance_over_contexts(problem, posterior, items)
-
-    def table_of(self, problem: ScoresProblem) -> Scores:
-        """The scores."""
-        return problem.table
 
     def problem_with_table(
         self,
@@ -254,17 +233,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         weighed = given_or_stored_criteria(problem, problem.criteria_votes, posed.criteria, criteria)
         return encode_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)
 
-    def join(self, problem: ScoresProblem, new: object) -> Scores:
-        """Old and new scores."""
-        if problem.added.terms:
-            raise InputError(
-                "a fit with terms of further columns takes no new scores alone; fit old and new ones together"
-            )
-        added = read_new(new, problem.table)
+    def check_new_answers(self, problem: ScoresProblem, added: Scores) -> None:
+        """As in :class:`.TermsKind`: contexts are named where the fit has them."""
         if problem.density.contexts and added.context is None:
             raise InputError("new scores: column 'context' is missing, and the fit has contexts; name them")
-        both: Scores = joined_table(problem.table, added)
-        return both
 
     def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
@@ -273,10 +245,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def items_called(self, problem: ScoresProblem) -> str:
         """As in :class:`.Kind`: where systems are scored in contexts, what is scored are their answers."""
         return "items" if systems_and_contexts(problem.table) is None else "answers"
-
-    def has_anchors(self, problem: ScoresProblem) -> bool:
-        """True if people scored some items."""
-        return problem.anchors is not None
 
     def target_answers(self, table: Scores, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
         """As in :class:`.Kind`; people's scores may be on any scale."""
@@ -324,7 +292,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def score_held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
         """See :func:`.scores.answers.score_held_out`."""
-        table, model, _ = attach_terms(table, model, request, ("family", "group"))
+        table, model, _ = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
             check_terms(model)
         return score_held_out(model, table, here, request.levels)

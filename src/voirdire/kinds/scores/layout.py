@@ -145,3 +145,11 @@ class ScoresLayout(LogDensity):
         factors = {factor for term in self.added for factor in term.factors} - {*known, STEP}
         numbers = ("numbers",) if any(term.covariate is not None for term in self.added) else ()
         return (*known, *sorted(factors), *numbers)
+
+    def about_rows(self, rows: tuple[Ints, ...]) -> dict[str, Ints]:
+        """Codes by name of rows that are told by :attr:`about`, or by the first of these; -1 of all others."""
+        nothing = rows[0] * 0 - 1
+        return {
+            **dict.fromkeys((*self.about, "context"), nothing),
+            **dict(zip(self.about, rows, strict=False)),
+        }

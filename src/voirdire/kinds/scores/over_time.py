@@ -41,7 +41,7 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
     table, values, form = problem.table, posterior.central_values, score_form_module(problem.model)
     if "severity" not in values or form not in (ordinal, continuous):
         return ()
-    codes, one = (table.judge, table.criterion, table.item), problem.unit[1]
+    codes, one = tuple(problem.codes(table).values()), problem.unit[1]
     unit = float(np.exp(log_noise(values).mean())) if form is continuous else 1.0
     given = None if form is continuous else problem.given(table)
     own = total_severity(values, problem.judge_group)
@@ -49,10 +49,8 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
     def log_chance(u: float) -> Floats:
         moved = values | {"severity": values["severity"] + unit * u}
         if given is None:
-            return points.log_score_density(problem, moved, table.score, *codes)
-        chance = score_probabilities(problem, moved, tuple(problem.codes(table).values()))[
-            np.arange(len(given)), given
-        ]
+            return points.log_score_density(problem, moved, table.score, codes)
+        chance = score_probabilities(problem, moved, codes)[np.arange(len(given)), given]
         return np.asarray(np.log(np.maximum(chance, 1e-300)))
 
     return (Habit("severity", log_chance, lambda judge, u: np.asarray(one * (own[judge] + unit * u))),)
@@ -61,15 +59,12 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
 def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
     """Expected score of every row; of a baseline, the mean of the item's scores."""
     table, form = problem.table, score_form_module(problem.model)
-    codes = (table.judge, table.criterion, table.item)
+    codes = tuple(problem.codes(table).values())
     if form is ordinal:
         levels = np.array(problem.scale.levels, dtype=float)
-        return np.asarray(
-            score_probabilities(problem, posterior.central_values, tuple(problem.codes(table).values()))
-            @ levels
-        )
+        return np.asarray(score_probabilities(problem, posterior.central_values, codes) @ levels)
     if form is continuous:
-        mean = points.ends_and_mean(problem, posterior.central_values, *codes)[:, 2]
+        mean = points.ends_and_mean(problem, posterior.central_values, codes)[:, 2]
         return np.asarray(problem.scale.low + (mean + HALF) * problem.scale.range)
     unit = table.criterion * len(problem.items) + table.item
     count = np.maximum(np.bincount(unit), 1)

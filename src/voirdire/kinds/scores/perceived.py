@@ -48,7 +48,7 @@ def perceived_strengths(
 ) -> Array:
     """Worth of an item as a judge sees it, of each answer, elementwise; a_k is 1 where judges are alike.
 
-    a_k (theta_c,i + u_c,i,x + taste_k,i + shared_f(k),i) - severity, and what added terms are.
+    a_k (theta_c,i + u_c,i,x + taste_k,i + own_k,c,i + shared_f(k),i) - severity, and what added terms are.
 
     Parameters
     ----------
@@ -66,6 +66,8 @@ def perceived_strengths(
     strength = item_strengths(values, about, xp)
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
+    if "judge_item_effect" in values:
+        strength = strength + values["judge_item_effect"][..., judge, criterion, item]
     if "family_item" in values:
         family = np.array(density.families)[judge]
         shared = values["family_item"][..., np.maximum(family, 0), item]

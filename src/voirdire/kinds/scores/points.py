@@ -13,14 +13,14 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
 
-def ends_and_mean(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:
+def ends_and_mean(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
     """Of each score: probability that it stands at the low and at the high end, and its mean; shape (scores, 3).
 
     Of y = mu + s e, e ~ Normal(0, 1), set to the ends -1/2 and 1/2 beyond them, with a = (-1/2 - mu) / s and
     b = (1/2 - mu) / s: Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2
-    (Tobin 1958). The variance s^2 is that of noise and, where there are repeats, of what the judge makes of the item.
+    (Tobin 1958). s is the noise, over contexts where rows are of none.
     """
-    mu, spread = predicted_moments(problem, values, judge, criterion, item)
+    mu, spread = predicted_moments(problem, values, rows)
     a, b = (-HALF - mu) / spread, (HALF - mu) / spread
     low, high = np.exp(log_normal_cdf(a, np)), np.exp(log_normal_cdf(-b, np))
     slope = np.exp(-0.5 * b * b) - np.exp(-0.5 * a * a)
@@ -29,23 +29,32 @@ def ends_and_mean(problem: ScoresProblem, values: Values, judge: Ints, criterion
 
 
 def predicted_moments(
-    problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints
+    problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of each score before it is set to the ends: noise, and what the judge makes of it."""
+    """Mean and standard deviation of each score before it is set to the ends.
+
+    Of rows without a context, where the model has some, the standard deviation is over contexts, too.
+
+    Parameters
+    ----------
+    rows : tuple of int array
+        As of :func:`.scores.chances.score_probabilities`.
+    """
     density = problem.density
-    about = {"judge": judge, "criterion": criterion, "item": item}
+    about = density.about_rows(rows)
     mu = perceived_strengths(density, values, problem.data["panel"], about)
-    variance = np.exp(2.0 * log_noise(values))
-    if "log_judge_item" in values:
-        variance = variance + np.exp(2.0 * values["log_judge_item"])[:, None]
-    return mu, np.sqrt(np.broadcast_to(variance, (density.judges, density.criteria))[judge, criterion])
+    log = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
+    variance = np.exp(2.0 * log[about["judge"], about["criterion"]])
+    if "log_context_spread" in values:
+        variance = variance + np.where(about["context"] < 0, np.exp(2.0 * values["log_context_spread"]), 0.0)
+    return mu, np.sqrt(variance)
 
 
 def log_score_density(
-    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
+    problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]
 ) -> Floats:
     """Log density of each score, per point of the scale; at the ends the log probability to stand there."""
-    mu, spread = predicted_moments(problem, values, judge, criterion, item)
+    mu, spread = predicted_moments(problem, values, rows)
     number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
     end = np.where(number <= -HALF, -1, np.where(number >= HALF, 1, 0))
     log: Floats = score_log_density(number, end, mu, np.log(spread), np)
@@ -53,14 +62,14 @@ def log_score_density(
 
 
 def expected_uncensored_scores(
-    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
+    problem: ScoresProblem, values: Values, score: Floats, rows: tuple[Ints, ...]
 ) -> Floats:
     """Scores in parts of the scale from its middle; at an end the expectation of what lies at it or beyond.
 
     With a and b as in :func:`ends_and_mean`, mu + s phi(b) / (1 - Phi(b)) at the high end and mu - s phi(a) / Phi(a) at
     the other.
     """
-    mu, spread = predicted_moments(problem, values, judge, criterion, item)
+    mu, spread = predicted_moments(problem, values, rows)
     number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
     end = np.where(number <= -HALF, -1.0, np.where(number >= HALF, 1.0, 0.0))
     inward = (HALF - end * mu) / spread

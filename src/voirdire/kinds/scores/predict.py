@@ -57,7 +57,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     about = dict(codes)
     if problem.density.contexts and given.context is not None:
         about["context"] = level_positions(given.contexts, problem.table.contexts)[given.context]
-    draws = some_draws(posterior)
+    draws, asked = some_draws(posterior), tuple(about.values())
     columns: Columns = {
         name: np.array(ours, dtype=object)[codes[name]]
         for name, ours in (
@@ -67,12 +67,10 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
         )
     }
     if form is continuous:
-        found = np.mean([points.ends_and_mean(problem, values, **codes) for values in draws], axis=0)
+        found = np.mean([points.ends_and_mean(problem, values, asked) for values in draws], axis=0)
         chance, expected = found[:, :2], problem.scale.low + (found[:, 2] + HALF) * problem.scale.range
     else:
-        chance = np.mean(
-            [score_probabilities(problem, values, tuple(about.values())) for values in draws], axis=0
-        )
+        chance = np.mean([score_probabilities(problem, values, asked) for values in draws], axis=0)
         expected = chance @ np.array(problem.scale.levels)
     columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}

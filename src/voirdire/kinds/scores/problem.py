@@ -14,7 +14,7 @@ from voirdire.kinds.checks import orientation_check
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.density import ScoresDensity, score_form_module
+from voirdire.kinds.scores.density import WITH_SPREADS, ScoresDensity, log_odds_unit, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
 from voirdire.kinds.scores.layout import NAMES, ScoresLayout
@@ -28,7 +28,6 @@ from voirdire.kinds.scores.score_counts import (
 )
 from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
-from voirdire.model.terms.raters import AlikeRaters
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems
@@ -171,7 +170,7 @@ def encode_scores(
     Raises
     ------
     InputError
-        A model with contexts whose judges or scale are not those of ``rating-contexts``. Scores that the scale does not
+        A model with contexts that learns no spreads. Scores that the scale does not
         have, a scale of one level, items without a score under some criterion, judges of several groups; all at once.
 
     Examples
@@ -190,9 +189,10 @@ def encode_scores(
             "rating-discrimination"
         )
     problems, form = Problems("scores"), score_form_module(model)
-    if model.context is not None and (form is not ordinal or model.reliability.kind != AlikeRaters.kind):
+    if model.context is not None and model.strength.kind not in WITH_SPREADS:
         raise InputError(
-            f"model {model.name}: [context] is for models with [cutpoints] and {AlikeRaters.kind}, as rating-contexts"
+            f"model {model.name}: [context] is for models that learn spreads, as rating-contexts and "
+            "rating-continuous-contexts"
         )
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     if complete:
@@ -216,7 +216,7 @@ def encode_scores(
     of_judges = {"group": (judge_group, groups)} if table.groups else {}
     if of_families:
         of_judges["family"] = (np.array(of_families), shared)
-    added = resolve_terms(model, table, of_judges)
+    added = resolve_terms(model, table, of_judges, unit=log_odds_unit(model))
     known = ("judge", "criterion", "item", "context", *of_judges)
     density = ScoresDensity(
         model,
@@ -242,7 +242,7 @@ def encode_scores(
     if form is ordinal:
         encoded = ordinal.encode_levels(about, np.searchsorted(scale.levels, table.score), count, repeats)
     elif form is continuous:
-        encoded = continuous.encode_numbers(about, number, repeats)
+        encoded = continuous.encode_numbers(about, number)
     else:
         encoded = baseline.encode_centres(*codes, number, sizes, judge_group, model.pool)
     if answer_weight is not None:
@@ -323,7 +323,7 @@ def _encode_people(people: ScoredAnchors, scale: Scale, form: Any, contexts: boo
         encoded = ordinal.encode_levels(about, level, len(scale.levels), repeats=False)
     else:
         number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
-        encoded = continuous.encode_numbers(about, number, repeats=False)
+        encoded = continuous.encode_numbers(about, number)
     return {name: column for name, column in encoded.items() if name != "judge"}
 
 

@@ -200,7 +200,7 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
         run = (
-            np.exp(2.0 * values["log_noise"])
+            np.exp(2.0 * log_noise(values)).mean(axis=-1)
             if score_form_module(problem.model) is continuous
             else np.full_like(slope, LOGISTIC)
         )

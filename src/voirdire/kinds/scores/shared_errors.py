@@ -115,8 +115,8 @@ def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, In
     Judge, unit and mean, shape (cells,) each, in parts of the scale; every unit and every judge has mean zero.
     """
     table, values = problem.table, posterior.central_values
-    codes = (table.judge, table.criterion, table.item)
-    seen = points.expected_uncensored_scores(problem, values, table.score, *codes)
+    codes = tuple(problem.codes(table).values())
+    seen = points.expected_uncensored_scores(problem, values, table.score, codes)
     criteria, items = len(problem.criteria), len(problem.items)
     place, y = _place_means((table.judge * criteria + table.criterion) * items + table.item, seen)
     units = criteria * items

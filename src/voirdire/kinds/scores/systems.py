@@ -10,7 +10,7 @@ with y and E the mean and the covariance by its answers alone: what judges make 
 under all of them alike. So the means of a system's items, less that over all systems, are freed of the prior in each
 draw,
 
-    M = y + B^(1/2) (B^-1 m - y),   y the mean of B^-1 m over draws,
+    M = y + B^(-1/2) (m - B y),   y the mean of m over that of B, of all draws,
 
 which has the covariance E (f(B) E = E f(B)'): the posterior under a flat prior of mu, over these contexts; what
 severities and the other unknowns leave open stays in it, with its covariances.
@@ -46,6 +46,7 @@ from voirdire.kinds.systems import Placed, rank_systems, systems_and_contexts
 from voirdire.kinds.votes.results import rank_values
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.parameters import Spread
+from voirdire.model.terms.raters import log_noise
 from voirdire.trust.influence import Rivals
 from voirdire.typing import Floats
 
@@ -88,10 +89,10 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
 
 
 class Freeing(NamedTuple):
-    """Factors that free strengths of their prior: B^-1 and B^(1/2), shape (draws or 1, criteria, criteria) each."""
+    """What a prior leaves of strengths, B, and B^(-1/2), shape (draws or 1, criteria, criteria) each."""
 
-    inverse: Floats
-    half: Floats
+    kept: Floats
+    outward: Floats
 
     def of(self, x: Floats, share: Floats) -> Floats:
         """Sums over criteria of draws that are freed, shape (draws, n).
@@ -106,42 +107,69 @@ class Freeing(NamedTuple):
         Examples
         --------
         >>> x = np.random.default_rng(0).normal(1.0, 0.1, (1000, 1, 1))
-        >>> found = Freeing(np.full((1, 1, 1), 4.0), np.full((1, 1, 1), 0.5)).of(x, np.ones((1000, 1)))
+        >>> found = Freeing(np.full((1, 1, 1), 0.25), np.full((1, 1, 1), 2.0)).of(x, np.ones((1000, 1)))
         >>> [float(np.round(of(found) / of(x), 6)) for of in (np.mean, np.std)]
         [4.0, 2.0]
         """
-        size = len(x)
-        inverse, half = (np.broadcast_to(part, (size, *part.shape[1:])) for part in self)
-        y = np.einsum("dce,den->cn", inverse, x, optimize=True) / size
-        own = np.einsum("dc,dce->de", share, half)
-        rows = np.einsum("dc,dce->de", own, inverse)
-        return np.asarray(share @ y + np.einsum("de,den->dn", rows, x) - own @ y)
+        y = np.linalg.solve(self.kept.mean(axis=0), x.mean(axis=0))
+        rows = np.einsum(
+            "dc,dce->de", share, np.broadcast_to(self.outward, (len(x), *self.outward.shape[1:]))
+        )
+        return np.asarray(share @ y + np.einsum("de,den->dn", rows, x - self.kept @ y, optimize=True))
 
 
 def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Freeing:
-    """Factors that free the strengths of a problem of their prior, in each draw or in all.
+    """What the prior leaves of the strengths of a problem, in each draw or in all.
 
-    Where spreads are learned with all else integrated out, or given, V is the mean posterior covariance of an item over
-    criteria. Where pi is learned with the strengths B = l / (l + 1 / pi^2) under each criterion, l the information of
-    an item's answers, as in the units of :class:`.Spread`.
+    Where the noise of scores is learned, too, it differs from draw to draw with the spreads: E in each is the
+    covariance of judges' errors about an item over criteria, judges weighed by their precision. Where noise is given, V
+    is the mean posterior covariance of an item over criteria. Where a spread pi is learned with the strengths
+    B = l / (l + 1 / pi^2) under each criterion, l the information of an item's answers, as in the units of
+    :class:`.Spread`.
     """
     theta = values["strength"]
-    criteria = theta.shape[1]
-    prior = next(one.prior for one in problem.density.parameters if one.name == "strength")
-    if not problem.density.uses_marginal_likelihood and isinstance(prior, Spread) and prior.of:
-        information = problem.density.information("strength", values, np)[..., 0, 0]
+    criteria, density = theta.shape[1], problem.density
+    prior = next(one.prior for one in density.parameters if one.name == "strength")
+    if not density.uses_marginal_likelihood and isinstance(prior, Spread) and prior.of:
+        information = density.information("strength", values, np)[..., 0, 0]
         told = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
         kept = np.maximum(np.broadcast_to(told / (1.0 + told), theta.shape[:2]), LEAST)
         one = np.eye(criteria)
-        return Freeing(one / kept[..., None], one * np.sqrt(kept)[..., None])
+        return Freeing(one * kept[..., None], one / np.sqrt(kept)[..., None])
+    if density.uses_marginal_likelihood:
+        sigma = np.eye(criteria) * np.exp(2.0 * values["log_spread"])[..., None]
+        if "log_general_spread" in values:
+            sigma = sigma + np.exp(2.0 * values["log_general_spread"])[..., None, None]
+        if problem.in_points:
+            return shrinkage_removal_from_errors(sigma, _error_covariances(problem, values))
+        sigma = sigma.mean(axis=0)
     centred = theta - theta.mean(axis=0)
     left = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (theta.shape[2] * (len(theta) - 1))
-    if not problem.density.uses_marginal_likelihood:
-        return shrinkage_removal_from_covariances(np.eye(criteria) * prior.sd**2, np.diag(left.diagonal()))  # type: ignore[union-attr]
-    sigma = np.diag(np.exp(2.0 * values["log_spread"]).mean(axis=0))
-    if "log_general_spread" in values:
-        sigma = sigma + np.exp(2.0 * values["log_general_spread"]).mean()
+    if not density.uses_marginal_likelihood:
+        sigma, left = np.eye(criteria) * prior.sd**2, np.diag(left.diagonal())  # type: ignore[union-attr]
     return shrinkage_removal_from_covariances(sigma, left)
+
+
+def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Floats:
+    """Covariance over criteria of what a typical item's answers err by together, shape (draws, criteria, criteria)."""
+    density = problem.density
+    noise = np.exp(2.0 * log_noise(values)) / density.runs
+    if "log_judge_item" in values:
+        noise = noise + np.exp(2.0 * values["log_judge_item"])[..., None]
+    each = np.eye(density.criteria) * np.broadcast_to(noise, (*noise.shape[:2], density.criteria))[..., None]
+    if "log_taste_spread" in values:
+        each = each + np.exp(2.0 * values["log_taste_spread"])[..., None, None]
+    return np.asarray(np.linalg.inv(density.answers * np.linalg.inv(each).mean(axis=1)))
+
+
+def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> Freeing:
+    """B = Sigma (Sigma + E)^-1 of Sigma ``sigma`` and E ``errors``, shape (draws, criteria, criteria) each.
+
+    With R a root of Sigma and R^-1 E R'^-1 = U diag(1 / b - 1) U', B = (R U) diag(b) (R U)^-1.
+    """
+    root = np.asarray(np.linalg.cholesky(sigma), dtype=float)
+    values, vectors = _white_eigenvalues(root, errors)
+    return _freeing_along(root @ vectors, 1.0 / (1.0 + np.maximum(values, 0.0)))
 
 
 def shrinkage_removal_from_covariances(sigma: Floats, left: Floats) -> Freeing:
@@ -149,13 +177,21 @@ def shrinkage_removal_from_covariances(sigma: Floats, left: Floats) -> Freeing:
 
     With R a root of Sigma and R^-1 V R'^-1 = U diag(1 - b) U', B = (R U) diag(b) (R U)^-1.
     """
-    root = np.linalg.cholesky(sigma)
-    white = np.linalg.solve(root, np.linalg.solve(root, left).T)
-    values, vectors = np.linalg.eigh(0.5 * (white + white.T))
-    kept = np.clip(1.0 - values, LEAST, 1.0)
-    along = root @ vectors
+    root = np.asarray(np.linalg.cholesky(sigma[None]), dtype=float)
+    values, vectors = _white_eigenvalues(root, left[None])
+    return _freeing_along(root @ vectors, np.clip(1.0 - values, LEAST, 1.0))
+
+
+def _white_eigenvalues(root: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and vectors of R^-1 C R'^-1, of each draw."""
+    white = np.linalg.solve(root, np.linalg.solve(root, covariance).swapaxes(-1, -2))
+    values, vectors = np.linalg.eigh(0.5 * (white + white.swapaxes(-1, -2)))
+    return np.asarray(values), np.asarray(vectors)
+
+
+def _freeing_along(along: Floats, kept: Floats) -> Freeing:
     back = np.linalg.inv(along)
-    return Freeing((along / kept @ back)[None], (along * np.sqrt(kept) @ back)[None])
+    return Freeing(along * kept[..., None, :] @ back, along / np.sqrt(kept)[..., None, :] @ back)
 
 
 def _shared_context_draws(found: Floats, items: Floats, where: Placed) -> Floats:

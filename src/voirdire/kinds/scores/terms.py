@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from voirdire.errors import InputError
 from voirdire.kinds.further_terms import model_with_terms, why_no_families
 from voirdire.kinds.kind import Request
 from voirdire.kinds.scores import ordinal
-from voirdire.kinds.scores.density import score_form_module
+from voirdire.kinds.scores.density import WITH_SPREADS, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.model.specs import Model, load_model
-from voirdire.model.terms.strength import SharedStrength
 from voirdire.tables.scores import Scores
 
 BASE, WITH_FAMILIES = "rating-contexts", "rating-families"
+BASE_OF_NUMBERS = "rating-continuous-contexts"
 CONTEXTS = (
     "eta has u_c,i,x more in context x, u ~ Normal(0, s_context), s_context ~ Exponential(context.rate)"
 )
@@ -27,6 +29,24 @@ SECTIONS = {
 }
 #: What every model of scores has.
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
+
+
+def has_numbers(table: Scores, request: Request) -> bool:
+    """True if a table has scores between whole numbers, and no levels of a scale are named but its two ends.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> table = read_scores(pd.DataFrame({"judge": "a", "item": ["x", "y"], "score": [1, 2.5]}))
+    >>> [has_numbers(table, Request(levels=levels)) for levels in (None, [1, 3], [1, 2.5], [1, 2, 3])]
+    [True, True, False, False]
+    """
+    between = table.score != np.round(table.score)
+    if request.levels is not None:
+        between &= len(request.levels) == 2
+        between &= ~np.isin(table.score, np.asarray(request.levels, dtype=object))
+    return bool(between.any())
 
 
 def model_from_terms(table: Scores, request: Request) -> Model:
@@ -59,7 +79,11 @@ def model_from_terms(table: Scores, request: Request) -> Model:
             del sections["taste"]
         else:
             untold["taste"] = "no judge scores an item twice"
-    base = load_model(WITH_FAMILIES if SECTIONS["families"] in named else BASE)
+    if has_numbers(table, request):
+        base = load_model(BASE_OF_NUMBERS)
+        del sections["families"]  # told by a term as of any other column
+    else:
+        base = load_model(WITH_FAMILIES if SECTIONS["families"] in named else BASE)
     if base.context is None:
         equation = f"{base.equation.rstrip()}\n{CONTEXTS}"
         base = replace(base, context=load_model(BASE).context, equation=equation)
@@ -68,20 +92,16 @@ def model_from_terms(table: Scores, request: Request) -> Model:
 
 
 def check_terms(model: Model) -> None:
-    """Refuse terms beside a model that has no spreads to learn, or scores that are no levels.
+    """Refuse terms beside a model that has no spreads to learn.
 
     Raises
     ------
     InputError
     """
     words = ", ".join(row.words for row in model.terms)
-    if score_form_module(model) is not ordinal:
-        raise InputError(
-            f"terms {words}: {model.name} takes scores as numbers, which go without such terms; name the levels of a "
-            "scale (levels=, --levels), or leave them out"
-        )
-    if model.repeats is not None or model.strength.kind != SharedStrength.kind:
+    if model.strength.kind not in WITH_SPREADS or (score_form_module(model) is ordinal and model.repeats):
         raise InputError(
             f"terms {words}: {model.name} takes none beside its own; take rating-learned, rating-contexts, "
-            "rating-halo or rating-families"
+            "rating-halo or rating-families, or of scores between levels rating-continuous, rating-continuous-halo or "
+            "rating-continuous-contexts"
         )

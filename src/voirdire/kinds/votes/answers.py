@@ -13,8 +13,13 @@ import numpy as np
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.answers import Answers, Seen, score_predictions
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
-from voirdire.kinds.votes.chances import cell_probabilities, criterion_vote_probabilities, vote_probabilities
-from voirdire.kinds.votes.contexts import cell_contexts, split_by_terms
+from voirdire.kinds.votes.chances import (
+    AskedPairs,
+    cell_probabilities,
+    criterion_vote_probabilities,
+    vote_probabilities,
+)
+from voirdire.kinds.votes.contexts import split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -84,19 +89,14 @@ def vote_answers(problem: VotesProblem) -> list[Answers]:
 def single_vote_codes(problem: VotesProblem) -> tuple[Ints, ...]:
     """Judge, criterion, first, second, context and cell where there are such, and outcome of every vote."""
     votes = problem.coded_votes
-    criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
+    *columns, context, _ = AskedPairs.of_cells(problem.model, votes)
     cell, outcome = np.nonzero(votes.counts)
     times = votes.counts[cell, outcome]
-    columns: tuple[Ints, ...] = (votes.judge, criterion, votes.first, votes.second)
-    context = cell_contexts(votes)
     if problem.added.terms:  # each cell has its own numbers and levels
-        columns = (
-            *columns,
-            votes.judge * 0 - 1 if context is None else context,
-            np.arange(len(votes.counts)),
-        )
+        context = votes.judge * 0 - 1 if context is None else context
+        columns += [context, np.arange(len(votes.counts))]
     elif context is not None:
-        columns = (*columns, context)
+        columns.append(context)
     return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,6 +73,39 @@ def _recode_contexts(problem: VotesProblem, votes: Votes) -> Votes:
     return split.with_codes(context=known[split.context])
 
 
+class AskedPairs(NamedTuple):
+    """Comparisons: who is asked, under which criterion, about which two items; codes of shape (comparisons,).
+
+    ``context`` is None where none is given; ``further`` has what further terms are of
+    (:func:`.votes.contexts.further_codes`).
+    """
+
+    judge: Ints
+    criterion: Ints
+    first: Ints
+    second: Ints
+    context: Ints | None = None
+    further: Mapping[str, Any] = MappingProxyType({})
+
+    @classmethod
+    def of_cells(cls, model: Model, votes: Votes) -> AskedPairs:
+        """The cells of a table that is coded by the levels of a density."""
+        criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
+        context, further = cell_contexts(votes), further_codes(votes)
+        return cls(votes.judge, criterion, votes.first, votes.second, context, further)
+
+    def terms(self, density: VotesDensity, values: Values) -> dict[str, Any]:
+        """As terms take them; without a context they are in the one that values have besides, if any."""
+        part: dict[str, Any] = {f"pair_{name}": getattr(self, name) for name in self._fields[:4]}
+        part |= {f"pair_{name}": of for name, of in self.further.items()}
+        if density.contexts or density.tastes or density.added:
+            context = self.judge * 0 - 1 if self.context is None else self.context
+            anywhere = bool(density.contexts and (context < 0).any())
+            besides = anywhere and values["context_strength"].shape[-1] > density.contexts
+            part["pair_context"] = np.where(context < 0, density.contexts, context) if besides else context
+        return part
+
+
 def vote_probabilities(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
     """Probability of (first, second, tie) of each row, shape (rows, 3); under many sets of values (..., rows, 3).
 
@@ -82,17 +116,12 @@ def vote_probabilities(problem: VotesProblem, values: Values, rows: tuple[Ints, 
         which it is like in what further terms are of), in the problem's coding.
     """
     judge, criterion, first, second, *more = rows
-    of_cells = further_codes(problem.votes) if len(more) > 1 else {}
-    return answer_probabilities(
-        problem.density,
-        values,
-        judge,
-        criterion,
-        first,
-        second,
-        more[0] if more else None,
-        {name: of[:, more[1]] if name == "numbers" else of[more[1]] for name, of in of_cells.items()},
-    )
+    asked = AskedPairs(judge, criterion, first, second, more[0] if more else None)
+    if len(more) > 1:
+        of_cells, cell = further_codes(problem.votes), more[1]
+        further = {name: of[:, cell] if name == "numbers" else of[cell] for name, of in of_cells.items()}
+        asked = asked._replace(further=further)
+    return answer_probabilities(problem.density, values, asked)
 
 
 def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
@@ -101,70 +130,57 @@ def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values],
     ``votes`` must be coded by the levels of the program. Contexts that it does not know are like those that it knows:
     what they add to strengths and tie habits is drawn for every draw (seed 0), with either sign.
     """
-    criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
-    context, further = cell_contexts(votes), further_codes(votes)
-
-    if density.contexts and (context is None or (context < 0).any()):
+    asked = AskedPairs.of_cells(model, votes)
+    if density.contexts and (asked.context is None or (asked.context < 0).any()):
         rng = np.random.default_rng(0)
         draws = [there for values in draws for there in sample_new_context(density, values, rng)]
-
-    def probabilities_at(values: Values) -> Floats:
-        first, second = votes.first, votes.second
-        return answer_probabilities(density, values, votes.judge, criterion, first, second, context, further)
-
-    return sum((probabilities_at(values) for values in draws), np.zeros(())) / len(draws)
+    each = (answer_probabilities(density, values, asked) for values in draws)
+    return sum(each, np.zeros(())) / len(draws)
 
 
-def answer_probabilities(
-    density: VotesDensity,
-    values: Values,
-    judge: Ints,
-    criterion: Ints,
-    first: Ints,
-    second: Ints,
-    context: Ints | None = None,
-    further: Mapping[str, Any] | None = None,
-) -> Floats:
+def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPairs) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
 
     Of many sets at once (arrays with leading dimensions) the shape is (..., comparisons, 3).
 
     Where the model has contexts and none is given (or -1), it is that of a context in which items are worth what they
-    are over all of them, and ties are as frequent as in the typical one. What further terms are of
-    (:func:`.votes.contexts.further_codes`) is any level, and numbers of both items the same, where none are given.
+    are over all of them, and ties are as frequent as in the typical one. What further terms are of is any level, and
+    numbers of both items the same, where none are given.
 
     Examples
     --------
     >>> from voirdire.model.specs import load_model
     >>> density = VotesDensity(load_model("bradley-terry"), judges=1, criteria=1, items=2, ties=False)
     >>> zero, one = np.array([0]), np.array([1])
-    >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, zero, zero, zero, one).round(3).tolist()
+    >>> asked = AskedPairs(zero, zero, zero, one)
+    >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, asked).round(3).tolist()
     [[0.881, 0.119, 0.0]]
     """
-    logs = answer_log_probabilities(density, values, judge, criterion, first, second, context, further)
-    return _three_probabilities(density, logs)
+    return _three_probabilities(answer_log_probabilities(density, values, asked))
 
 
 def answer_log_probabilities(
-    density: VotesDensity,
-    values: Values,
-    judge: Ints,
-    criterion: Ints,
-    first: Ints,
-    second: Ints,
-    context: Ints | None = None,
-    further: Mapping[str, Any] | None = None,
-    xp: Any = np,
+    density: VotesDensity, values: Values, asked: AskedPairs, xp: Any = np
 ) -> list[Array]:
     """As :func:`answer_probabilities`, logarithms of first, second and, where there are ties, tie."""
-    part = _comparison_data(density, values, judge, criterion, first, second, context, further)
-    d = strength_difference(values["strength"], criterion, first, second)
-    if "pair_context" in part:
-        d = d + difference_effects(density, values, part)
+    part, judge = asked.terms(density, values), asked.judge
+    d = _strength_differences(density, values, part)
     habits = (
         tie_propensity_effects(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
     )
-    return _log_probabilities_by_difference(density, values, d, judge, criterion, habits, xp)
+    return _log_probabilities_by_difference(density, values, d, judge, asked.criterion, habits, xp)
+
+
+def strength_differences(density: VotesDensity, values: Values, asked: AskedPairs) -> Floats:
+    """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
+    return np.asarray(_strength_differences(density, values, asked.terms(density, values)))
+
+
+def _strength_differences(density: VotesDensity, values: Values, part: dict[str, Any]) -> Array:
+    d = strength_difference(
+        values["strength"], part["pair_criterion"], part["pair_first"], part["pair_second"]
+    )
+    return d + difference_effects(density, values, part) if "pair_context" in part else d
 
 
 def criterion_vote_log_probabilities(
@@ -191,12 +207,10 @@ def criterion_vote_probabilities(
     density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints
 ) -> Floats:
     """Probability of (first, second, tie) of each vote on criteria, shape (..., votes, 3)."""
-    return _three_probabilities(
-        density, criterion_vote_log_probabilities(density, values, judge, first, second)
-    )
+    return _three_probabilities(criterion_vote_log_probabilities(density, values, judge, first, second))
 
 
-def _three_probabilities(density: VotesDensity, logs: list[Array]) -> Floats:
+def _three_probabilities(logs: list[Array]) -> Floats:
     found = np.zeros((*logs[0].shape, 3))
     found[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
     return found
@@ -224,54 +238,11 @@ def _log_probabilities_by_difference(
     return [log[0] + decided, log[1] + decided, tie + 0 * d]
 
 
-def strength_differences(
-    density: VotesDensity,
-    values: Values,
-    judge: Ints,
-    criterion: Ints,
-    first: Ints,
-    second: Ints,
-    context: Ints | None = None,
-    further: Mapping[str, Any] | None = None,
-) -> Floats:
-    """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
-    part = _comparison_data(density, values, judge, criterion, first, second, context, further)
-    d = strength_difference(values["strength"], criterion, first, second)
-    return np.asarray(d + difference_effects(density, values, part) if "pair_context" in part else d)
-
-
-def _comparison_data(
-    density: VotesDensity,
-    values: Values,
-    judge: Ints,
-    criterion: Ints,
-    first: Ints,
-    second: Ints,
-    context: Ints | None,
-    further: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """Comparisons as terms take them; without a context they are in the one that values have besides, if any."""
-    part: dict[str, Any] = {
-        "pair_criterion": criterion,
-        "pair_first": first,
-        "pair_second": second,
-        "pair_judge": judge,
-    }
-    part |= {f"pair_{name}": of for name, of in (further or {}).items()}
-    if density.contexts or density.tastes or density.added:
-        context = judge * 0 - 1 if context is None else context
-        anywhere = bool(density.contexts and (context < 0).any())
-        besides = anywhere and values["context_strength"].shape[-1] > density.contexts
-        part["pair_context"] = np.where(context < 0, density.contexts, context) if besides else context
-    return part
-
-
 def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
     """Values with one more context, the last, and again with everything that it adds turned round.
 
     What it adds is drawn by the spreads that were learned: it is like the contexts of the table.
     """
-
     names = [name for name in ("context_strength", "tie_context", "tie_judge_context") if name in values]
     spread = {name: np.exp(values[f"log_{name.removesuffix('_strength')}_spread"]) for name in names}
     there = {name: rng.normal(0.0, spread[name], (*values[name].shape[:-1], 1)) for name in names}

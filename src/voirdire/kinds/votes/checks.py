@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import add_reversed_judges, below_chance_check, under_some_criterion
+from voirdire.kinds.checks import (
+    Found,
+    add_reversed_judges,
+    below_chance_check,
+    separation_check,
+    under_some_criterion,
+)
 from voirdire.kinds.votes import adjusted, groups
-from voirdire.kinds.votes.over_time import residuals_over_time
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.trust import trust_checks
 from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.parameters import LogExponential
 from voirdire.tables.graph import Connectivity, graph_connectivity
-from voirdire.trust.drift import check_drift
 
 HARDLY = 0.5  # of the prior's standard deviation
 PRIOR_SD = np.pi / np.sqrt(6.0)  # of the logarithm of an exponential variable, whatever its rate
@@ -109,33 +113,21 @@ def _more_criteria(count: int) -> str:
 
 def _separation_check(found: list[Connectivity]) -> Check:
     names = sorted({item for graph in found for item in (*graph.always_win, *graph.always_lose)})
-    if not names:
-        return Check("separation", "ok", 0.0, "No item wins or loses every vote.")
     under = under_some_criterion(len(found))
-    message = (
-        f"{list_names(names)} winning or losing every vote{under}: how far they stand out is set by "
-        "the prior, not by the votes."
+    return separation_check(
+        names, "No item wins or loses every vote.", f"winning or losing every vote{under}", "votes"
     )
-    return Check("separation", "warn", float(len(names)), message)
 
 
-def all_checks(
-    problem: VotesProblem,
-    posterior: Posterior,
-    judges: dict[str, Any],
-    found: list[Check],
-    seed: int,
-    chosen: str | None = None,
-) -> list[Check]:
+def all_checks(problem: VotesProblem, found: Found) -> list[Check]:
     """Checks that every fit makes, after those of its method."""
     return [
-        *(add_reversed_judges(entry, problem, judges) for entry in found),
+        *(add_reversed_judges(entry, problem, found.judges) for entry in found.of_method),
         *comparison_checks(problem),
-        *scale_check(problem, posterior),
+        *scale_check(problem, found.posterior),
         *weights_check(problem),
-        *(below_chance_check(problem, judges) if posterior.values is not None else []),
-        *groups.contexts_check(problem, posterior),
-        *adjusted.covariate_checks(problem, posterior),
-        *trust_checks(problem, posterior, judges, seed, chosen),
-        *check_drift(residuals_over_time(problem, posterior), seed=seed),
+        *(below_chance_check(problem, found.judges) if found.posterior.values is not None else []),
+        *groups.contexts_check(problem, found.posterior),
+        *adjusted.covariate_checks(problem, found.posterior),
+        *trust_checks(problem, found),
     ]

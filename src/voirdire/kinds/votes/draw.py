@@ -13,11 +13,12 @@ from voirdire.infer.outcomes import Outcome, counted_outcome
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.votes.answers import criterion_vote_codes
 from voirdire.kinds.votes.chances import (
+    AskedPairs,
     answer_log_probabilities,
     cell_probabilities,
     criterion_vote_log_probabilities,
 )
-from voirdire.kinds.votes.contexts import ContextVotes, cell_contexts, further_codes
+from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
@@ -31,18 +32,10 @@ def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
         return []
     density, votes = problem.density, problem.coded_votes
     answers = 3 if density.ties else 2
-    criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
-    asked = (
-        votes.judge,
-        criterion,
-        votes.first,
-        votes.second,
-        cell_contexts(votes),
-        further_codes(problem.votes),
-    )
+    asked = AskedPairs.of_cells(problem.model, votes)
 
     def on_items(values: Values, xp: Any) -> list[Array]:
-        return answer_log_probabilities(density, values, *asked, xp)
+        return answer_log_probabilities(density, values, asked, xp)
 
     weight = problem.answer_weight
     of_items = 1.0 if weight is None else weight[votes.judge]

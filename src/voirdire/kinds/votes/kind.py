@@ -8,14 +8,12 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen
-from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.effects import effect_tables, spread_table
 from voirdire.kinds.human import CUT, HumanAnswers
-from voirdire.kinds.in_contexts import context_strengths, contexts_note
-from voirdire.kinds.kind import Kind, Packed, Request, Results
+from voirdire.kinds.in_contexts import contexts_note
+from voirdire.kinds.kind import Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.preference import Preference, people_reliability
-from voirdire.kinds.target_predictions import predict_about_target
+from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.votes import adjusted, checks, groups, position, results
 from voirdire.kinds.votes.about_items import predict_comparisons
 from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, vote_answers
@@ -39,18 +37,16 @@ from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
-from voirdire.tables.detect import read_new
 from voirdire.tables.graph import constant_item_note, fixed_order_rule
 from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import read_votes
-from voirdire.trust.drift import OverTime
 from voirdire.typing import Bools, Floats
 
 ALONE = "bradley-terry"  # of one judge, whose place and preference cannot be told apart
 AND_ALONE = "; and there is one judge, of whose reliability nothing tells"
 
 
-class VotesKind(Kind[Votes, VotesProblem]):
+class VotesKind(TermsKind[Votes, VotesProblem]):
     """Judges say which of two items is better."""
 
     name = "votes"
@@ -79,6 +75,8 @@ class VotesKind(Kind[Votes, VotesProblem]):
     shares = staticmethod(win_shares)
     calibration = staticmethod(vote_calibration)
     refit_resampled = staticmethod(refit_resampled)
+    item_questions = staticmethod(predict_comparisons)
+    time_series = staticmethod(residuals_over_time)
 
     def default_model(self, table: Votes, request: Request) -> tuple[str, str]:
         """``learned-crowd-bt-position``, or ``maple-tastes`` where there are several criteria.
@@ -177,26 +175,9 @@ class VotesKind(Kind[Votes, VotesProblem]):
             )
         return problem, notes
 
-    def over_time(self, problem: VotesProblem, posterior: Posterior) -> list[OverTime | None]:
-        """Of every answer."""
-        return [residuals_over_time(problem, posterior)]
-
-    def predict_target(
-        self, problem: VotesProblem, posterior: Posterior, table: object, prob: float
-    ) -> Columns:
-        """See :func:`.votes.about_items.predict_comparisons`."""
-        return predict_about_target(problem, posterior, predict_comparisons(problem, table), prob)
-
     def context_results(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """Contexts that scores are over, the spreads that were learned, and effects of further terms."""
-        found: dict[str, Any] = {}
-        density = problem.density
-        if density.contexts:
-            found["over"] = density.over
-        if density.contexts or density.uses_marginal_likelihood:
-            found["spreads"] = to_records(spread_table(problem, posterior, prob))
-        found |= effect_tables(problem, posterior, prob)
-        details = problem.votes.details
+        """As in :class:`.TermsKind`, and items in groups of contexts."""
+        found, details = super().context_results(problem, posterior, prob), problem.votes.details
         if details is not None and details.group is not None and problem.density.contexts:
             found["groups"] = groups.nest_groups(groups.items_by_group(problem, posterior, prob))
         return found
@@ -204,15 +185,6 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def compared_votes(self, problem: VotesProblem) -> Votes:
         """The votes."""
         return problem.votes
-
-    def in_contexts(self, problem: VotesProblem, posterior: Posterior) -> Floats | None:
-        """Strengths, where the model has contexts."""
-        values = posterior.values
-        return (
-            None
-            if values is None or not problem.density.contexts
-            else context_strengths(problem.density, values)
-        )
 
     def people_preference(self, problem: VotesProblem, posterior: Posterior) -> Preference:
         """With the coin of people: the posterior's, or what the model expects before anyone has answered."""
@@ -243,17 +215,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
             raise InputError(
                 "a fit with further terms, groups or degrees takes no new votes alone; fit old and new ones together"
             )
-        both: Votes = joined_table(problem.votes, read_new(new, problem.votes))
-        return both
+        return super().join(problem, new)
 
     def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], given: object) -> Votes:
         """Old and new votes on criteria."""
         found = read_votes(given, name="votes on criteria")
         return found if problem.criteria_votes is None else joined_table(problem.criteria_votes, found)
-
-    def has_anchors(self, problem: VotesProblem) -> bool:
-        """True if people answered some comparisons."""
-        return problem.anchors is not None
 
     def has_unlinked_pairs(self, problem: VotesProblem) -> bool:
         """As in :class:`.Kind`."""

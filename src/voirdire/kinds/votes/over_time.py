@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.votes.chances import cell_probabilities, strength_differences
-from voirdire.kinds.votes.contexts import cell_contexts, further_codes
+from voirdire.kinds.votes.chances import AskedPairs, cell_probabilities, strength_differences
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
@@ -26,9 +25,7 @@ def residuals_over_time(problem: VotesProblem, posterior: Posterior) -> OverTime
         return None
     values = posterior.central_values
     p = cell_probabilities(problem.model, problem.density, [values], votes)
-    criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
-    codes = (votes.judge, criterion, votes.first, votes.second)
-    d = strength_differences(problem.density, values, *codes, cell_contexts(votes), further_codes(votes))
+    d = strength_differences(problem.density, values, AskedPairs.of_cells(problem.model, votes))
     cell = votes.row_cell
     r = np.array([1.0, -1.0, 0.0])[votes.row_outcome] - (p[:, 0] - p[:, 1])[cell]
     if votes.row_context is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.kinds.checks import names_check
 from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check, list_names
@@ -64,8 +65,7 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
     size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
     bound = -NormalDist().inv_cdf(0.5 * ALPHA / max(len(z), 1))
     leaning = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > CLEAR_BIAS) & (variance > 2.0))
-    if not len(leaning):
-        return [Check("position", "ok", 0.0, "No judge picks a position more often than the model expects.")]
+    names = [problem.judges[k] for k in left.judges[leaning]]
     remedy = (
         "say which item was shown first (a column order, or --order shown where it is that of the columns), or show "
         "pairs in both orders"
@@ -73,10 +73,11 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
         else "use crowd-bt-position or maple-position"
     )
     message = (
-        f"{list_names([problem.judges[k] for k in left.judges[leaning]])} picking one position far more often than "
-        f"model {problem.model.name} allows for, which turns position into strength; {remedy}."
+        f"{list_names(names)} picking one position far more often than model {problem.model.name} allows for, which "
+        f"turns position into strength; {remedy}."
     )
-    return [Check("position", "fail", float(len(leaning)), message)]
+    none = "No judge picks a position more often than the model expects."
+    return [names_check("position", names, none, message, "fail")]
 
 
 def both_orders_shares(problem: VotesProblem) -> Floats:

@@ -6,11 +6,11 @@ Residuals of judges' answers beyond what the model expects, by comparison; see :
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.checks import Found, names_check
 from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons
@@ -86,31 +86,23 @@ FEWEST = 50  # answers under both criteria from which that says something
 SAME = 0.9  # correlation of strengths under two criteria
 
 
-def trust_checks(
-    problem: VotesProblem, posterior: Posterior, judges: dict[str, Any], seed: int, chosen: str | None = None
-) -> list[Check]:
-    """All checks that compare the votes with what the fitted model expects of them.
-
-    Parameters
-    ----------
-    judges : dict of array
-        The judges' summary (:func:`voirdire.kinds.votes.results.judge_table`).
-    chosen : str, optional
-        The method that answers pairs from anchors.
-    """
-    found = [] if problem.anchors is None else [human_agreement_check(problem)]
-    found += same_criteria_check(problem, posterior)
+def trust_checks(problem: VotesProblem, found: Found) -> list[Check]:
+    """All checks that compare the votes with what the fitted model expects of them."""
+    checks = [] if problem.anchors is None else [human_agreement_check(problem)]
+    checks += same_criteria_check(problem, found.posterior)
     if problem.model.pool == "majority":
-        return found
-    left = vote_residuals(problem, posterior)
+        return checks
+    left = vote_residuals(problem, found.posterior)
     apart = any(len(groups) > 1 for groups in graph.graph_components(problem.votes))
     asked = problem.anchors is not None or problem.target_answers is not None
     return [
-        *found,
-        *check_dependent_judges(problem, left, seed, chosen, lambda: pairs_to_ask(problem, more=asked)),
-        *(unknown_position_check(problem) or position_check(problem, left, judges)),
+        *checks,
+        *check_dependent_judges(
+            problem, left, found.seed, found.chosen, lambda: pairs_to_ask(problem, more=asked)
+        ),
+        *(unknown_position_check(problem) or position_check(problem, left, found.judges)),
         *splitting_items_check(problem, left),
-        *([] if apart else check_influence(problem, posterior)),
+        *([] if apart else check_influence(problem, found.posterior)),
     ]
 
 
@@ -131,14 +123,16 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
     bound = -NormalDist().inv_cdf(ALPHA / max(size, 1))
     split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
-    if not len(split):
-        message = "No item divides the judges more than the model expects."
-        return [Check("judge-item-interaction", "ok", 0.0, message)]
-    message = (
-        f"{list_names([problem.items[i] for i in split])} dividing the judges more than their reliability explains: "
-        "they may be good in one way and bad in another. Read what judges said, or ask about criteria apart."
-    )
-    return [Check("judge-item-interaction", "warn", float(len(split)), message)]
+    names = [problem.items[i] for i in split]
+    return [
+        names_check(
+            "judge-item-interaction",
+            names,
+            "No item divides the judges more than the model expects.",
+            f"{list_names(names)} dividing the judges more than their reliability explains: they may be good in one "
+            "way and bad in another. Read what judges said, or ask about criteria apart.",
+        )
+    ]
 
 
 def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
@@ -187,13 +181,12 @@ def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Che
             correlation = top / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
             if np.quantile(correlation, 0.05) > SAME or _same_answers(problem, one, other) > IDENTICAL:
                 pairs.append(f"{problem.criteria[one]} and {problem.criteria[other]}")
-    if not pairs:
-        return [Check("criteria", "ok", 0.0, "Every criterion says something of its own.")]
+    none = "Every criterion says something of its own."
     message = (
         f"{list_names(pairs, verb=False)} rank the items alike: judges do not tell them apart. "
         "Merge them, or define them more sharply."
     )
-    return [Check("criteria", "warn", float(len(pairs)), message)]
+    return [names_check("criteria", pairs, none, message)]
 
 
 def _same_answers(problem: VotesProblem, one: int, other: int) -> float:

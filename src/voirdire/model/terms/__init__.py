@@ -1,5 +1,13 @@
 """The mathematics, one idea per file; model files name terms by their ``kind``."""
 
+from voirdire.model.terms.coins import (
+    Fixed,
+    OneCoin,
+    OneCoinByCriterion,
+    PooledOneCoin,
+    PooledTwoCoin,
+    TwoCoin,
+)
 from voirdire.model.terms.confusion import (
     Alike,
     ByItem,
@@ -11,7 +19,7 @@ from voirdire.model.terms.confusion import (
     SeparateConfusion,
     Shares,
 )
-from voirdire.model.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
+from voirdire.model.terms.cutpoints import JudgeCutpoints, SharedCutpoints
 from voirdire.model.terms.discrimination import (
     Discrimination,
     DiscriminationPosition,
@@ -22,29 +30,26 @@ from voirdire.model.terms.discrimination import (
     PooledDiscriminationPosition,
 )
 from voirdire.model.terms.family_labels import FamilyConfusion
-from voirdire.model.terms.one_coin import Fixed, OneCoin, OneCoinByCriterion, PooledOneCoin
 from voirdire.model.terms.person import (
     NoisyPerson,
     NormalPerson,
     Person,
     PersonAsJudge,
-    ScoringPeople,
     ScoringPerson,
 )
 from voirdire.model.terms.raters import (
     AlikeRaters,
     JudgeItem,
+    JudgeItemEffect,
     RaterDiscrimination,
     RaterNoise,
     RaterNoiseByCriterion,
-    Raters,
 )
 from voirdire.model.terms.reliability import Reliability
 from voirdire.model.terms.severity import Severity, SeverityByCriterion
 from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion, SharedErrors
 from voirdire.model.terms.strength import (
     DividedStrength,
-    LearnedLevelStrength,
     LearnedScale,
     LearnedScaleLevel,
     LearnedStrength,
@@ -56,77 +61,60 @@ from voirdire.model.terms.strength import (
     VotedWeights,
 )
 from voirdire.model.terms.structure import FamilyItem, ItemContext, JudgeTaste, JudgeTasteEach, PanelError
+from voirdire.model.terms.term import by_kind
 from voirdire.model.terms.ties import (
     Davidson,
     DavidsonByContext,
     DavidsonByJudge,
     LearnedDavidsonByJudge,
-    Ties,
 )
-from voirdire.model.terms.two_coin import PooledTwoCoin, TwoCoin
 
-JOINT_STRENGTH: dict[str, NormalStrength | LearnedStrength] = {  # of items with votes and scores
-    term.kind: term for term in (NormalStrength(), LearnedStrength())
-}
-STRENGTH: dict[str, NormalStrength | LearnedStrength] = JOINT_STRENGTH | {
-    term.kind: term for term in (LearnedScale(), DividedStrength())
-}
-SCORE_STRENGTH = {
-    term.kind: term
-    for term in (
-        NormalStrength(),
-        LearnedStrength(),
-        LearnedScale(),
-        SharedStrength(),
-        LearnedLevelStrength(),
-        LearnedScaleLevel(),
-        SharedStrengthLevel(),
-        LevelStrength(),
-    )
-}
-_LINKED = (Linked(), LinkedDiscrimination(), LinkedPosition())  # of judges who vote and score
-LINKED = {term.kind: term for term in _LINKED}
-RELIABILITY: dict[str, Reliability] = {
-    term.kind: term
-    for term in (
-        Fixed(),
-        OneCoin(),
-        PooledOneCoin(),
-        TwoCoin(),
-        PooledTwoCoin(),
-        OneCoinByCriterion(),
-        Discrimination(),
-        DiscriminationPosition(),
-        PooledDiscrimination(),
-        PooledDiscriminationPosition(),
-        *_LINKED,
-    )
-}
-TIES: dict[str, Ties] = {
-    term.kind: term for term in (Davidson(), DavidsonByJudge(), LearnedDavidsonByJudge(), DavidsonByContext())
-}
-ANCHORS: dict[str, Person] = {term.kind: term for term in (Person(), NormalPerson())}
-SCORE_ANCHORS: dict[str, ScoringPeople] = {
-    term.kind: term for term in (PersonAsJudge(), ScoringPerson(), NoisyPerson())
-}
-RANKING_ANCHORS = {PanelError.kind: PanelError()}
-WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}
-CLASSES = {term.kind: term for term in (Shares(), ByItem(), LatentValue())}
-MATRICES: dict[str, Confusion] = {
-    term.kind: term
-    for term in (Alike(), PooledConfusion(), SeparateConfusion(), JudgeConfusion(), OneCoinLabel())
-}
-SHARED_ERRORS: dict[str, SharedErrors] = {
-    term.kind: term for term in (SharedConfusion(), FamilyConfusion(), JudgeCutpointsOfLabels())
-}
+JOINT_STRENGTH = by_kind(NormalStrength(), LearnedStrength())  # of items with votes and scores
+STRENGTH = JOINT_STRENGTH | by_kind(LearnedScale(), DividedStrength())
+SCORE_STRENGTH = JOINT_STRENGTH | by_kind(
+    LearnedScale(),
+    SharedStrength(),
+    LearnedScaleLevel(),
+    SharedStrengthLevel(),
+    LevelStrength(),
+)
+LINKED: dict[str, Discrimination] = by_kind(  # of judges who vote and score
+    Linked(), LinkedDiscrimination(), LinkedPosition()
+)
+RELIABILITY: dict[str, Reliability] = by_kind(
+    Fixed(),
+    OneCoin(),
+    PooledOneCoin(),
+    TwoCoin(),
+    PooledTwoCoin(),
+    OneCoinByCriterion(),
+    Discrimination(),
+    DiscriminationPosition(),
+    PooledDiscrimination(),
+    PooledDiscriminationPosition(),
+    *LINKED.values(),
+)
+TIES: dict[str, Davidson] = by_kind(
+    Davidson(), DavidsonByJudge(), LearnedDavidsonByJudge(), DavidsonByContext()
+)
+ANCHORS: dict[str, Person] = by_kind(Person(), NormalPerson())
+SCORE_ANCHORS: dict[str, PersonAsJudge] = by_kind(PersonAsJudge(), ScoringPerson(), NoisyPerson())
+RANKING_ANCHORS = by_kind(PanelError())
+WEIGHTS = by_kind(VotedWeights(), UniformWeights())
+CLASSES = by_kind(Shares(), ByItem(), LatentValue())
+MATRICES: dict[str, Confusion] = by_kind(
+    Alike(), PooledConfusion(), SeparateConfusion(), JudgeConfusion(), OneCoinLabel()
+)
+SHARED_ERRORS: dict[str, SharedErrors] = by_kind(
+    SharedConfusion(), FamilyConfusion(), JudgeCutpointsOfLabels()
+)
 CONFUSION: dict[str, Confusion | SharedErrors] = {**MATRICES, **SHARED_ERRORS}
-CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
-RATERS: dict[str, Raters] = {
-    term.kind: term
-    for term in (AlikeRaters(), RaterDiscrimination(), RaterNoise(), RaterNoiseByCriterion(), *_LINKED)
-}
-SEVERITY: dict[str, Severity] = {term.kind: term for term in (Severity(), SeverityByCriterion())}
-REPEATS = {term.kind: term for term in (JudgeItem(),)}
-CONTEXT = {ItemContext.kind: ItemContext()}
-TASTE: dict[str, JudgeTaste] = {term.kind: term for term in (JudgeTaste(), JudgeTasteEach())}
-FAMILIES = {FamilyItem.kind: FamilyItem()}
+CUTPOINTS: dict[str, SharedCutpoints] = by_kind(SharedCutpoints(), JudgeCutpoints())
+RATERS: dict[str, AlikeRaters | RaterDiscrimination | Discrimination] = by_kind(
+    AlikeRaters(), RaterDiscrimination(), RaterNoise(), RaterNoiseByCriterion(), *LINKED.values()
+)
+SEVERITY: dict[str, Severity] = by_kind(Severity(), SeverityByCriterion())
+REPEATS = by_kind(JudgeItem(), JudgeItemEffect())
+CONTEXT = by_kind(ItemContext())
+TASTE: dict[str, JudgeTaste] = by_kind(JudgeTaste(), JudgeTasteEach())
+FAMILIES = by_kind(FamilyItem())

@@ -5,18 +5,18 @@ Classes of items: how common each is, or what each item alone is like.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Term
 
 
-class Shares:
+class Shares(Term):
     """An item under criterion c belongs to class j with probability softmax(class_share_c)_j.
 
     The log shares have prior Normal(0, sd) with sum zero over the classes, which treats all classes alike. The class
@@ -36,7 +36,7 @@ class Shares:
         return (Parameter("class_share", ("criterion", "class"), Normal(0.0, prior["sd"]), zero_sum=True),)
 
 
-class ByItem:
+class ByItem(Term):
     """Every item has shares of its own, softmax(tendency_i), of which all its labels are drawn.
 
     ``tendency`` has prior Normal(0, sd) with sum zero over the labels. The item's class is its most probable label:
@@ -57,7 +57,7 @@ class ByItem:
         return (Parameter("tendency", ("unit", "label"), Normal(0.0, prior["sd"]), zero_sum=True),)
 
 
-class LatentValue:
+class LatentValue(Term):
     """An item has a value x ~ Normal(0, 1) that judges cut into levels; see :mod:`.terms.shared_errors`.
 
     Its class is the level that a judge of the panel, any of them, would name.
@@ -68,32 +68,25 @@ class LatentValue:
     ()
     """
 
-    kind: ClassVar[str] = "latent-value"
-    keys: ClassVar[dict[str, str]] = {}
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return no parameters: values are integrated out."""
-        return ()
+    kind: ClassVar[str] = "latent-value"  # without parameters: values are integrated out
 
 
-class Confusion(Protocol):
+class Confusion(Term):
     """Interface of a term of labels. Labels are coded so that the classes come first."""
 
-    kind: ClassVar[str]
-    by_judge: ClassVar[bool]
-    keys: ClassVar[dict[str, str]]
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return the parameters and their priors, from the model file's numbers."""
-        ...
+    by_judge: ClassVar[bool] = True
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
-        """Return log P(label | class), shape (..., judges or 1, classes, labels)."""
-        ...
+        """Return log P(label | class), shape (..., judges or 1, classes, labels), of the matrices that there are."""
+        logits = prior["lean"] * np.eye(sizes["class"], sizes["label"])
+        if "confusion" in values:
+            logits = (logits + values["confusion"])[..., None, :, :]
+        if "confusion_judge" in values:
+            logits = logits + values["confusion_judge"]
+        return log_softmax(logits, sizes["label"], xp)
 
 
-class Alike:
+class Alike(Confusion):
     """Judges are all alike and every label counts the same: what is left are the items' own shares.
 
     Examples
@@ -104,19 +97,13 @@ class Alike:
 
     kind: ClassVar[str] = "alike"
     by_judge: ClassVar[bool] = False
-    keys: ClassVar[dict[str, str]] = {}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return no parameters."""
-        return ()
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Raise: without confusion there are no rates."""
         raise ValueError("judges that are all alike have no confusion matrix")
 
 
-class PooledConfusion:
+class PooledConfusion(Confusion):
     """One confusion matrix for the panel: P(l | j) = softmax over l of lean [l = j] + confusion_j,l.
 
     ``confusion`` has prior Normal(0, sd) with sum zero over the labels. ``lean`` > 0 is the prior's belief that judges
@@ -135,19 +122,13 @@ class PooledConfusion:
     kind: ClassVar[str] = "confusion-pooled"
     by_judge: ClassVar[bool] = False
     keys: ClassVar[dict[str, str]] = {"lean": "number", "sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``confusion`` (log scale), shape (class, label)."""
         return (Parameter("confusion", ("class", "label"), Normal(0.0, prior["sd"]), zero_sum=True),)
 
-    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
-        """Return log P(label | class) of the panel."""
-        leaning = prior["lean"] * np.eye(sizes["class"], sizes["label"])
-        return log_softmax((leaning + values["confusion"])[..., None, :, :], sizes["label"], xp)
 
-
-class SeparateConfusion:
+class SeparateConfusion(Confusion):
     """A confusion matrix per judge, each on its own (Dawid and Skene 1979).
 
     P(l | j, judge k) = softmax over l of lean [l = j] + confusion_judge_k,j,l, with prior Normal(0, judge_sd) of sum
@@ -160,22 +141,15 @@ class SeparateConfusion:
     """
 
     kind: ClassVar[str] = "confusion-separate"
-    by_judge: ClassVar[bool] = True
     keys: ClassVar[dict[str, str]] = {"lean": "number", "judge_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``confusion_judge`` (log scale)."""
         dims = ("judge", "class", "label")
         return (Parameter("confusion_judge", dims, Normal(0.0, prior["judge_sd"]), zero_sum=True),)
 
-    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
-        """Return log P(label | class) of every judge."""
-        leaning = prior["lean"] * np.eye(sizes["class"], sizes["label"])
-        return log_softmax(leaning + values["confusion_judge"], sizes["label"], xp)
 
-
-class JudgeConfusion:
+class JudgeConfusion(Confusion):
     """A confusion matrix per judge, pulled towards the panel's (Dawid and Skene 1979, partially pooled).
 
     P(l | j, judge k) = softmax over l of lean [l = j] + confusion_j,l + confusion_judge_k,j,l; the judges' deviations
@@ -190,25 +164,14 @@ class JudgeConfusion:
     """
 
     kind: ClassVar[str] = "confusion"
-    by_judge: ClassVar[bool] = True
-    keys: ClassVar[dict[str, str]] = {"lean": "number", "sd": "positive", "judge_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "confusion-pooled": lambda values: {**values, "confusion_judge": 0.0},
-        "confusion-separate": lambda values: {**values, "confusion": 0.0},
-    }
+    keys: ClassVar[dict[str, str]] = PooledConfusion.keys | SeparateConfusion.keys
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``confusion`` and ``confusion_judge`` (log scale)."""
         return PooledConfusion().parameters(prior) + SeparateConfusion().parameters(prior)
 
-    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
-        """Return log P(label | class) of every judge."""
-        leaning = prior["lean"] * np.eye(sizes["class"], sizes["label"])
-        together = (leaning + values["confusion"])[..., None, :, :] + values["confusion_judge"]
-        return log_softmax(together, sizes["label"], xp)
 
-
-class OneCoinLabel:
+class OneCoinLabel(Confusion):
     """One coin per judge: the right label with probability eta_k, else any other with the same probability.
 
     P(l | j, judge k) = eta_k where l = j and (1 - eta_k) / (labels - 1) elsewhere; eta_k ~ (1 - reversed) Beta(a, b)
@@ -223,9 +186,7 @@ class OneCoinLabel:
     """
 
     kind: ClassVar[str] = "one-coin-label"
-    by_judge: ClassVar[bool] = True
     keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive", "reversed": "share"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``reliability`` (log-odds of eta), one per judge."""

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, running_sum
 from voirdire.model.terms.parameters import Normal, Parameter
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Term
 
 
-class Cutpoints(Protocol):
-    """Interface of a term of cutpoints; a scale of L levels has L - 1 of them, and L - 2 gaps between them."""
-
-    kind: ClassVar[str]
-    by_judge: ClassVar[bool]
-    keys: ClassVar[dict[str, str]]
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return the parameters and their priors, from the model file's numbers."""
-        ...
-
-    def cutpoint_values(self, values: Values, levels: int, xp: Any) -> Array:
-        """Return the cutpoints, shape (..., criteria, levels - 1), with judges before criteria if ``by_judge``."""
-        ...
-
-
-class SharedCutpoints:
+class SharedCutpoints(Term):
     """Ordered cutpoints kappa_c,l of each criterion, the same for all judges.
 
     kappa_c,l+1 - kappa_c,l = exp(log_gap_c,l), and ``cut_location_c`` is midway between the first and the last:
@@ -44,7 +27,6 @@ class SharedCutpoints:
     kind: ClassVar[str] = "shared"
     by_judge: ClassVar[bool] = False
     keys: ClassVar[dict[str, str]] = {"sd": "positive", "gap_mean": "number", "gap_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``cut_location``, one per criterion, and ``log_gap``, shape (criterion, gap)."""
@@ -81,9 +63,6 @@ class JudgeCutpoints(SharedCutpoints):
         **SharedCutpoints.keys,
         "shift_sd": "positive",
         "judge_gap_sd": "positive",
-    }
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "shared": lambda values: {**values, "shift": 0.0, "log_gap_judge": 0.0},
     }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:

@@ -5,15 +5,14 @@ Judges who vote and score: one consistency for both, and one ratio between what 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
-from voirdire.model.terms.reliability import Observations, Values
+from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
+from voirdire.model.terms.reliability import Observations, Reliability, Values
 
 
-class Discrimination:
+class Discrimination(Reliability):
     """P(first) = sigmoid(a_k d), a_k > 0 (judge-aware Bradley-Terry: arXiv 2602.16610, 2601.21817).
 
     log a_k ~ Normal(0, sd), with sum-to-zero log a: strengths are then on the scale of the panel's typical
@@ -27,37 +26,30 @@ class Discrimination:
     """
 
     kind: ClassVar[str] = "discrimination"
-    position_aware: ClassVar[bool] = False
     keys: ClassVar[dict[str, str]] = {"sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "fixed": lambda values: {**values, "log_discrimination": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_discrimination``, one per judge, summing to zero."""
         return (Parameter("log_discrimination", ("judge",), Normal(0.0, prior["sd"]), zero_sum=True),)
 
+    def log_slopes(self, values: Values) -> Array:
+        """Return log a_k, by which judges who vote stretch differences, shape (..., judges)."""
+        return values["log_discrimination"]
+
     def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return a_k d."""
-        return xp.exp(values["log_discrimination"])[..., judge] * d[..., pair]
+        return xp.exp(self.log_slopes(values))[..., judge] * d[..., pair]
 
     def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return a_k theta, the strength as a judge who scores perceives it."""
         return xp.exp(values["log_discrimination"])[..., judge] * strength
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
-        """Return log sigmoid(a_k d) or log sigmoid(-a_k d)."""
-        return log_sigmoid(
-            (1 - 2 * obs.outcome) * self.scaled_difference(values, d, obs.judge, obs.pair, xp), xp
-        )
-
-    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
-        """Return a_k and 1."""
-        return xp.exp(values["log_discrimination"])[..., :, None], 1.0
-
-    def mirror_values(self, values: Values) -> Values | None:
-        """Return None: a_k > 0 gives the orientation."""
-        return None
+        """Return log sigmoid(+-a_k d), or of +-(a_k d + b_k) where judges lean to a position."""
+        seen = self.scaled_difference(values, d, obs.judge, obs.pair, xp)
+        if self.position_aware:
+            seen = seen + values["shift"][..., obs.judge]
+        return log_sigmoid((1 - 2 * obs.outcome) * seen, xp)
 
 
 class DiscriminationPosition(Discrimination):
@@ -72,18 +64,10 @@ class DiscriminationPosition(Discrimination):
     kind: ClassVar[str] = "discrimination-position"
     position_aware: ClassVar[bool] = True
     keys: ClassVar[dict[str, str]] = {"sd": "positive", "shift_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "discrimination": lambda values: {**values, "shift": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_discrimination`` and ``shift``, one each per judge."""
         return (*super().parameters(prior), Parameter("shift", ("judge",), Normal(0.0, prior["shift_sd"])))
-
-    def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
-        """Return log sigmoid(+-(a_k d + b_k))."""
-        shifted = self.scaled_difference(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
-        return log_sigmoid((1 - 2 * obs.outcome) * shifted, xp)
 
 
 class PooledDiscrimination(Discrimination):
@@ -100,17 +84,11 @@ class PooledDiscrimination(Discrimination):
 
     kind: ClassVar[str] = "pooled-discrimination"
     keys: ClassVar[dict[str, str]] = {"spread_rate": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "discrimination": lambda values: {**values, "log_discrimination_spread": 0.0},
-        "fixed": lambda values: {**values, "log_discrimination": 0.0, "log_discrimination_spread": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_discrimination``, one per judge, and ``log_discrimination_spread``."""
-        return (
-            Parameter("log_discrimination", ("judge",), Spread("log_discrimination_spread")),
-            Parameter("log_discrimination_spread", (), LogExponential(prior["spread_rate"])),
-        )
+        name, spread = "log_discrimination", "log_discrimination_spread"
+        return spread_parameters(name, ("judge",), spread, prior["spread_rate"])
 
 
 class PooledDiscriminationPosition(DiscriminationPosition):
@@ -124,21 +102,12 @@ class PooledDiscriminationPosition(DiscriminationPosition):
 
     kind: ClassVar[str] = "pooled-discrimination-position"
     keys: ClassVar[dict[str, str]] = {"spread_rate": "positive", "shift_rate": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "pooled-discrimination": lambda values: {**values, "shift": 0.0, "log_shift_spread": 0.0},
-        "discrimination-position": lambda values: {
-            **values,
-            "log_discrimination_spread": 0.0,
-            "log_shift_spread": 0.0,
-        },
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return those of :class:`PooledDiscrimination`, ``shift``, one per judge, and ``log_shift_spread``."""
         return (
             *PooledDiscrimination().parameters(prior),
-            Parameter("shift", ("judge",), Spread("log_shift_spread")),
-            Parameter("log_shift_spread", (), LogExponential(prior["shift_rate"])),
+            *spread_parameters("shift", ("judge",), "log_shift_spread", prior["shift_rate"]),
         )
 
 
@@ -157,7 +126,6 @@ class Linked(Discrimination):
 
     kind: ClassVar[str] = "linked"
     keys: ClassVar[dict[str, str]] = {"scale_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_vote_scale``, one number."""
@@ -166,10 +134,6 @@ class Linked(Discrimination):
     def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return m d."""
         return xp.exp(values["log_vote_scale"])[..., None] * d[..., pair]
-
-    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
-        """Return m and 1."""
-        return xp.exp(values["log_vote_scale"])[..., None, None], 1.0
 
     def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return the strengths, as a score shows them."""
@@ -190,23 +154,14 @@ class LinkedDiscrimination(Discrimination):
 
     kind: ClassVar[str] = "linked-discrimination"
     keys: ClassVar[dict[str, str]] = {"sd": "positive", "scale_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "linked": lambda values: {**values, "log_discrimination": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_discrimination``, one per judge, summing to zero, and ``log_vote_scale``."""
         return (*super().parameters(prior), *Linked().parameters(prior))
 
-    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
-        """Return m a_k d."""
-        log = values["log_discrimination"][..., judge] + values["log_vote_scale"][..., None]
-        return xp.exp(log) * d[..., pair]
-
-    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
-        """Return m a_k and 1."""
-        log = values["log_discrimination"] + values["log_vote_scale"][..., None]
-        return xp.exp(log)[..., :, None], 1.0
+    def log_slopes(self, values: Values) -> Array:
+        """Return log m a_k."""
+        return values["log_discrimination"] + values["log_vote_scale"][..., None]
 
 
 class LinkedPosition(LinkedDiscrimination):
@@ -221,15 +176,7 @@ class LinkedPosition(LinkedDiscrimination):
     kind: ClassVar[str] = "linked-position"
     position_aware: ClassVar[bool] = True
     keys: ClassVar[dict[str, str]] = {"sd": "positive", "scale_sd": "positive", "shift_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "linked-discrimination": lambda values: {**values, "shift": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_discrimination``, ``log_vote_scale`` and ``shift``."""
         return (*super().parameters(prior), Parameter("shift", ("judge",), Normal(0.0, prior["shift_sd"])))
-
-    def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
-        """Return log sigmoid(+-(m a_k d + b_k))."""
-        shifted = self.scaled_difference(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
-        return log_sigmoid((1 - 2 * obs.outcome) * shifted, xp)

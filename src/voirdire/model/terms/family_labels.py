@@ -12,22 +12,22 @@ sources in Dong, Berti-Equille and Srivastava 2009, PVLDB 2). An effect that mov
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.confusion import PooledConfusion, SeparateConfusion, log_softmax
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter
+from voirdire.model.terms.confusion import log_softmax
+from voirdire.model.terms.parameters import Normal, Parameter
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.shared_errors import SharedConfusion
 
 NEVER = -1e9  # log weight whose exponential is zero and whose slope is finite
 # log-odds of a label in common, and log of what it does to members: from where the mode is searched
 STARTS = ((0.0, 0.5), (1.5, 1.5), (-2.0, 1.5))
 
 
-class FamilyConfusion:
+class FamilyConfusion(SharedConfusion):
     """Confusion matrices, partially pooled, of judges whose families have labels in common.
 
     ``common`` is the log-odds of r_f, ``common_label`` the logarithm of q_f up to a constant in each row, and b_k =
@@ -41,27 +41,14 @@ class FamilyConfusion:
     """
 
     kind: ClassVar[str] = "confusion-family"
-    by_judge: ClassVar[bool] = True
     symmetric: ClassVar[bool] = True
-    keys: ClassVar[dict[str, str]] = {
-        "lean": "number",
-        "sd": "positive",
-        "judge_sd": "positive",
-        "rate": "positive",
-        "common_sd": "positive",
-        "label_sd": "positive",
-    }
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "confusion": lambda values: {**values, "log_load": -np.inf, "common": 0.0, "common_label": 0.0}
-    }
+    keys: ClassVar[dict[str, str]] = SharedConfusion.keys | {"common_sd": "positive", "label_sd": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return those of the matrices, ``log_load``, and of each family ``common`` and ``common_label``."""
-        found = PooledConfusion().parameters(prior) + SeparateConfusion().parameters(prior)
         labels = Normal(0.0, prior["label_sd"])
         return (
-            *found,
-            Parameter("log_load", ("judge",), LogExponential(prior["rate"])),
+            *super().parameters(prior),
             Parameter("common", ("family",), Normal(0.0, prior["common_sd"])),
             Parameter("common_label", ("family", "class", "label"), labels, zero_sum=True),
         )

@@ -329,3 +329,27 @@ class Parameter:
     def free(self, value: Array) -> Array:
         """Free coordinates from values."""
         return zero_sum_free(value) if self.zero_sum else value
+
+
+def spread_parameters(
+    name: str, dims: tuple[str, ...], spread: str, rate: float, *, rows: int = 0, zero_sum: bool = False
+) -> tuple[Parameter, Parameter]:
+    """Values ~ Normal(0, s) and the logarithm of s ~ Exponential(rate), called ``spread``.
+
+    Parameters
+    ----------
+    name, dims
+        Of the values.
+    rows : int
+        Leading dimensions of which each level has a spread of its own.
+
+    Examples
+    --------
+    >>> [p.dims for p in spread_parameters("taste", ("judge", "item"), "log_taste_spread", 1.0, rows=1)]
+    [('judge', 'item'), ('judge',)]
+    """
+    prior = Spread(spread, axes=len(dims) - rows)
+    return (
+        Parameter(name, dims, prior, zero_sum=zero_sum),
+        Parameter(spread, dims[:rows], LogExponential(rate)),
+    )

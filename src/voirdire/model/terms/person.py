@@ -6,34 +6,19 @@ People who score items: one more rater, who keeps an orientation of its own wher
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
+from voirdire.model.terms.parameters import LogitBeta, LogNormal, Normal, Parameter
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Term
 from voirdire.model.terms.ties import log_tie_parts
 
 
-class ScoringPeople(Protocol):
-    """Interface of a term of people who score."""
-
-    kind: ClassVar[str]
-    keys: ClassVar[dict[str, str]]
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return the parameters and their priors, from the model file's numbers."""
-        ...
-
-    def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
-        """Return what people perceive of each strength, shape (..., scores); leading axes (draws) are kept."""
-        ...
-
-
-class PersonAsJudge:
+class PersonAsJudge(Term):
     """People perceive theta_c,i - severity_people_c, as a judge does; severity_people ~ Normal(0, severity_sd).
 
     People's severity is not in the sum of the judges' severities, so that it says how severe people are beside the
@@ -48,14 +33,13 @@ class PersonAsJudge:
 
     kind: ClassVar[str] = "person-as-judge"
     keys: ClassVar[dict[str, str]] = {"severity_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``severity_people``, one per criterion."""
         return (Parameter("severity_people", ("criterion",), Normal(0.0, prior["severity_sd"])),)
 
     def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
-        """Return theta less people's severity."""
+        """Return what people perceive of each strength, shape (..., scores): theta less their severity."""
         return strength - values["severity_people"][..., criterion]
 
 
@@ -75,9 +59,6 @@ class ScoringPerson(PersonAsJudge):
 
     kind: ClassVar[str] = "scoring-person"
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "severity_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "person-as-judge": lambda values: {**values, "log_people": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_people``, one number, and ``severity_people``."""
@@ -111,12 +92,12 @@ class NoisyPerson(PersonAsJudge):
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_noise_people``, one number, and ``severity_people``."""
         return (
-            Parameter("log_noise_people", (), Normal(prior["mean"], prior["sd"])),
+            Parameter("log_noise_people", (), LogNormal(prior["mean"], prior["sd"])),
             *super().parameters(prior),
         )
 
 
-class Person:
+class Person(Term):
     """One coin for all anchors together: P(first) = p sigmoid(d) + (1 - p) sigmoid(-d), p ~ Beta(a, b).
 
     The coin stays as it is where the panel is turned round, so that anchors break the mirror of the votes. Ties follow
@@ -215,7 +196,6 @@ class NormalPerson(Person):
         f"{Person.says}; d in the context that people were asked in, without u where none is named"
     )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {"person": lambda values: values}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``anchor``, the log-odds of p."""

@@ -5,16 +5,16 @@ Repeated scores of one item by one judge: what the judge makes of the item, apar
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, TwoSided
+from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, Spread, TwoSided
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.strength import OF_LEVELS
+from voirdire.model.terms.term import Term
 
 
-class JudgeItem:
+class JudgeItem(Term):
     """Judge k perceives an item under a criterion shifted by sigma_k z, z ~ Normal(0, 1), the same in all its runs.
 
     ``log_judge_item`` = log sigma_k ~ Normal(mean, sd). z is integrated out, so that ten runs of one judge are not
@@ -40,26 +40,34 @@ class JudgeItem:
         return (Parameter("log_judge_item", ("judge",), Normal(prior["mean"], prior["sd"])),)
 
 
+class JudgeItemEffect(Term):
+    """Judge k perceives an item under a criterion shifted by its own v_k,c,i ~ Normal(0, sigma_k) in all its runs.
+
+    log sigma_k ~ Normal(mean, sd). As of :class:`JudgeItem`, with v among the latent values.
+
+    Examples
+    --------
+    >>> [p.dims for p in JudgeItemEffect().parameters({"mean": -2.3, "sd": 0.7})]
+    [('judge', 'criterion', 'item'), ('judge',)]
+    """
+
+    kind: ClassVar[str] = "judge-item-effect"
+    says: ClassVar[str] = "only in tables where some judge scores an item twice under a criterion"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``judge_item_effect``, (judge, criterion, item), and ``log_judge_item``, one per judge."""
+        own = Spread("log_judge_item", axes=2)
+        return (
+            Parameter("judge_item_effect", ("judge", "criterion", "item"), own),
+            Parameter("log_judge_item", ("judge",), LogNormal(prior["mean"], prior["sd"])),
+        )
+
+
 SMOOTH = 0.01
 
 
-class Raters(Protocol):
-    """Interface of a term of scoring judges."""
-
-    kind: ClassVar[str]
-    keys: ClassVar[dict[str, str]]
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return the parameters and their priors, from the model file's numbers."""
-        ...
-
-    def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
-        """Return the strength of items as judges perceive it, elementwise."""
-        ...
-
-
-class AlikeRaters:
+class AlikeRaters(Term):
     """Every judge perceives the strength of an item as it is; judges differ in what they make of it.
 
     Examples
@@ -69,19 +77,13 @@ class AlikeRaters:
     """
 
     kind: ClassVar[str] = "alike-raters"
-    keys: ClassVar[dict[str, str]] = {}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return no parameters."""
-        return ()
 
     def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
-        """Return the strengths."""
+        """Return the strength of items as judges perceive it, elementwise: as it is."""
         return strength
 
 
-class RaterDiscrimination:
+class RaterDiscrimination(Term):
     """Judge k perceives a_k theta: a large a_k tells items apart well, none at a_k = 0, and turns them round below.
 
         a_k = b_k sqrt(1.01 / (mean_j b_j^2 + 0.01)),
@@ -101,9 +103,6 @@ class RaterDiscrimination:
 
     kind: ClassVar[str] = "rater-discrimination"
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "reversed": "share"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "alike-raters": lambda values: {**values, "raw_discrimination": 1.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``raw_discrimination`` b, one per judge."""
@@ -135,7 +134,7 @@ class RaterNoise(AlikeRaters):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_noise``, one per judge."""
-        return (Parameter("log_noise", ("judge",), Normal(prior["mean"], prior["sd"])),)
+        return (Parameter("log_noise", ("judge",), LogNormal(prior["mean"], prior["sd"])),)
 
 
 class RaterNoiseByCriterion(RaterNoise):

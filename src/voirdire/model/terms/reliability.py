@@ -6,12 +6,12 @@ those of the model file, and never a table: only differences ``d`` per pair and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, log_sigmoid, logistic_sigmoid
-from voirdire.model.terms.parameters import Parameter
+from voirdire.model.terms.term import Term
 
 Values = dict[str, Array]
 
@@ -32,36 +32,22 @@ class Observations:
     criteria: int
 
 
-class Reliability(Protocol):
+class Reliability(Term, ABC):
     """Interface of a reliability term."""
 
-    kind: ClassVar[str]
-    position_aware: ClassVar[bool]
-    keys: ClassVar[dict[str, str]]
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return the parameters and their priors, from the model file's numbers."""
-        ...
+    position_aware: ClassVar[bool] = False
 
     def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
-        """Return the difference as the judge perceives it, which drives ties; shape of ``judge``."""
-        ...
+        """Return the difference as the judge perceives it, which drives ties, shape of ``judge``: as it is."""
+        return d[..., pair]
 
+    @abstractmethod
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log P(outcome | no tie) of each observation."""
-        ...
-
-    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
-        """Return by how much a judge stretches differences and how informed it is, (..., judges or 1, criteria or 1).
-
-        Either may be a number; the squares are the same for the mirror's values.
-        """
-        ...
 
     def mirror_values(self, values: Values) -> Values | None:
         """Return the values that give the same likelihood once every strength changes sign, or None."""
-        ...
+        return None
 
 
 def log_chosen_probability(d: Array, obs: Observations, xp: Any) -> Array:

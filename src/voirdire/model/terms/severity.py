@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Term
 
 
-class Severity:
+class Severity(Term):
     """Judge k of group g perceives quality lowered by severity_group_g + severity_k, as in Linacre (1989).
 
     There it shifts logits of adjacent categories (many-facet Rasch); here it shifts cumulative ones.
@@ -53,12 +54,9 @@ class SeverityByCriterion(Severity):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return those of :class:`Severity`, ``severity_criterion``, (criterion, judge), and its spread."""
-        own = Spread("log_severity_spread", axes=2)
-        return (
-            *super().parameters(prior),
-            Parameter("severity_criterion", ("criterion", "judge"), own, zero_sum=True),
-            Parameter("log_severity_spread", (), LogExponential(prior["rate"])),
-        )
+        dims, spread = ("criterion", "judge"), "log_severity_spread"
+        more = spread_parameters("severity_criterion", dims, spread, prior["rate"], zero_sum=True)
+        return (*super().parameters(prior), *more)
 
 
 def total_severity(values: Values, group: Array) -> Array:

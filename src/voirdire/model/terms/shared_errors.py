@@ -11,18 +11,19 @@ so that each is integrated by itself. The e_q are the nodes of a Gauss-Hermite r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from functools import cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.confusion import PooledConfusion, SeparateConfusion, log_softmax
+from voirdire.model.terms.confusion import JudgeConfusion, log_softmax
 from voirdire.model.terms.cumulative import level_log_probabilities, log_expectation
 from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.model.terms.parameters import LogExponential, Normal, Parameter
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Term
 from voirdire.typing import Floats
 
 EFFECTS = 7  # nodes for the effects of families
@@ -45,38 +46,34 @@ def gauss_hermite_rule(nodes: int) -> tuple[Floats, Floats]:
     return x, log_weight
 
 
-class SharedErrors(Protocol):
+class SharedErrors(Term, ABC):
     """Interface of a term of labels whose judges see the same in an item, effects e of a family f.
 
     ``symmetric`` says whether renaming the classes, and the rows of all that has classes, leaves the likelihood.
     """
 
-    kind: ClassVar[str]
-    by_judge: ClassVar[bool]
-    symmetric: ClassVar[bool]
-    keys: ClassVar[dict[str, str]]
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
+    by_judge: ClassVar[bool] = True
+    symmetric: ClassVar[bool] = False
 
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return the parameters and their priors, from the model file's numbers."""
-        ...
-
+    @abstractmethod
     def log_nodes(
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
     ) -> Array:
         """Return log P(label | class or value, effect) of some judges, shape (judges, states, effects, labels)."""
-        ...
 
     def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
-        """Return log P(effect | state), shape (effects,) or (states, effects); ``family`` is None of a judge alone."""
-        ...
+        """Return log P(effect | state), shape (effects,) or (states, effects): the log weights of the rule.
+
+        ``family`` is None of a judge alone.
+        """
+        return gauss_hermite_rule(EFFECTS)[1]
 
     def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
-        """Return from where the mode is searched, beside matrices or cutpoints that labels suggest."""
-        ...
+        """Return from where the mode is searched, beside what labels suggest: effects of half of what is expected."""
+        return [{"log_load": np.full(sizes["judge"], np.log(0.5 / prior["rate"]))}]
 
 
-class JudgeCutpointsOfLabels:
+class JudgeCutpointsOfLabels(SharedErrors):
     """Ordered labels: judge k calls an item of value x above level l with probability
 
         sigmoid(a_k (x - kappa_k,l) + b_k e_i,f(k)),   x ~ Normal(0, 1), e ~ Normal(0, 1),
@@ -95,8 +92,6 @@ class JudgeCutpointsOfLabels:
     """
 
     kind: ClassVar[str] = "judge-cutpoints"
-    by_judge: ClassVar[bool] = True
-    symmetric: ClassVar[bool] = False
     keys: ClassVar[dict[str, str]] = {
         "mean": "number",
         "sd": "positive",
@@ -108,7 +103,6 @@ class JudgeCutpointsOfLabels:
         "judge_gap_sd": "positive",
         "rate": "positive",
     }
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return the panel's parameters and every judge's."""
@@ -134,14 +128,6 @@ class JudgeCutpointsOfLabels:
         eta = sharp[:, None, None] * x[:, None] + xp.exp(values["log_load"][judges])[:, None, None] * e
         scaled = sharp[:, None] * cuts
         return xp.stack(level_log_probabilities(eta, scaled[:, None, None, :], sizes["label"], xp), axis=-1)
-
-    def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
-        """Return the log weights of the rule."""
-        return gauss_hermite_rule(EFFECTS)[1]
-
-    def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
-        """Return effects of half of what the prior expects."""
-        return [{"log_load": np.full(sizes["judge"], np.log(0.5 / prior["rate"]))}]
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(label | class), over the values that items of the class have and the effects in them."""
@@ -182,7 +168,7 @@ class JudgeCutpointsOfLabels:
         return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + given[:, None, :], 0.0, xp)
 
 
-class SharedConfusion:
+class SharedConfusion(SharedErrors):
     """Confusion matrices, partially pooled, of judges whose families are right and wrong together.
 
     P(l | j, judge k, e) = softmax over l of (lean + b_k e_i,f(k)) [l = j] + confusion_j,l + confusion_judge_k,j,l with
@@ -197,22 +183,12 @@ class SharedConfusion:
     """
 
     kind: ClassVar[str] = "confusion-shared"
-    by_judge: ClassVar[bool] = True
-    symmetric: ClassVar[bool] = False
-    keys: ClassVar[dict[str, str]] = {
-        "lean": "number",
-        "sd": "positive",
-        "judge_sd": "positive",
-        "rate": "positive",
-    }
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "confusion": lambda values: {**values, "log_load": -np.inf}
-    }
+    keys: ClassVar[dict[str, str]] = JudgeConfusion.keys | {"rate": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``confusion``, ``confusion_judge`` and ``log_load``."""
-        found = PooledConfusion().parameters(prior) + SeparateConfusion().parameters(prior)
-        return (*found, Parameter("log_load", ("judge",), LogExponential(prior["rate"])))
+        load = Parameter("log_load", ("judge",), LogExponential(prior["rate"]))
+        return (*JudgeConfusion().parameters(prior), load)
 
     def log_nodes(
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
@@ -222,14 +198,6 @@ class SharedConfusion:
         logits = prior["lean"] * right + values["confusion"] + values["confusion_judge"][judges]
         load = xp.exp(values["log_load"][judges])[:, None, None, None]
         return log_softmax(logits[:, :, None, :] + load * e[:, None] * right[:, None, :], sizes["label"], xp)
-
-    def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
-        """Return the log weights of the rule."""
-        return gauss_hermite_rule(EFFECTS)[1]
-
-    def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
-        """Return effects of half of what the prior expects."""
-        return [{"log_load": np.full(sizes["judge"], np.log(0.5 / prior["rate"]))}]
 
 
 def log_class_shares(naming: Array, xp: Any) -> Array:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.divided import LogDivided
-from voirdire.model.terms.parameters import Around, AroundBoth, LogExponential, Normal, Parameter, Spread
-from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.parameters import (
+    Around,
+    AroundBoth,
+    Normal,
+    Parameter,
+    Spread,
+    spread_parameters,
+)
+from voirdire.model.terms.term import Term
+
+DIMS = ("criterion", "item")
 
 
-class NormalStrength:
+class NormalStrength(Term):
     """theta_c,i ~ Normal(0, sd) with sum zero over the items of each criterion (log-odds scale).
 
     Only differences enter the likelihood, so the location is fixed by the sum and the prior decides the scale
@@ -30,7 +39,7 @@ class NormalStrength:
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item)."""
-        return (Parameter("strength", ("criterion", "item"), Normal(0.0, prior["sd"]), zero_sum=True),)
+        return (Parameter("strength", DIMS, Normal(0.0, prior["sd"]), zero_sum=True),)
 
 
 OF_LEVELS = (
@@ -44,7 +53,7 @@ OF_LEVELS = (
 )
 
 
-class LearnedStrength:
+class LearnedStrength(Term):
     """theta_c,i ~ Normal(0, exp(log_spread_c)), sum zero over items; log_spread_c ~ Normal(mean, sd).
 
     How much the items of a criterion differ is learned, in the unit that the judges' discriminations set. A spread that
@@ -63,14 +72,11 @@ class LearnedStrength:
         f"{OF_LEVELS}"
     )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "normal": lambda values: {**values, "log_spread": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), and ``log_spread``, shape (criterion,)."""
         return (
-            Parameter("strength", ("criterion", "item"), Spread("log_spread"), zero_sum=True),
+            Parameter("strength", DIMS, Spread("log_spread"), zero_sum=True),
             Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
         )
 
@@ -93,10 +99,7 @@ class LearnedScale(LearnedStrength):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), and ``log_spread``, shape (criterion,)."""
-        return (
-            Parameter("strength", ("criterion", "item"), Spread("log_spread"), zero_sum=True),
-            Parameter("log_spread", ("criterion",), LogExponential(prior["rate"])),
-        )
+        return spread_parameters("strength", DIMS, "log_spread", prior["rate"], rows=1, zero_sum=True)
 
 
 class SharedStrength(LearnedScale):
@@ -113,26 +116,13 @@ class SharedStrength(LearnedScale):
 
     kind: ClassVar[str] = "shared-scale"
     alone: ClassVar[LearnedScale] = LearnedScale()  # of one criterion: there is nothing beside
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "normal": lambda values: {
-            **values,
-            "log_spread": 0.0,
-            "general": 0.0 * values["strength"].mean(axis=-2),
-            "log_general_spread": 0.0,
-        },
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), ``general``, shape (item,), and the logarithms of spreads."""
-        rate = LogExponential(prior["rate"])
-        return (
-            Parameter(
-                "strength", ("criterion", "item"), Around("log_spread", level="general"), zero_sum=True
-            ),
-            Parameter("log_spread", ("criterion",), rate),
-            Parameter("general", ("item",), Spread("log_general_spread"), zero_sum=True),
-            Parameter("log_general_spread", (), rate),
-        )
+        strength, spread = LearnedScale().parameters(prior)
+        around = Around("log_spread", level="general")
+        general = spread_parameters("general", ("item",), "log_general_spread", prior["rate"], zero_sum=True)
+        return (replace(strength, prior=around), spread, *general)
 
 
 class DividedStrength(SharedStrength):
@@ -159,41 +149,6 @@ class DividedStrength(SharedStrength):
         return (*others, replace(general, prior=LogDivided(prior["rate"], others="log_spread")))
 
 
-class LearnedLevelStrength:
-    """theta_c,i ~ Normal(level_c, exp(log_spread_c)), differences from level_c with sum zero over items.
-
-    On the scale of the scores, from its middle and in parts of its length: level_c ~ Normal(0, level_sd),
-    log_spread_c ~ Normal(mean, sd).
-
-    Examples
-    --------
-    >>> prior = {"mean": -1.9, "sd": 0.7, "level_sd": 0.3}
-    >>> [p.name for p in LearnedLevelStrength().parameters(prior)]
-    ['strength', 'log_spread', 'level']
-    """
-
-    kind: ClassVar[str] = "learned-level"
-    says: ClassVar[str] = (
-        "scores are measured from the middle of the scale in parts of its length; log u_c = log s_c "
-        "- mean over all cells "
-        "of log(1 + l s_c^2) / 2, s_c = exp(log_spread_c), l = n mean_k(1 / (exp(log_noise_k)^2 / r + "
-        "exp(log_judge_item_k)^2)) of a cell (criterion and item), n the judges per cell and r the "
-        "scores per judge and "
-        "cell, each rounded to 0.1; each human score adds exp(-2 log_noise_people) to its cell"
-    )
-    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "level_sd": "positive"}
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return ``strength``, shape (criterion, item), and ``log_spread`` and ``level``, shape "
-        "(criterion,)."""
-        spread = Spread("log_spread", level="level")
-        return (
-            Parameter("strength", ("criterion", "item"), spread, zero_sum=True),
-            Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
-            Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"])),
-        )
-
-
 class LearnedScaleLevel(LearnedScale):
     """theta_c,i ~ Normal(level_c, s_c), theta_c - level_c with sum zero over items; s_c ~ Exponential(rate).
 
@@ -207,15 +162,10 @@ class LearnedScaleLevel(LearnedScale):
 
     kind: ClassVar[str] = "learned-scale-level"
     keys: ClassVar[dict[str, str]] = {"rate": "positive", "level_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), ``log_spread`` and ``level``, shape (criterion,)."""
-        return (
-            Parameter("strength", ("criterion", "item"), Spread("log_spread", level="level"), zero_sum=True),
-            Parameter("log_spread", ("criterion",), LogExponential(prior["rate"])),
-            Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"])),
-        )
+        return about_levels(super().parameters(prior), prior)
 
 
 class SharedStrengthLevel(LearnedScaleLevel):
@@ -235,13 +185,12 @@ class SharedStrengthLevel(LearnedScaleLevel):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return those of :class:`SharedStrength`, and ``level``, shape (criterion,)."""
+        strength, *others, level = about_levels(SharedStrength().parameters(prior), prior)
         around = AroundBoth("log_spread", level="general", rows="level")
-        strength = Parameter("strength", ("criterion", "item"), around, zero_sum=True)
-        level = Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"]))
-        return (strength, *SharedStrength().parameters(prior)[1:], level)
+        return (replace(strength, prior=around), *others, level)
 
 
-class LevelStrength:
+class LevelStrength(Term):
     """theta_c,i ~ Normal(0, sd) on the scale of the scores: from its middle, in parts of its length; no sum is fixed.
 
     Examples
@@ -255,10 +204,10 @@ class LevelStrength:
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item)."""
-        return (Parameter("strength", ("criterion", "item"), Normal(0.0, prior["sd"])),)
+        return (Parameter("strength", DIMS, Normal(0.0, prior["sd"])),)
 
 
-class VotedWeights:
+class VotedWeights(Term):
     """Criterion weights learned from votes on the criteria (MAPLE eq. 3, 6): w_c ~ Normal(0, sd), sum zero.
 
     An item's score is sum_c softmax(w)_c theta_c,i. The judges that vote on criteria keep the coins with which
@@ -278,15 +227,17 @@ class VotedWeights:
         return (Parameter("weight", ("criterion",), Normal(0.0, prior["sd"]), zero_sum=True),)
 
 
-class UniformWeights:
+class UniformWeights(Term):
     """Equal criterion weights (MAPLE with w fixed at 0)."""
 
     kind: ClassVar[str] = "uniform"
-    keys: ClassVar[dict[str, str]] = {}
 
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return no parameters."""
-        return ()
+
+def about_levels(parameters: Sequence[Parameter], prior: dict[str, float]) -> tuple[Parameter, ...]:
+    """Strengths and what is learned of them, with a mean ``level`` of each criterion."""
+    strength, *others = parameters
+    level = Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"]))
+    return (replace(strength, prior=Spread("log_spread", level="level")), *others, level)
 
 
 def strength_difference(strength: Array, criterion: Array, first: Array, second: Array) -> Array:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from voirdire.model.terms.parameters import LogExponential, Parameter, Spread
+from voirdire.model.terms.parameters import Parameter, spread_parameters
+from voirdire.model.terms.term import Term
 
 
-class ItemContext:
+class ItemContext(Term):
     """u_c,i,x ~ Normal(0, s_context): what an item is worth more in a context; s_context ~ Exponential(rate).
 
     Only differences within a context enter the likelihood; the prior fixes the rest.
@@ -27,14 +28,11 @@ class ItemContext:
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``context_strength``, shape (criterion, item, context), and ``log_context_spread``."""
-        spread = Spread("log_context_spread", axes=3)
-        return (
-            Parameter("context_strength", ("criterion", "item", "context"), spread),
-            Parameter("log_context_spread", (), LogExponential(prior["rate"])),
-        )
+        dims = ("criterion", "item", "context")
+        return spread_parameters("context_strength", dims, "log_context_spread", prior["rate"])
 
 
-class JudgeTaste:
+class JudgeTaste(Term):
     """v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(rate): what an item is worth more to a judge, by any criterion.
 
     Without it an opinion of an item counts once for each context and criterion that it was asked under.
@@ -50,10 +48,7 @@ class JudgeTaste:
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``taste``, shape (judge, item), and ``log_taste_spread``."""
-        return (
-            Parameter("taste", ("judge", "item"), Spread("log_taste_spread", axes=2)),
-            Parameter("log_taste_spread", (), LogExponential(prior["rate"])),
-        )
+        return spread_parameters("taste", ("judge", "item"), "log_taste_spread", prior["rate"])
 
 
 class JudgeTasteEach(JudgeTaste):
@@ -71,13 +66,10 @@ class JudgeTasteEach(JudgeTaste):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``taste``, shape (judge, item), and ``log_taste_spread``, shape (judge,)."""
-        return (
-            Parameter("taste", ("judge", "item"), Spread("log_taste_spread")),
-            Parameter("log_taste_spread", ("judge",), LogExponential(prior["rate"])),
-        )
+        return spread_parameters("taste", ("judge", "item"), "log_taste_spread", prior["rate"], rows=1)
 
 
-class PanelError:
+class PanelError(Term):
     """b_c,i ~ Normal(0, s_panel): what an item is worth more to all judges than to people; s_panel ~ Exponential(rate).
 
     Told by the rankings of people, who rank items by what these are worth; without such rankings there is no b.
@@ -93,15 +85,11 @@ class PanelError:
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``panel_error``, shape (panel, criterion, item) of one panel, and ``log_panel_error_spread``."""
-        return (
-            Parameter(
-                "panel_error", ("panel", "criterion", "item"), Spread("log_panel_error_spread", axes=3)
-            ),
-            Parameter("log_panel_error_spread", (), LogExponential(prior["rate"])),
-        )
+        dims = ("panel", "criterion", "item")
+        return spread_parameters("panel_error", dims, "log_panel_error_spread", prior["rate"])
 
 
-class FamilyItem:
+class FamilyItem(Term):
     """u_f,i ~ Normal(0, s_f): what all judges of family f make of item i, by any criterion; s_f ~ Exponential(rate).
 
     In log-odds. Judges of a family are one witness as far as u goes: the more they share, the less a further one adds.
@@ -118,9 +106,8 @@ class FamilyItem:
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``family_item``, shape (family, item), and ``log_family_spread``, shape (family,)."""
-        return (
-            Parameter("family_item", ("family", "item"), Spread("log_family_spread")),
-            Parameter("log_family_spread", ("family",), LogExponential(prior["rate"])),
+        return spread_parameters(
+            "family_item", ("family", "item"), "log_family_spread", prior["rate"], rows=1
         )
 
 
@@ -130,17 +117,9 @@ def tie_habit_parameters(rates: dict[str, float], *, within: bool) -> tuple[Para
     Of judges in contexts only if ``within``: where each votes about once in a context, what is a habit and what chance
     cannot be told.
     """
-    found = []
-    for name, dims in (
-        ("tie_context", ("context",)),
-        ("tie_judge_context", ("judge", "context")),
-        ("tie_item", ("item",)),
-    ):
-        if len(dims) > 1 and not within:
-            continue
-        spread = f"log_{name}_spread"
-        found += [
-            Parameter(name, dims, Spread(spread, axes=len(dims))),
-            Parameter(spread, (), LogExponential(rates[f"{name.removeprefix('tie_')}_rate"])),
-        ]
+    found: list[Parameter] = []
+    for of in (("context",), ("judge", "context"), ("item",)):
+        if len(of) == 1 or within:
+            name = "_".join(("tie", *of))
+            found += spread_parameters(name, of, f"log_{name}_spread", rates[f"{'_'.join(of)}_rate"])
     return tuple(found)

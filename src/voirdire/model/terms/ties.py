@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.term import Term
 
 
-class Ties(Protocol):
-    """Interface of a tie term."""
-
-    kind: ClassVar[str]
-    by_judge: ClassVar[bool]
-    keys: ClassVar[dict[str, str]]
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return the parameters and their priors, from the model file's numbers."""
-        ...
-
-    def log_tie_propensity(self, values: Values, judge: Array) -> Array:
-        """Return log nu of each judge in the index array."""
-        ...
-
-
-class Davidson:
+class Davidson(Term):
     """One tie propensity for the panel: log nu ~ Normal(mean, sd) (Davidson 1970).
 
     P(tie) = nu / (nu + 2 cosh(d/2)), and Bradley-Terry on the rest: the usual form with
@@ -49,14 +32,13 @@ class Davidson:
     )
     by_judge: ClassVar[bool] = False
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``tie`` (log nu)."""
         return (Parameter("tie", (), Normal(prior["mean"], prior["sd"])),)
 
     def log_tie_propensity(self, values: Values, judge: Array) -> Array:
-        """Return the panel's log nu, shape (..., 1)."""
+        """Return log nu of each judge in the index array: the panel's, shape (..., 1)."""
         return values["tie"][..., None]
 
 
@@ -72,9 +54,6 @@ class DavidsonByJudge(Davidson):
     kind: ClassVar[str] = "davidson-by-judge"
     by_judge: ClassVar[bool] = True
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "judge_sd": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "davidson": lambda values: {**values, "tie_judge": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``tie`` (log nu of the typical judge) and each judge's deviation ``tie_judge``."""
@@ -99,17 +78,12 @@ class LearnedDavidsonByJudge(DavidsonByJudge):
 
     kind: ClassVar[str] = "learned-davidson-by-judge"
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "rate": "positive"}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "davidson": lambda values: {**values, "tie_judge": 0.0, "log_tie_spread": 0.0},
-        "davidson-by-judge": lambda values: {**values, "log_tie_spread": 0.0},
-    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``tie``, ``tie_judge`` and ``log_tie_spread``."""
         return (
             *Davidson().parameters(prior),
-            Parameter("tie_judge", ("judge",), Spread("log_tie_spread")),
-            Parameter("log_tie_spread", (), LogExponential(prior["rate"])),
+            *spread_parameters("tie_judge", ("judge",), "log_tie_spread", prior["rate"]),
         )
 
 
@@ -130,10 +104,6 @@ class DavidsonByContext(LearnedDavidsonByJudge):
     keys: ClassVar[dict[str, str]] = LearnedDavidsonByJudge.keys | dict.fromkeys(
         ("context_rate", "judge_context_rate", "item_rate"), "positive"
     )
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        **LearnedDavidsonByJudge.lifts,
-        "learned-davidson-by-judge": lambda values: values,
-    }
 
 
 def log_tie_parts(propensity: Array, d: Array, xp: Any) -> tuple[Array, Array]:

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from voirdire.settings import build_setting
-from voirdire.simulate.designs.base import Design, Order
+from voirdire.simulate.designs.base import Design
 from voirdire.simulate.designs.drawn import AllPairs, InContexts, RoundRobin, SharePairs
 from voirdire.simulate.designs.named import GivenPairs, Referenced
-
-__all__ = [
-    "DESIGNS",
-    "AllPairs",
-    "Design",
-    "GivenPairs",
-    "InContexts",
-    "Order",
-    "Referenced",
-    "RoundRobin",
-    "SharePairs",
-    "design_from_spec",
-]
 
 DESIGNS: dict[str, type[Design]] = {
     cls.kind: cls for cls in (AllPairs, SharePairs, Referenced, RoundRobin, InContexts, GivenPairs)

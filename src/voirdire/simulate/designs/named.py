@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from voirdire.settings import Rule
+from voirdire.settings import LIST, Rule
 from voirdire.simulate.designs.base import Design
 from voirdire.simulate.graph import all_pairs, connectivity_problems, item_names
 from voirdire.simulate.questions import IntArray
@@ -20,18 +20,8 @@ _ITEM = Rule(
 
 
 def _is_pairs(value: Any) -> bool:
-    return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
-        and len(value) > 0
-        and all(
-            isinstance(pair, Sequence)
-            and not isinstance(pair, str)
-            and len(pair) == 2
-            and all(_ITEM.holds(item) for item in pair)
-            for pair in value
-        )
-    )
+    lists = LIST.holds(value) and len(value) > 0 and all(map(LIST.holds, value))
+    return lists and all(len(pair) == 2 and all(map(_ITEM.holds, pair)) for pair in value)
 
 
 @dataclass(frozen=True)
@@ -58,11 +48,8 @@ class Referenced(Design):
 
     def design_problems(self, items: int) -> list[str]:
         """A reference that is no item."""
-        return (
-            []
-            if _item_index(self.reference, items) is not None
-            else [_unknown_item_text(self.reference, items)]
-        )
+        known = _item_index(self.reference, items) is not None
+        return [] if known else [_unknown_item_text(self.reference, items)]
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """The star round the reference."""

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from voirdire.settings import Flag, Share, Size
-from voirdire.simulate.judges.base import IndependentJudge, Judge, first_choice_probability
+from voirdire.simulate.judges.base import (
+    IndependentJudge,
+    Judge,
+    chances_without_ties,
+    first_choice_probability,
+)
 from voirdire.simulate.questions import FIRST, SECOND, FloatArray, Outcomes, Questions
 
 
@@ -91,12 +97,9 @@ class Accuracy(Judge):
         p_right = self.accuracy
         if self.exact or p_right is None:
             p_right = 1.0 - self.flip_count(len(asked)) / max(len(asked), 1)
-        first = first_choice_probability(asked, p_right)
-        return np.stack([first, 1.0 - first, np.zeros_like(first)])
+        return chances_without_ties(first_choice_probability(asked, p_right))
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The truth, then the flips."""
         n = len(asked)
         outcomes = np.where(asked.gap < 0, SECOND, FIRST).astype(np.int8)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from voirdire.settings import Checked
 from voirdire.simulate.questions import FloatArray, Outcomes, Questions
@@ -32,9 +33,7 @@ class Judge(Checked, ABC):
         """
 
     @abstractmethod
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The (n,) outcomes: FIRST, SECOND, TIE or UNANSWERED.
 
         ``heard`` has the answers of the judges named by :meth:`copied_names`, to the same questions and turned
@@ -71,14 +70,16 @@ class IndependentJudge(Judge):
 
     def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """P(first), 1 - P(first) and no ties."""
-        first = self.p_first(asked)
-        return np.stack([first, 1.0 - first, np.zeros_like(first)])
+        return chances_without_ties(self.p_first(asked))
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """One Bernoulli draw for each question."""
         return (rng.random(len(asked)) >= self.p_first(asked)).astype(np.int8)
+
+
+def chances_without_ties(first: FloatArray) -> FloatArray:
+    """The (3, n) probabilities of first, second and no tie, from the (n,) of first."""
+    return np.stack([first, 1.0 - first, np.zeros_like(first)])
 
 
 def stable_sigmoid(x: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,8 +11,27 @@ from voirdire.simulate.judges.base import IndependentJudge, stable_sigmoid
 from voirdire.simulate.questions import FloatArray, Questions
 
 
+class _Coins(IndependentJudge):
+    """A judge of two coins on top of Bradley-Terry: P(first) = eta1 s + (1 - eta2) (1 - s), s = sigmoid(scale d)."""
+
+    scale: float
+
+    @abstractmethod
+    def _coins(self) -> tuple[float, float]:
+        """The (eta1, eta2)."""
+
+    def p_first(self, asked: Questions) -> FloatArray:
+        """eta1 s + (1 - eta2) (1 - s), with s = sigmoid(scale d)."""
+        (eta1, eta2), d = self._coins(), self.scale * asked.gap
+        return eta1 * stable_sigmoid(d) + (1.0 - eta2) * stable_sigmoid(-d)
+
+    def two_coin_values(self) -> tuple[float, float] | None:
+        """(eta1, eta2) at scale 1."""
+        return self._coins() if self.scale == 1 else None
+
+
 @dataclass(frozen=True)
-class BradleyTerry(IndependentJudge):
+class BradleyTerry(_Coins):
     """Bradley-Terry noise: P(first) = sigmoid(scale d).
 
     Source: Bradley and Terry (1952), Biometrika 39, 324-345. ``scale`` sharpens the judge's eye; it
@@ -33,13 +53,8 @@ class BradleyTerry(IndependentJudge):
     kind: ClassVar[str] = "bradley-terry"
     scale: Positive = 1.0
 
-    def p_first(self, asked: Questions) -> FloatArray:
-        """sigmoid(scale d)."""
-        return stable_sigmoid(self.scale * asked.gap)
-
-    def two_coin_values(self) -> tuple[float, float] | None:
-        """Both 1 at scale 1."""
-        return (1.0, 1.0) if self.scale == 1 else None
+    def _coins(self) -> tuple[float, float]:
+        return 1.0, 1.0
 
 
 #: The judge that wrappers wrap unless another is named.
@@ -47,7 +62,7 @@ PLAIN = BradleyTerry()
 
 
 @dataclass(frozen=True)
-class OneCoin(IndependentJudge):
+class OneCoin(_Coins):
     """One coin on top of Bradley-Terry: P(first) = eta sigmoid(scale d) + (1 - eta) sigmoid(-scale d).
 
     Source: Chen, Bennett, Collins-Thompson and Horvitz (2013), Pairwise ranking aggregation in a
@@ -70,18 +85,12 @@ class OneCoin(IndependentJudge):
     eta: Share
     scale: Positive = 1.0
 
-    def p_first(self, asked: Questions) -> FloatArray:
-        """eta s + (1 - eta) (1 - s), with s = sigmoid(scale d)."""
-        d = self.scale * asked.gap
-        return self.eta * stable_sigmoid(d) + (1.0 - self.eta) * stable_sigmoid(-d)
-
-    def two_coin_values(self) -> tuple[float, float] | None:
-        """(eta, eta) at scale 1."""
-        return (self.eta, self.eta) if self.scale == 1 else None
+    def _coins(self) -> tuple[float, float]:
+        return self.eta, self.eta
 
 
 @dataclass(frozen=True)
-class TwoCoin(IndependentJudge):
+class TwoCoin(_Coins):
     """A coin for each position: P(first) = eta1 sigmoid(scale d) + (1 - eta2) sigmoid(-scale d).
 
     eta1 is the chance to say first when the first item is (perceived) better, eta2 the chance to say
@@ -105,14 +114,8 @@ class TwoCoin(IndependentJudge):
     eta2: Share
     scale: Positive = 1.0
 
-    def p_first(self, asked: Questions) -> FloatArray:
-        """eta1 s + (1 - eta2) (1 - s), with s = sigmoid(scale d)."""
-        d = self.scale * asked.gap
-        return self.eta1 * stable_sigmoid(d) + (1.0 - self.eta2) * stable_sigmoid(-d)
-
-    def two_coin_values(self) -> tuple[float, float] | None:
-        """(eta1, eta2) at scale 1."""
-        return (self.eta1, self.eta2) if self.scale == 1 else None
+    def _coins(self) -> tuple[float, float]:
+        return self.eta1, self.eta2
 
 
 @dataclass(frozen=True)

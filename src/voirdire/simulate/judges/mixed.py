@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from voirdire.settings import Flag, Name, Nonnegative, Positive, Share
 from voirdire.simulate.judges.base import Judge
@@ -44,9 +45,7 @@ class Lazy(Judge):
             chances[:TIE] += self.share / 2
         return chances
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The wrapped judge's answers, overwritten where this one did not look."""
         read = self.of.draw_answers(asked, rng, heard)
         unread = rng.random(len(asked)) < self.share
@@ -59,10 +58,8 @@ class Lazy(Judge):
         coins = self.of.two_coin_values()
         if coins is None or self.skips:
             return coins
-        return (
-            (1.0 - self.share) * coins[0] + self.share / 2,
-            (1.0 - self.share) * coins[1] + self.share / 2,
-        )
+        eta1, eta2 = ((1.0 - self.share) * eta + self.share / 2 for eta in coins)
+        return eta1, eta2
 
 
 @dataclass(frozen=True)
@@ -96,12 +93,9 @@ class Copycat(Judge):
         """The mixture of both judges' chances."""
         other = heard[self.copies]
         copied = self.rho * other.sum(axis=0)
-        chances: FloatArray = self.rho * other + (1.0 - copied) * self.of.answer_chances(asked, heard)
-        return chances
+        return np.asarray(self.rho * other + (1.0 - copied) * self.of.answer_chances(asked, heard))
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """Its own answers, overwritten by the copied ones."""
         own = self.of.draw_answers(asked, rng, heard)
         other = heard[self.copies]
@@ -125,7 +119,7 @@ class Drifting(Judge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.judges import OneCoin
+    >>> from voirdire.simulate import OneCoin
     >>> from voirdire.simulate.questions import Questions
     >>> asked = Questions(np.full(3, 50.0), np.zeros(3), np.zeros(3), np.linspace(0, 1, 3), np.arange(3))
     >>> Drifting(OneCoin(0.9), OneCoin(0.5)).answer_chances(asked, {})[0]
@@ -141,9 +135,7 @@ class Drifting(Judge):
         begin, end = self.begin.answer_chances(asked, heard), self.end.answer_chances(asked, heard)
         return (1.0 - asked.time) * begin + asked.time * end
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The second judge's answer where it has taken over."""
         begin, end = self.begin.draw_answers(asked, rng, heard), self.end.draw_answers(asked, rng, heard)
         return np.where(rng.random(len(asked)) < asked.time, end, begin)
@@ -178,8 +170,7 @@ class TieProne(Judge):
     def p_tie(self, asked: Questions) -> FloatArray:
         """The (n,) probabilities of a tie, written so that a large gap does not overflow."""
         half = np.exp(-0.5 * self.scale * np.abs(asked.gap))
-        tied: FloatArray = self.nu * half / (self.nu * half + 1.0 + half**2)
-        return tied
+        return np.asarray(self.nu * half / (self.nu * half + 1.0 + half**2))
 
     def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """P(tie) first, the wrapped judge's chances on the rest; what it skips stays skipped."""
@@ -190,9 +181,7 @@ class TieProne(Judge):
         chances[TIE] += tie * answered
         return chances
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The wrapped judge's answers, with ties laid over them."""
         outcomes = self.of.draw_answers(asked, rng, heard)
         tied = (rng.random(len(asked)) < self.p_tie(asked)) & (outcomes != UNANSWERED)

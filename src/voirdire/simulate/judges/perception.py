@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from voirdire.settings import Number, Share
 from voirdire.simulate.judges.base import Judge
@@ -14,8 +16,26 @@ from voirdire.simulate.judges.coins import PLAIN
 from voirdire.simulate.questions import FloatArray, IntArray, Outcomes, Questions
 
 
+class _SeesOtherwise(Judge):
+    """A judge whose wrapped judge ``of`` answers by another difference d' than the one asked about."""
+
+    of: Judge
+
+    @abstractmethod
+    def perceived_questions(self, asked: Questions) -> Questions:
+        """The questions as this judge perceives them."""
+
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+        """Those of the wrapped judge at d'."""
+        return self.of.answer_chances(self.perceived_questions(asked), heard)
+
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+        """The wrapped judge's answers at d'."""
+        return self.of.draw_answers(self.perceived_questions(asked), rng, heard)
+
+
 @dataclass(frozen=True)
-class Halo(Judge):
+class Halo(_SeesOtherwise):
     """Drifts to the overall winner: sees d' = (1 - pull) d + pull D, D the difference of overall scores.
 
     The wrapped judge ``of`` answers by d'. With pull 1 only the overall score counts, with fresh noise
@@ -43,16 +63,6 @@ class Halo(Judge):
     def perceived_questions(self, asked: Questions) -> Questions:
         """The questions as this judge perceives them."""
         return replace(asked, gap=(1.0 - self.pull) * asked.gap + self.pull * asked.overall)
-
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """Those of the wrapped judge at d'."""
-        return self.of.answer_chances(self.perceived_questions(asked), heard)
-
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
-        """The wrapped judge's answers at d'."""
-        return self.of.draw_answers(self.perceived_questions(asked), rng, heard)
 
 
 @dataclass(frozen=True)
@@ -92,9 +102,7 @@ class CriterionBlind(Judge):
         heard = {name: chances[:, rows] for name, chances in heard.items()}
         return self.of.answer_chances(seen, heard)[:, which]
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """One answer for each group of questions that are alike."""
         seen, rows, which = self.perceived_questions(asked)
         heard = {name: outcomes[rows] for name, outcomes in heard.items()}
@@ -106,7 +114,7 @@ class CriterionBlind(Judge):
 
 
 @dataclass(frozen=True)
-class VerbosityBiased(Judge):
+class VerbosityBiased(_SeesOtherwise):
     """Prefers the longer item: sees d' = d + effect (length of first - length of second).
 
     The wrapped judge ``of`` answers by d'. Drawn lengths are standard Normal, so that ``effect`` is the
@@ -134,13 +142,3 @@ class VerbosityBiased(Judge):
     def perceived_questions(self, asked: Questions) -> Questions:
         """The questions as this judge perceives them."""
         return replace(asked, gap=asked.gap + self.effect * asked.length)
-
-    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
-        """Those of the wrapped judge at d'."""
-        return self.of.answer_chances(self.perceived_questions(asked), heard)
-
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
-        """The wrapped judge's answers at d'."""
-        return self.of.draw_answers(self.perceived_questions(asked), rng, heard)

@@ -11,8 +11,22 @@ from voirdire.simulate.judges.base import IndependentJudge
 from voirdire.simulate.questions import FloatArray, Questions
 
 
+class _Blind(IndependentJudge):
+    """A judge whose chance to pick the first item is the same whatever the items are."""
+
+    chance: ClassVar[float]
+
+    def p_first(self, asked: Questions) -> FloatArray:
+        """The same for every pair."""
+        return np.full(len(asked), self.chance)
+
+    def two_coin_values(self) -> tuple[float, float] | None:
+        """The chance to pick the first item, and the second."""
+        return self.chance, 1.0 - self.chance
+
+
 @dataclass(frozen=True)
-class Random(IndependentJudge):
+class Random(_Blind):
     """Tosses a fair coin: P(first) = 1/2 for every pair.
 
     The random predictor of MAPLE, section 5.3.
@@ -28,18 +42,11 @@ class Random(IndependentJudge):
     """
 
     kind: ClassVar[str] = "random"
-
-    def p_first(self, asked: Questions) -> FloatArray:
-        """1/2."""
-        return np.full(len(asked), 0.5)
-
-    def two_coin_values(self) -> tuple[float, float] | None:
-        """Both 1/2."""
-        return (0.5, 0.5)
+    chance: ClassVar[float] = 0.5
 
 
 @dataclass(frozen=True)
-class AlwaysFirst(IndependentJudge):
+class AlwaysFirst(_Blind):
     """Chooses the item shown first, whatever it is: P(first) = 1.
 
     The position-1-biased model of MAPLE, section 5.3.
@@ -57,18 +64,11 @@ class AlwaysFirst(IndependentJudge):
     """
 
     kind: ClassVar[str] = "always-first"
-
-    def p_first(self, asked: Questions) -> FloatArray:
-        """1."""
-        return np.ones(len(asked))
-
-    def two_coin_values(self) -> tuple[float, float] | None:
-        """eta1 = 1, eta2 = 0."""
-        return (1.0, 0.0)
+    chance: ClassVar[float] = 1.0
 
 
 @dataclass(frozen=True)
-class AlwaysSecond(IndependentJudge):
+class AlwaysSecond(_Blind):
     """Chooses the item shown second, whatever it is: P(first) = 0.
 
     The position-2-biased model of MAPLE, section 5.3.
@@ -82,11 +82,4 @@ class AlwaysSecond(IndependentJudge):
     """
 
     kind: ClassVar[str] = "always-second"
-
-    def p_first(self, asked: Questions) -> FloatArray:
-        """0."""
-        return np.zeros(len(asked))
-
-    def two_coin_values(self) -> tuple[float, float] | None:
-        """eta1 = 0, eta2 = 1."""
-        return (0.0, 1.0)
+    chance: ClassVar[float] = 0.0

@@ -6,28 +6,29 @@ cells are decides, and the others are refused.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from voirdire.tables.columns import find_roles
-from voirdire.tables.formats.format import guarded_rows
+from voirdire.tables.formats.format import Format, guarded_rows, has_keys
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Known,
     Label,
-    Note,
     Odd,
-    Refused,
     Row,
     Score,
     Vote,
+    is_missing,
     name_text,
     number_or_none,
     one_label,
 )
+from voirdire.tables.formats.source import Head
 from voirdire.tables.vote_columns import OUTCOME_WORDS
 
 _SIDES = ("a", "b")  # answers that name one of two items by its side
@@ -41,8 +42,6 @@ class Work:
 
     Attributes
     ----------
-    place : str
-        Where it stands.
     worker : str, optional
         Who did it.
     task : str, optional
@@ -57,7 +56,6 @@ class Work:
         Whether nobody has accepted it yet, and whether the worker had a hint.
     """
 
-    place: str
     worker: str | None
     task: str | None
     shown: Mapping[str, Any]
@@ -68,130 +66,129 @@ class Work:
     hinted: bool = False
 
 
-def rows_from_tasks(
-    name: str,
-    work: Callable[[], Iterator[Work | Refused]],
-    questions: Sequence[str] = (),
-    winners: Mapping[str, str] | None = None,
-) -> Iterator[Row]:
-    """The rows of all work that counts, and why the rest does not.
+class WorkFormat(Format):
+    """Files of work, a task that one worker has done in each record; a platform says what is where.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-        Of the file.
-    work : callable
-        Goes through all work; it is gone through twice.
-    questions : sequence of str
-        Those that are wanted; empty for all.
-    winners : mapping of str to str, optional
-        What answers say of two items that were shown: first, second or tie.
+    answer : str
+        How columns of answers begin.
+    columns : set of str
+        Further columns that every file has.
+    status : str
+        The column that says whether work counts.
     """
-    sheet = _Sheet(questions, winners or {})
-    unreviewed = hinted = 0
-    for one in work():
-        if isinstance(one, Work) and one.refused is None:
-            sheet.count_answer_kinds(one)
-            unreviewed += one.unreviewed
-            hinted += one.hinted
-    for one in work():
-        if isinstance(one, Refused):
-            yield one
-        elif one.refused is not None:
-            yield Refused(one.place, one.refused)
-        else:
-            yield from guarded_rows(one.place, sheet.rows, one)
-    if unreviewed:
-        yield Note(f"{name}: {unreviewed} assignments are submitted and not yet reviewed")
-    if hinted:
-        yield Note(f"{name}: {hinted} answers are to tasks with a hint, as in training")
-    words = [question for question, row in sheet.row_types.items() if row is Label]
-    if len(words) > 1 and not questions:
-        yield Note(
-            f"{name}: the words answered to {', '.join(words)} are labels, free text, too; --set questions=a,b names "
-            "those that are wanted"
-        )
 
+    shapes, options = "records table", ("questions", "winners")
+    notes: ClassVar = {
+        "unreviewed": "{name}: {count} assignments are submitted and not yet reviewed",
+        "hinted": "{name}: {count} answers are to tasks with a hint, as in training",
+        "words": "{name}: the words answered to {names} are labels, free text, too; --set questions=a,b names those "
+        "that are wanted",
+        "status": "{name}: there is no column {names}: rejected work cannot be told from other",
+    }
+    answer: ClassVar[str]
+    columns: ClassVar[frozenset[str]]
+    status: ClassVar[str]
 
-class _Sheet:
-    """Columns of answers, and what they hold."""
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has its columns and some of answers."""
+        answers = any(key.startswith(cls.answer) for key in head.keys)
+        return has_keys(head, [cls.columns], cls.shapes) and answers
 
-    def __init__(self, questions: Sequence[str], winners: Mapping[str, str]) -> None:
-        self.questions = questions
-        self.winners = winners
-        self._cells: dict[str, Counter[type[Answer]]] = {}
-        self._seen: Counter[tuple[Any, ...]] = Counter()
-        self._roles: dict[tuple[str, ...], dict[str, str]] = {}
+    def work(self, record: Record) -> Work | None:
+        """The work in a record; None where there is none."""
+        raise NotImplementedError
 
-    def count_answer_kinds(self, work: Work) -> None:
-        """Count what kinds of answers there are."""
-        pair = self._shown_pair(work)
-        for question, said in {**work.known, **work.answers}.items():
-            if self._is_wanted(question):
-                counts = self._cells.setdefault(question, Counter())
-                if not _is_empty(said):
-                    counts[_row_type(said, pair, self.winners)] += 1
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The answers of one piece of work."""
+        work = self.work(record)
+        if work is None:
+            return
+        if work.refused is not None:
+            raise Odd(work.refused)
+        self.count("unreviewed", work.unreviewed)
+        self.count("hinted", work.hinted)
+        for question, said in work.answers.items():
+            if self.asked.wants(question):
+                where = f"{place} {question}"
+                yield from guarded_rows(where, self._read_answer, work, question, said)
+        for question, said in work.known.items():
+            if self.asked.wants(question) and not _is_empty(said):
+                where = f"{place} known {question}"
+                yield from guarded_rows(where, self._read_known_answer, where, work, question, said)
+
+    def last_rows(self) -> Iterable[Row]:
+        """Count what the last notes are of."""
+        words = [question for question, row in self._row_types.items() if row is Label]
+        for question in words if len(words) > 1 and not self.asked.questions else ():
+            self.count("words", name=question)
+        self.count("status", self.status not in self.head.keys, self.status)
+        return ()
 
     @cached_property
-    def row_types(self) -> dict[str, type[Answer]]:
-        """Kind of row that the answers to each question make."""
+    def _row_types(self) -> dict[str, type[Answer]]:
+        """Kind of row that the answers to each question make: that of most of all answers in the file."""
+        cells: dict[str, Counter[type[Answer]]] = {}
+        for _, record in self.records():
+            with suppress(Odd):  # which is refused when the record is read
+                work = None if isinstance(record, str) else self.work(record)
+                if work is not None and work.refused is None:
+                    self._count_answer_kinds(work, cells)
         order: tuple[type[Answer], ...] = (Vote, Score, Label)
         return {
             question: max(order, key=lambda row: counts[row]) if counts else Label
-            for question, counts in self._cells.items()
+            for question, counts in cells.items()
         }
 
-    def rows(self, work: Work) -> Iterator[Row]:
-        """The answers of one piece of work."""
-        for question, said in work.answers.items():
-            if self._is_wanted(question):
-                place = f"{work.place} {question}"
-                yield from guarded_rows(place, self._read_answer, work, question, said)
-        for question, said in work.known.items():
-            if self._is_wanted(question) and not _is_empty(said):
-                place = f"{work.place} known {question}"
-                yield from guarded_rows(place, self._read_known_answer, place, work, question, said)
-
-    def _is_wanted(self, question: str) -> bool:
-        return not self.questions or question in self.questions
+    def _count_answer_kinds(self, work: Work, cells: dict[str, Counter[type[Answer]]]) -> None:
+        pair = self._shown_pair(work)
+        for question, said in {**work.known, **work.answers}.items():
+            if self.asked.wants(question):
+                counts = cells.setdefault(question, Counter())
+                if _is_empty(said):
+                    continue
+                is_vote = pair is not None and self._vote_outcome(said, pair) is not None
+                counts[Vote if is_vote else Label if _number(said) is None else Score] += 1
 
     def _read_answer(self, work: Work, question: str, said: Any) -> Iterator[Row]:
         if _is_empty(said):
             raise Odd("no answer")
-        row = self._answer_without_judge(work, question, said)
-        key = (
-            (work.worker, *row[1:3], question) if isinstance(row, Vote) else (work.worker, row.item, question)
-        )
-        self._seen[key] += 1
-        yield row._replace(judge=work.worker, run=self._seen[key])
+        yield self.numbered(self._answer_without_judge(work, question, said)._replace(judge=work.worker))
 
     def _read_known_answer(self, place: str, work: Work, question: str, said: Any) -> Iterator[Row]:
         yield Known(place, self._answer_without_judge(work, question, said))
 
     def _answer_without_judge(self, work: Work, question: str, said: Any) -> Answer:
         """Answer about what was shown, without the judge."""
-        row_type = self.row_types[question]
-        criterion = question if len(self._cells) > 1 else None
-        roles = self._column_roles(work)
+        row_type = self._row_types[question]
+        criterion = question if len(self._row_types) > 1 else None
+        roles, pair = self._column_roles(work), self._shown_pair(work)
+        context = _shown_name(work, roles.get("context"))
         if row_type is Vote:
-            pair = self._shown_pair(work)
-            outcome = None if pair is None else _vote_outcome(said, pair, self.winners)
+            outcome = None if pair is None else self._vote_outcome(said, pair)
             if pair is None or outcome is None:
                 raise Odd(f"{said!r} is none of the two items, first, second or tie")
-            return Vote(None, *pair, outcome, criterion, _shown_name(work, roles.get("context")))
-        if isinstance(said, str) and said.strip().lower() in _SIDES and self._shown_pair(work) is not None:
+            return Vote(None, *pair, outcome, criterion, context)
+        if isinstance(said, str) and said.strip().lower() in _SIDES and pair is not None:
             raise Odd(
                 f"{said!r} is none of the two items that were shown (--winners A=first,B=second says which)"
             )
         item = _judged_item(work, roles)
-        context = _shown_name(work, roles.get("context"))
         context = None if context == item else context
         if row_type is Score:
-            value = None if isinstance(said, list | bool) else number_or_none(said)
+            value = _number(said)
             if value is None:
                 raise Odd(f"{said!r} is no number")
             return Score(None, item, value, criterion, context, _shown_name(work, roles.get("system")))
-        return Label(None, item, one_label(_boolean_as_word(said)), criterion, context)
+        label = one_label(str(said).lower() if isinstance(said, bool) else said)
+        return Label(None, item, label, criterion, context)
+
+    @cached_property
+    def _roles(self) -> dict[tuple[str, ...], dict[str, str]]:
+        """Columns that stand for voirdire's, by the names of what was shown."""
+        return {}
 
     def _column_roles(self, work: Work) -> dict[str, str]:
         names = tuple(work.shown)
@@ -205,30 +202,23 @@ class _Sheet:
         first, second = _shown_name(work, roles.get("first")), _shown_name(work, roles.get("second"))
         return (first, second) if first and second else None
 
+    def _vote_outcome(self, said: Any, pair: tuple[str, str]) -> str | None:
+        winners = self.asked.winners or {}
+        if not isinstance(said, bool | list) and str(said) in winners:
+            return winners[str(said)]
+        if not isinstance(said, str):
+            return None
+        if said in pair:
+            return "first" if said == pair[0] else "second"
+        return OUTCOME_WORDS.get(said.strip().lower())
 
-def _row_type(said: Any, pair: tuple[str, str] | None, winners: Mapping[str, str]) -> type[Answer]:
-    if pair is not None and _vote_outcome(said, pair, winners) is not None:
-        return Vote
-    is_number = not isinstance(said, bool | list) and number_or_none(said) is not None
-    return Score if is_number else Label
 
-
-def _vote_outcome(said: Any, pair: tuple[str, str], winners: Mapping[str, str]) -> str | None:
-    if not isinstance(said, bool | list) and str(said) in winners:
-        return winners[str(said)]
-    if not isinstance(said, str):
-        return None
-    if said in pair:
-        return "first" if said == pair[0] else "second"
-    return OUTCOME_WORDS.get(said.strip().lower())
+def _number(said: Any) -> float | int | None:
+    return None if isinstance(said, bool | list) else number_or_none(said)
 
 
 def _is_empty(said: Any) -> bool:
-    return said is None or said in ("", []) or (isinstance(said, float) and math.isnan(said))
-
-
-def _boolean_as_word(said: Any) -> Any:
-    return str(said).lower() if isinstance(said, bool) else said
+    return said == [] or is_missing(said)
 
 
 def _shown_name(work: Work, name: str | None) -> str | None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
-from voirdire.tables.formats.format import Asked, Format, has_keys, key_sets, read_records, short_text
+from voirdire.tables.formats.format import (
+    Asked,
+    Format,
+    guarded_rows,
+    has_keys,
+    key_sets,
+    members,
+    short_text,
+)
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, name_text, number_or_none
-from voirdire.tables.formats.source import Head, Source
+from voirdire.tables.formats.rows import Odd, Refused, Row, Score, name_text, number_or_none
+from voirdire.tables.formats.source import Head
 
 _RESULTS = key_sets(
     "schema_version evaluation_results model_info", "evaluation_results model_info source_metadata"
@@ -22,106 +30,90 @@ def _is_results(head: Head) -> bool:
     return has_keys(head, _RESULTS, "object records") and isinstance(head.first["evaluation_results"], list)
 
 
-def _detect_format(head: Head) -> bool:
-    return has_keys(head, _SAMPLES) or _is_results(head)
+class EveryEvalEver(Format):
+    """Results, or samples, with the files that are read together with them."""
 
-
-def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
-    if _is_results(source.head):
-        return _read_results(source, asked)
-    return _read_samples(source, asked)
-
-
-def _read_results(source: Source, asked: Asked) -> Iterator[Row]:
-    single = {
-        _first_available_name(other.head.first, "evaluation_id")
-        for other in source.siblings
-        if has_keys(other.head, _SAMPLES)
+    name, title = "every-eval-ever", "Every Eval Ever"
+    needs, options = _RESULTS + _SAMPLES, ("judge",)
+    notes: ClassVar = {
+        "whole": "{name}: {count} results over all samples are left out, as those of samples are read",
+        "nameless": "{name}: where no model judged, the metric (or the evaluation) stands for the judge",
+        "lower": "{name}: lower is better by {names}; scores are as they stand",
     }
-    lower: dict[str, None] = {}
-    whole = nameless = 0
 
-    def read_result_record(record: Record, place: str) -> Iterator[Row]:
-        nonlocal whole, nameless
-        system = _model_name(record)
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has results or samples."""
+        return has_keys(head, _SAMPLES) or _is_results(head)
+
+    @cached_property
+    def _sampled(self) -> set[str | None]:
+        """The evaluations of whose samples there are files."""
+        heads = (other.head for other in self.source.siblings)
+        return {
+            _first_available_name(head.first, "evaluation_id") for head in heads if has_keys(head, _SAMPLES)
+        }
+
+    @cached_property
+    def _metrics(self) -> dict[tuple[str | None, str | None], _About]:
+        """Metrics of samples, by evaluation and result or name, from the results that are read with them."""
+        found: dict[tuple[str | None, str | None], _About] = {}
+        for other in self.source.siblings:
+            for _, record in other.records() if _is_results(other.head) else ():
+                results = record.get("evaluation_results") if isinstance(record, dict) else None
+                for result in results if isinstance(results, list) else []:
+                    if isinstance(record, dict) and isinstance(result, dict):
+                        about, run = _About(result), _first_available_name(record, "evaluation_id")
+                        for key in ("evaluation_result_id", "evaluation_name"):
+                            found.setdefault((run, _first_available_name(result, key)), about)
+        return found
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The rows of results of a model, or of a sample."""
+        return self._read_results(record, place) if _is_results(self.head) else self._read_sample(record)
+
+    def _read_results(self, record: Record, place: str) -> Iterator[Row]:
+        system, results = _model_name(record), record["evaluation_results"]
         if system is None:
             raise Odd("the model has no name")
-        results = record["evaluation_results"]
-        if single and _first_available_name(record, "evaluation_id") in single:
-            whole += len(results)
+        if self._sampled and _first_available_name(record, "evaluation_id") in self._sampled:
+            self.count("whole", len(results))
             return
-        for at, result in enumerate(results):
-            where = f"{place} result {at}"
-            if not isinstance(result, dict):
-                yield Refused(where, f"a {type(result).__name__} instead of an object")
-                continue
-            about = _About(result)
-            try:
-                judge = about.judge(asked)
-                value = about.score(_object_under(result, "score_details").get("score"))
-            except Odd as odd:
-                yield Refused(where, str(odd))
-                continue
-            criterion = about.metric or about.name
-            if about.lower:
-                lower.setdefault(criterion)
-            nameless += not about.judges
-            yield Score(judge, f"{about.name}/{system}", value, criterion, about.name, system)
+        for where, result in members(results, f"{place} result "):
+            if isinstance(result, str):
+                yield Refused(where, result)
+            else:
+                yield from guarded_rows(where, self._read_result, result, system)
 
-    yield from read_records(source, read_result_record)
-    if whole:
-        yield Note(
-            f"{source.name}: {whole} results over all samples are left out, as those of samples are read"
-        )
-    yield from _notes_on_scores(source.name, nameless, lower)
+    def _read_result(self, result: Record, system: str) -> Iterator[Row]:
+        about = _About(result)
+        said = _object_under(result, "score_details").get("score")
+        yield self._score(about, said, about.metric or about.name, (about.name,), system)
 
-
-def _read_samples(source: Source, asked: Asked) -> Iterator[Row]:
-    configs = _metrics_by_result(source)
-    seen: Counter[tuple[Any, ...]] = Counter()
-    lower: dict[str, None] = {}
-    nameless = 0
-
-    def read_sample_record(record: Record, place: str) -> Iterator[Row]:
-        nonlocal nameless
+    def _read_sample(self, record: Record) -> Iterator[Row]:
         if record.get("error"):
             raise Odd(f"error: {record['error']}")
         name, sample, system = (
             name_text(record[key]) for key in ("evaluation_name", "sample_id", "model_id")
         )
-        run, result = (
-            _first_available_name(record, "evaluation_id"),
-            _first_available_name(record, "evaluation_result_id"),
-        )
-        about = configs.get((run, result)) or configs.get((run, name)) or _About(record)
-        judge = about.judge(asked)
-        value = about.score(record["evaluation"].get("score"))
-        criterion = about.metric or result or name
-        if about.lower:
-            lower.setdefault(criterion or "")
-        nameless += not about.judges
-        item = f"{name}/{sample}/{system}"
-        seen[judge, item, criterion] += 1
-        yield Score(judge, item, value, criterion, f"{name}/{sample}", system, seen[judge, item, criterion])
+        run, result = (_first_available_name(record, f"evaluation_{key}") for key in ("id", "result_id"))
+        about = self._metrics.get((run, result)) or self._metrics.get((run, name)) or _About(record)
+        said = record["evaluation"].get("score")
+        yield self.numbered(self._score(about, said, about.metric or result or name, (name, sample), system))
 
-    yield from read_records(source, read_sample_record)
-    yield from _notes_on_scores(source.name, nameless, lower)
-
-
-def _metrics_by_result(source: Source) -> dict[tuple[str | None, str | None], _About]:
-    """Metrics of a file of samples, by the results that are read with it; by evaluation and result or name."""
-    found: dict[tuple[str | None, str | None], _About] = {}
-    for other in source.siblings:
-        if not _is_results(other.head):
-            continue
-        for _, record in other.records():
-            results = record.get("evaluation_results") if isinstance(record, dict) else None
-            for result in results if isinstance(results, list) else []:
-                if isinstance(record, dict) and isinstance(result, dict):
-                    about, run = _About(result), _first_available_name(record, "evaluation_id")
-                    for key in ("evaluation_result_id", "evaluation_name"):
-                        found.setdefault((run, _first_available_name(result, key)), about)
-    return found
+    def _score(
+        self,
+        about: _About,
+        said: Any,
+        criterion: str | None,
+        context: tuple[str | None, ...],
+        system: str | None,
+    ) -> Score:
+        judge, value = about.judge(self.asked), about.score(said)
+        self.count("nameless", not about.judges)
+        self.count("lower", about.lower, criterion or "")
+        asked = "/".join(map(str, context))
+        return Score(judge, f"{asked}/{system}", value, criterion, asked, system)
 
 
 class _About:
@@ -129,13 +121,12 @@ class _About:
 
     def __init__(self, result: Record) -> None:
         config = _object_under(result, "metric_config")
+        scoring = _object_under(config, "llm_scoring")
         self.name = _first_available_name(result, "evaluation_name") or ""
         self.metric = _first_available_name(config, "metric_name", "metric_id")
-        judges = _object_under(config, "llm_scoring").get("judges")
+        judges = scoring.get("judges")
         self.judges = [_model_name(one) or "unnamed" for one in judges] if isinstance(judges, list) else []
-        self.together = (
-            _first_available_name(_object_under(config, "llm_scoring"), "aggregation_method") or "result"
-        )
+        self.together = _first_available_name(scoring, "aggregation_method") or "result"
         self.lower = config.get("lower_is_better") is True
         self.unknown_level = config.get("has_unknown_level") is True
 
@@ -181,15 +172,3 @@ def _first_available_name(record: Record, *keys: str) -> str | None:
 
 def _model_name(record: Any) -> str | None:
     return _first_available_name(_object_under(record, "model_info"), "id", "name")
-
-
-def _notes_on_scores(name: str, nameless: int, lower: dict[str, None]) -> Iterator[Note]:
-    if nameless:
-        yield Note(f"{name}: where no model judged, the metric (or the evaluation) stands for the judge")
-    if lower:
-        yield Note(f"{name}: lower is better by {', '.join(lower)}; scores are as they stand")
-
-
-FORMAT = Format(
-    "every-eval-ever", "Every Eval Ever", _RESULTS + _SAMPLES, _detect_format, _read_rows, ("judge",)
-)

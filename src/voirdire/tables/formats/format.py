@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Odd, Refused, Row, row_fault
+from voirdire.tables.formats.records import Placed, Record, non_object_reason
+from voirdire.tables.formats.rows import Label, Note, Odd, Refused, Row, Score, UnknownOrder, Vote, row_fault
 from voirdire.tables.formats.source import Head, Source
+
+#: How a table is made of several files.
+JOIN_FILES = "several files become one table by voirdire import FILE FILE --out FOLDER"
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,13 @@ class Asked:
     no_label: str | None = None
     unnamed: bool = False
 
+    def wants(self, question: str) -> bool:
+        """True where a question is one of those that are wanted."""
+        return not self.questions or question in self.questions
 
-@dataclass(frozen=True)
+
 class Format:
-    """A tool's format.
+    """A tool's format: how its files are told from all others and read; an object is a file that is being read.
 
     Attributes
     ----------
@@ -71,23 +78,39 @@ class Format:
     title : str
         The tool, in words.
     needs : tuple of frozenset of str
-        Keys of which one set is in every record of such a file; for messages.
-    detect : callable
-        Whether a file that begins so is one of the tool's.
-    rows : callable
-        What is in it.
+        Keys of which one set is in every record of such a file.
+    shapes : str
+        Shapes of the files, with blanks between them; see `Head`.
     options : tuple of str
         Fields of `Asked` that say something to it.
+    notes : mapping of str to str
+        Notes on what was counted, by the name of that, and the one that is always given, without a name. In them
+        ``{name}`` is the file, ``{count}`` how often it was counted, ``{names}`` the names that it was counted under.
+    source : Source
+    asked : Asked
+    counts : dict of str to Counter
+        What was counted, by the names that it was counted under.
     """
 
-    name: str
-    title: str
-    needs: tuple[frozenset[str], ...]
-    detect: Callable[[Head], bool]
-    rows: Callable[[Source, Asked], Iterator[Row]]
-    options: tuple[str, ...] = ()
+    name: ClassVar[str]
+    title: ClassVar[str]
+    needs: ClassVar[tuple[frozenset[str], ...]] = ()
+    shapes: ClassVar[str] = "records"
+    options: ClassVar[tuple[str, ...]] = ()
+    notes: ClassVar[Mapping[str, str]] = {}
 
-    def read(self, source: Source, asked: Asked) -> Iterator[Row]:
+    def __init__(self, source: Source, asked: Asked) -> None:
+        self.source, self.asked, self.head, self.file = source, asked, source.head, source.name
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self._runs: Counter[tuple[Any, ...]] = Counter()
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so is one of the tool's."""
+        return has_keys(head, cls.needs, cls.shapes)
+
+    @classmethod
+    def read(cls, source: Source, asked: Asked) -> Iterator[Row]:
         """Read the rows of a file.
 
         Raises
@@ -96,13 +119,52 @@ class Format:
             It is not of the shape that the tool's files have.
         """
         try:
-            yield from self.rows(source, asked)
+            yield from cls(source, asked).rows()
         except InputError:
             raise
         except (*_ODD_SHAPES, Odd) as error:
             raise InputError(
-                f"{source.name}: not as {self.title} writes it: {_describe_error(error)}"
+                f"{source.name}: not as {cls.title} writes it: {_describe_error(error)}"
             ) from error
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of all records, and the notes."""
+        for place, record in self.records():
+            if isinstance(record, str):
+                yield Refused(place, record)
+            else:
+                yield from guarded_rows(place, self.read_record, record, place)
+        yield from self.last_rows()
+        for what, text in self.notes.items():
+            if not what or self.counts[what]:
+                count, names = self.counts[what].total(), ", ".join(self.counts[what])
+                kind = UnknownOrder if isinstance(text, UnknownOrder) else Note
+                yield kind(text.format(name=self.file, count=count, names=names))
+
+    def records(self) -> Placed:
+        """The records with their places; what stands for one that cannot be read is the reason."""
+        return self.source.records()
+
+    def read_record(self, record: Record, place: str) -> Iterable[Row]:
+        """The rows of a record; raises Odd, or what its odd shape leads to."""
+        raise NotImplementedError
+
+    def last_rows(self) -> Iterable[Row]:
+        """Further rows and notes, when all records have been read."""
+        return ()
+
+    def count(self, what: str, times: int = 1, name: str = "") -> None:
+        """Count what a note speaks of, perhaps under a name that the note lists."""
+        if times:
+            self.counts[what][name] += times
+
+    def numbered(self, row: Row) -> Row:
+        """An answer with its number among those of its judge to one question, as its run."""
+        if not isinstance(row, Vote | Score | Label):
+            return row
+        about = (*row[: 3 if isinstance(row, Vote) else 2], row.criterion)
+        self._runs[about] += 1
+        return row._replace(run=self._runs[about])
 
 
 #: What code that expects another shape of JSON leads to.
@@ -146,6 +208,30 @@ def read_records(
             yield Refused(place, record)
             continue
         yield from guarded_rows(place, one, record, place)
+
+
+def list_under(head: Head, key: str) -> list[Any] | None:
+    """The list under a key of the one object of a file; None where there is none."""
+    found = head.first.get(key) if head.shape == "object" else None
+    return found if isinstance(found, list) else None
+
+
+def is_page(head: Head, keys: Iterable[str]) -> bool:
+    """True for an answer of an API: an object whose list ``data`` begins with a record that has some keys."""
+    first = next(iter(list_under(head, "data") or ()), None)
+    return isinstance(first, dict) and first.keys() >= set(keys)
+
+
+def page_records(source: Source) -> Placed:
+    """The records of such an answer, else those of the file."""
+    data = list_under(source.head, "data")
+    return source.records() if data is None else members(data, f"{source.name} data[", "]")
+
+
+def members(found: Iterable[Any], begin: str, end: str = "", start: int = 0) -> Placed:
+    """The members of a list as records; their places are the number between two texts."""
+    for at, one in enumerate(found, start):
+        yield f"{begin}{at}{end}", one if isinstance(one, dict) else non_object_reason(one)
 
 
 def guarded_rows(place: str, rows: Callable[..., Iterable[Row]], *about: Any) -> Iterator[Row]:

@@ -255,7 +255,7 @@ def _refusals_in_short(reasons: Counter[str]) -> str:
     return f"; {sum(reasons.values())} answers are refused: {shown}"
 
 
-def _check_options(asked: Asked, formats: Sequence[Format]) -> None:
+def _check_options(asked: Asked, formats: Sequence[type[Format]]) -> None:
     fits = {name for one in formats for name in one.options} | {"table", "unnamed"}
     given = {name for name, value in vars(asked).items() if value or value == ""}
     if alien := sorted(given - fits):

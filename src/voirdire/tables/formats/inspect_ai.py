@@ -3,56 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.archive import member_bytes
 from voirdire.tables.formats.bounds import check_json_object_count
-from voirdire.tables.formats.format import Asked, Format, guarded_rows, short_text
+from voirdire.tables.formats.format import Format, members, short_text
 from voirdire.tables.formats.json_text import NotJsonError, parse_json
-from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import (
-    Label,
-    Note,
-    Refused,
-    Row,
-    Score,
-    join_names,
-    name_text,
-    number_or_none,
-)
-from voirdire.tables.formats.source import Head, Source
+from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.rows import Label, Note, Refused, Row, join_names, name_text, score_row
+from voirdire.tables.formats.source import Head
 
 #: Inspect's grades: correct, incorrect, partial, no answer.
 _GRADES = {"C", "I", "P", "N"}
-
-
-def _detect_log(head: Head) -> bool:
-    if head.shape == "zip":
-        return bool(head.keys & {"header.json", "_journal/start.json"})
-    about = head.first.get("eval") if head.shape == "object" else None
-    return "status" in head.keys and isinstance(about, dict) and {"task", "model"} <= about.keys()
-
-
-def _read_log(source: Source, asked: Asked) -> Iterator[Row]:
-    if source.head.shape == "object":
-        whole = source.head.first
-        samples = whole.get("samples")
-        if samples is None:
-            raise InputError(
-                f"{source.name}: holds the header alone, no samples; write the log with its samples"
-            )
-        yield from _log_rows(source, whole, ((str(at), sample) for at, sample in enumerate(samples)))
-        return
-    with source.zip_archive() as archive:
-        names = archive.namelist()
-        header = _member_json(archive, "header.json" if "header.json" in names else "_journal/start.json")
-        if isinstance(header, str):
-            raise InputError(f"{source.name}: its header is {header}")
-        members = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
-        yield from _log_rows(source, header, ((name, _member_json(archive, name)) for name in members))
 
 
 def _member_json(archive: ZipFile, name: str) -> Record | str:
@@ -67,35 +32,46 @@ def _member_json(archive: ZipFile, name: str) -> Record | str:
     return found if isinstance(found, dict) else "no JSON object"
 
 
-def _log_rows(source: Source, header: Record, samples: Iterable[tuple[str, Record | str]]) -> Iterator[Row]:
-    found = _Log(source.name, header["eval"])
-    for place, sample in samples:
-        if isinstance(sample, str):
-            yield Refused(f"{source.name} {place}", sample)
-        else:
-            yield from guarded_rows(f"{source.name} {place}", found.sample, sample)
-    if note := found.grades_note():
-        yield Note(note)
-    status = header.get("status", "started")
-    if status != "success":
-        yield Note(f"{source.name}: the evaluation's status is {status!r}, its answers may be incomplete")
-    if found.own:
-        yield Note(
-            f"{source.name}: no grader is named for {', '.join(sorted(found.own))}: the evaluated model graded itself"
-        )
+class Inspect(Format):
+    """Logs of Inspect, with what the header says of the samples."""
 
+    name, title = "inspect", "Inspect"
 
-class _Log:
-    """Header of a log, with what it says of the samples."""
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has the header of a log."""
+        if head.shape == "zip":
+            return bool(head.keys & {"header.json", "_journal/start.json"})
+        about = head.first.get("eval") if head.shape == "object" else None
+        return "status" in head.keys and isinstance(about, dict) and {"task", "model"} <= about.keys()
 
-    def __init__(self, name: str, about: Record) -> None:
-        self.name = name
+    def records(self) -> Placed:
+        """The samples, after the header."""
+        if self.head.shape == "object":
+            whole = self.head.first
+            if whole.get("samples") is None:
+                raise InputError(
+                    f"{self.file}: holds the header alone, no samples; write the log with its samples"
+                )
+            self._read_header(whole)
+            yield from members(whole["samples"], f"{self.file} ")
+            return
+        with self.source.zip_archive() as archive:
+            names = archive.namelist()
+            header = _member_json(archive, "header.json" if "header.json" in names else "_journal/start.json")
+            if isinstance(header, str):
+                raise InputError(f"{self.file}: its header is {header}")
+            self._read_header(header)
+            for name in sorted(names):
+                if name.startswith("samples/") and name.endswith(".json"):
+                    yield f"{self.file} {name}", _member_json(archive, name)
+
+    def _read_header(self, header: Record) -> None:
+        about: Record = header["eval"]
+        self.status = header.get("status", "started")
         self.model = name_text(about["model"])
         self.roles: dict[str, Any] = about.get("model_roles") or {}
         self.epochs = (about.get("config") or {}).get("epochs") or 1
-        self.own: set[str] = set()
-        self.words: set[str] = set()
-        self.numbers: set[str] = set()
         self.scorers: dict[str, Record] = {}
         for scorer in about.get("scorers") or []:
             registered = scorer["name"].rpartition("/")[2]
@@ -105,11 +81,11 @@ class _Log:
                 key = f"{registered}{more}"
             self.scorers[key] = scorer
 
-    def sample(self, sample: Record) -> Iterator[Row]:
+    def read_record(self, sample: Record, place: str) -> Iterator[Row]:
         """The grades of one sample."""
         epoch = name_text(sample.get("epoch", 1))
         context = name_text(sample["id"])
-        place = f"{self.name} sample {context} epoch {epoch}"
+        place = f"{self.file} sample {context} epoch {epoch}"
         if sample.get("error"):
             yield Refused(place, "sample error")
             return
@@ -121,21 +97,15 @@ class _Log:
             registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
             panel = (score.get("metadata") or {}).get("panel")
             if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
-                yield from self._panel_votes(f"{place} {key}", key, panel, item, registered, context)
-                continue
-            judge = self._judge(key, registered, score)
-            value = score["value"]
-            parts = (
-                [(registered, value)]
-                if not isinstance(value, dict)
-                else [(f"{registered}.{part}", one) for part, one in value.items()]
-            )
-            for criterion, one in parts:
-                yield self._answer(f"{place} {key}", judge, item, one, criterion, context)
+                given = self._panel_votes(f"{place} {key}", key, panel)
+            else:
+                given = [(f"{place} {key}", self._judge(key, registered, score), score["value"])]
+            for where, judge, said in given:
+                for part, one in said.items() if isinstance(said, dict) else [(None, said)]:
+                    criterion = registered if part is None else f"{registered}.{part}"
+                    yield self._answer(where, judge, item, one, criterion, context)
 
-    def _panel_votes(
-        self, place: str, key: str, panel: Record, item: str, criterion: str, context: str | None
-    ) -> Iterator[Row]:
+    def _panel_votes(self, place: str, key: str, panel: Record) -> list[tuple[str, str | None, Any]]:
         """The votes behind a score that several graders gave: by their names, else their models, else their places."""
         votes: list[Any] = panel["votes"]
         options = self.scorers.get(key, {}).get("options") or {}
@@ -145,12 +115,10 @@ class _Log:
                 break
         else:
             judges = [f"{key} grader {at}" for at in range(1, len(votes) + 1)]
-        for judge, vote in zip(judges, votes, strict=True):
-            said = float("nan") if vote is None else vote
-            parts = said.items() if isinstance(said, dict) else [(None, said)]
-            for part, one in parts:
-                about = criterion if part is None else f"{criterion}.{part}"
-                yield self._answer(f"{place} {judge}", judge, item, one, about, context)
+        return [
+            (f"{place} {judge}", judge, float("nan") if vote is None else vote)
+            for judge, vote in zip(judges, votes, strict=True)
+        ]
 
     def _answer(
         self, place: str, judge: str | None, item: str, said: Any, criterion: str, context: str | None
@@ -158,23 +126,12 @@ class _Log:
         if isinstance(said, float) and math.isnan(said):
             return Refused(place, "unscored (NaN)")
         if isinstance(said, str | bool):
-            self.words.add(str(said))
+            self.count("words", name=str(said))
             return Label(judge, item, str(said), criterion, context)
-        value = number_or_none(said)
-        if value is None:
-            return Refused(place, f"value {short_text(said)} is no grade")
-        self.numbers.add(criterion)
-        return Score(judge, item, value, criterion, context, self.model)
-
-    def grades_note(self) -> str:
-        """What the grades of the log are read as; nothing where they are not Inspect's own."""
-        if not self.words or not self.words <= _GRADES:
-            return ""
-        read = (
-            f"{self.name}: the grades {', '.join(sorted(self.words))} are read as labels, by any scorer (Inspect's own "
-            "metrics count C as 1, P as 0.5, I and N as 0)"
-        )
-        return read + (f"; numbers, of {', '.join(sorted(self.numbers))}, as scores" if self.numbers else "")
+        about = {"criterion": criterion, "context": context, "system": self.model}
+        row = score_row(place, judge, item, said, f"value {short_text(said)} is no grade", **about)
+        self.count("numbers", not isinstance(row, Refused), criterion)
+        return row
 
     def _judge(self, key: str, registered: str, score: Record) -> str | None:
         grading = (score.get("metadata") or {}).get("grading")
@@ -189,8 +146,23 @@ class _Log:
         last = grading[-1] if isinstance(grading, list) and grading else {}
         if isinstance(last, dict) and last.get("model"):
             return name_text(last["model"])
-        self.own.add(key)
+        self.count("own", name=key)
         return self.model
 
-
-FORMAT = Format("inspect", "Inspect", (), _detect_log, _read_log)
+    def last_rows(self) -> Iterator[Row]:
+        """Notes on the grades, where they are Inspect's own, on the status and on models that graded themselves."""
+        words, numbers, own = (sorted(self.counts[what]) for what in ("words", "numbers", "own"))
+        if words and set(words) <= _GRADES:
+            scores = f"; numbers, of {', '.join(numbers)}, as scores" if numbers else ""
+            yield Note(
+                f"{self.file}: the grades {', '.join(words)} are read as labels, by any scorer (Inspect's own metrics "
+                f"count C as 1, P as 0.5, I and N as 0){scores}"
+            )
+        if self.status != "success":
+            yield Note(
+                f"{self.file}: the evaluation's status is {self.status!r}, its answers may be incomplete"
+            )
+        if own:
+            yield Note(
+                f"{self.file}: no grader is named for {', '.join(own)}: the evaluated model graded itself"
+            )

@@ -14,20 +14,18 @@ from zlib import crc32
 from voirdire.errors import InputError
 from voirdire.tables.columns import COUNT_NAMES, normalise_column_name
 from voirdire.tables.formats.format import Asked, guarded_rows, read_records
-from voirdire.tables.formats.long_table import context_system_name
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
-    Extended,
     Label,
     Note,
     Odd,
     Row,
-    further_cells,
     name_text,
     number_or_none,
 )
 from voirdire.tables.formats.source import Source
+from voirdire.tables.formats.subjects import Subjects
 
 MOST = 1_000_000  # answers of a file that are counted: each becomes a row
 #: What is said of raters that nobody named.
@@ -138,14 +136,11 @@ def label_rows_from_counts(
     _check_no_row_numbers(source, counts)
     counted = Counted(source.name)
     given: dict[tuple[object, ...], Counter[str]] = {}
-    waiting: list[tuple[str, dict[str, Any], str | None, int, dict[str, Any]]] = []
-    crossed: dict[str, tuple[str, str]] = {}
-    objects: set[str] = set()
+    waiting: list[tuple[str, dict[str, Any], str | None, int, Record]] = []
+    subjects = Subjects(source, places, rest)
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
-        about = {name: name_text(record.get(column)) or None for name, column in places.items()}
-        if "item" not in about:
-            about["item"] = context_system_name(about["context"], about["system"], crossed)
+        about = subjects.names(record)
         cell = record.get(counts)
         if cell in (None, ""):
             raise Odd(f"{counts} is empty; write 0 where nobody gave the label")
@@ -155,7 +150,7 @@ def label_rows_from_counts(
             raise Odd(f"{counts} {odd}") from None
         label = name_text(record.get(used["label"])) or None
         given.setdefault(tuple(about.values()), Counter())[label or ""] += count
-        waiting.append((place, about, label, count, further_cells(record, rest, objects)))
+        waiting.append((place, about, label, count, record))
         return iter(())
 
     yield Columns("labels", ("judge", *places, "label", *rest))
@@ -163,12 +158,11 @@ def label_rows_from_counts(
     raters = {about: random_rater_numbers(labels, about) for about, labels in given.items()}
 
     def answers_of_raters(
-        about: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]
+        about: Mapping[str, Any], label: str | None, count: int, record: Record
     ) -> Iterator[Row]:
         free = raters[tuple(about.values())][label or ""]
         for rater in [free.pop(0) for _ in range(count)]:
-            row = Label(f"rater {rater}", label=label, **about)
-            yield Extended(row, further) if further else row
+            yield subjects.extended(Label(f"rater {rater}", label=label, **about), record)
 
     for place, *about_counts in waiting:
         yield from guarded_rows(place, answers_of_raters, *about_counts)
@@ -177,11 +171,7 @@ def label_rows_from_counts(
 
 def _check_no_row_numbers(source: Source, counts: str) -> None:
     """Raise where a column numbers the rows."""
-    cells = [
-        number_or_none(record.get(counts))
-        for _, record in source.records([counts])
-        if isinstance(record, dict)
-    ]
+    cells = [number_or_none(cell) for _, cell in source.cells(counts)]
     if len(cells) > 2 and any(cells == list(range(start, start + len(cells))) for start in (0, 1)):
         raise InputError(
             f"{source.name}: column {counts!r} numbers the rows, so that it counts no answers; rename it, and say who "

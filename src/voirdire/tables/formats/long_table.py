@@ -21,22 +21,20 @@ from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     TABLES,
     Columns,
-    Extended,
     Note,
     Odd,
     Row,
-    further_cells,
     name_text,
     number_or_none,
-    objects_note,
 )
 from voirdire.tables.formats.source import Source
+from voirdire.tables.formats.subjects import Subjects
+from voirdire.tables.formats.wide_columns import all_numbers, count_cells
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, meaning_note
 
 #: Who is taken to have answered where no column says it.
 NAMELESS = "judge"
-_SHOWN = 20  # cells that are no numbers, of which are told
 _FIELDS: dict[str, Any] = {name: row for row, name in TABLES.items()}
 
 
@@ -131,6 +129,11 @@ def missing_judge_note(called: str) -> str:
     )
 
 
+def one_judge_note(called: str) -> Note:
+    """Note on a table of one row an item or a ranking, of which all answers are taken as those of one judge."""
+    return Note(f"{called}: no column says who judged: all are of one judge, {NAMELESS!r} (--set judge=NAME)")
+
+
 def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
     """The first column that may hold answers of either kind."""
     free = [name for name in columns if name not in used.values()]
@@ -145,34 +148,18 @@ def _holds_scores(source: Source, column: str) -> bool:
     InputError
         Most are, and others are not.
     """
-    numbers = texts = 0
-    odd: list[str] = []
-    for place, record in source.records([column]):
-        cell = record.get(column) if isinstance(record, dict) else None
-        if cell in (None, ""):
-            continue
-        if number_or_none(cell) is None:
-            texts += 1
-            odd += [f"{place}: {column} {cell!r}"] if len(odd) < _SHOWN else []
-        else:
-            numbers += 1
-    if 0 < texts < numbers:
-        more = f" (and {texts - len(odd)} more)" if texts > len(odd) else ""
+    found = count_cells(source, [column])[column]
+    if found.mixed:
+        others = found.texts - len(found.first_texts)
+        more = f" (and {others} more)" if others else ""
         raise InputError(
             [
                 f"{one}{more} is no number, as most others of its column are; mend it, or leave it empty, or read all "
                 "as labels (--table labels)"
-                for one in odd
+                for one in found.first_texts
             ]
         )
-    return numbers > 0 and not texts
-
-
-def all_numbers(source: Source, column: str) -> bool:
-    """True where all cells of a column that are not empty are numbers, and some are."""
-    cells = (record.get(column) for _, record in source.records([column]) if isinstance(record, dict))
-    found = [number_or_none(cell) is not None for cell in cells if cell not in (None, "")]
-    return bool(found) and all(found)
+    return found.numeric
 
 
 def long_rows(
@@ -199,26 +186,21 @@ def long_rows(
         raise InputError(f"{source.name}: column {used['judge']!r} says who judged; leave --set judge out")
     renamed = {column: name for column, name in used.items() if column not in fields}
     kept = {name: name for name in further} | renamed
-    judge = asked.judge or NAMELESS
     words: dict[str, str] = {}
-    objects: set[str] = set()
     answer = ANSWERS[kind]
     labels = LabelCells(asked)
     read = _answer_reader(source, used, asked, words, answer, labels)
-    crossed: dict[str, tuple[str, str]] = {}
+    subjects = Subjects(
+        source, {name: used[name] for name in fields if name in used and name != answer}, kept
+    )
     yield Columns(kind, (*own, *renamed, *further))
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
-        about: dict[str, Any] = {
-            name: _name_or_none(record, used[name]) for name in fields if name in used and name != answer
-        }
-        about.setdefault("judge", judge)
-        if "item" in fields and about.get("item") is None:
-            about["item"] = _context_system_item(record, used, crossed)
+        about = {"judge": asked.judge or NAMELESS} | subjects.names(record)
+        if "item" in fields:
+            about.setdefault("item", None)
         about[answer] = read(record.get(used[answer]), about)
-        row = _FIELDS[kind](**about)
-        rest = further_cells(record, kept, objects)
-        yield Extended(row, rest) if rest else row
+        yield subjects.extended(_FIELDS[kind](**about), record)
 
     yield from read_records(source, read_record)
     taken = [
@@ -231,56 +213,9 @@ def long_rows(
         yield Note(meaning_note(words))
     if note := labels.note(source):
         yield note
-    if objects:
-        yield objects_note(source.name, objects)
+    yield from subjects.notes()
     if "judge" not in used and asked.judge is None and not asked.unnamed:
         yield Note(missing_judge_note(source.name))
-
-
-def _name_or_none(record: Record, column: str) -> str | None:
-    found = name_text(record.get(column))
-    return None if found == "" else found
-
-
-def _context_system_item(
-    record: Record, used: Mapping[str, str], crossed: dict[str, tuple[str, str]]
-) -> str | None:
-    """The item of a table without a column of items."""
-    if "item" in used or not {"context", "system"} <= used.keys():
-        return None
-    return context_system_name(
-        _name_or_none(record, used["context"]), _name_or_none(record, used["system"]), crossed
-    )
-
-
-def context_system_name(
-    context: str | None, system: str | None, crossed: dict[str, tuple[str, str]]
-) -> str | None:
-    """The name of what a system answered in a context; None where one of them is empty.
-
-    Parameters
-    ----------
-    crossed : dict
-        Names so far, with their contexts and systems; the new one is put into it.
-
-    Raises
-    ------
-    Odd
-        Another context and system make the same name.
-
-    Examples
-    --------
-    >>> context_system_name("capital of France", "gpt", {})
-    'capital of France / gpt'
-    """
-    if context is None or system is None:
-        return None
-    name = f"{context} / {system}"
-    if crossed.setdefault(name, (context, system)) != (context, system):
-        raise Odd(
-            f"context {context!r} and system {system!r} make the name {name!r}, as others do; add a column item"
-        )
-    return name
 
 
 def _answer_reader(
@@ -340,15 +275,9 @@ def _winner_reader(
 
 def _names_of_items(source: Source, used: Mapping[str, str]) -> Collection[str]:
     """Names of items as words are compared, where a word of outcomes may be one."""
-    found: set[str] = set()
-    columns = [used["first"], used["second"]]
-    for _, record in source.records(columns):
-        if isinstance(record, dict):
-            for column in columns:
-                cell = record.get(column)
-                if isinstance(cell, str) and (word := cell.strip().lower()) in OUTCOME_WORDS:
-                    found.add(word)
-    return found
+    pairs = (cells for _, *cells in source.cells(used["first"], used["second"]))
+    words = {cell.strip().lower() for pair in pairs for cell in pair if isinstance(cell, str)}
+    return words & OUTCOME_WORDS.keys()
 
 
 def winner_outcome(said: str, first: str | None, second: str | None, items: Collection[str] = ()) -> str:

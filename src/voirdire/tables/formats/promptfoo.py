@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Asked, Format, guarded_rows
-from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, join_names, name_text, number_or_none
-from voirdire.tables.formats.source import Head, Source
+from voirdire.tables.formats.format import Format, members
+from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.rows import Odd, Refused, Row, join_names, name_text, score_row
+from voirdire.tables.formats.source import Head
 
 _GRADED = {
     "llm-rubric", "g-eval", "factuality", "answer-relevance", "conversation-relevance", "search-rubric", "pi",
@@ -22,83 +23,86 @@ _PROVIDER_FAILED = 2
 
 
 def _list_of_results(head: Head) -> Any:
-    if head.shape != "object":
-        return None
-    results = head.first.get("results")
+    results = head.first.get("results") if head.shape == "object" else None
     if isinstance(results, dict):
         return results.get("results")
     return results if "stats" in head.keys else None
 
 
-def _detect_format(head: Head) -> bool:
-    return isinstance(_list_of_results(head), list)
+class Promptfoo(Format):
+    """Results of an evaluation of promptfoo."""
 
+    name, title = "promptfoo", "promptfoo"
+    notes: ClassVar = {"code": "{name}: {count} results of assertions that no model grades are left out"}
 
-def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
-    whole, results = source.head.first, _list_of_results(source.head)
-    default = _provider_name(_value_at_path(whole, "config", "defaultTest", "options", "provider"))
-    prompts: dict[str | None, set[str | None]] = defaultdict(set)
-    for one in results:
-        with suppress(Odd, AttributeError):  # which is refused below
-            prompts[_system_name(one)].add(name_text(one.get("promptIdx")))
-    by_code = graded = 0
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has a list of results."""
+        return isinstance(_list_of_results(head), list)
 
-    def one_result(number_: int, result: Record) -> Iterator[Row]:
-        nonlocal by_code, graded
-        test, prompt = result.get("testIdx", number_ - 1), result.get("promptIdx", 0)
-        place = f"{source.name} result {number_} (test {test}, prompt {prompt})"
-        grading = result.get("gradingResult")
-        if result.get("failureReason") == _PROVIDER_FAILED or not grading:
-            yield Refused(place, "provider error" if result.get("failureReason") else "no grading result")
-            graded += 1
+    def records(self) -> Placed:
+        """The results, the first is 1; a test that has no number has that of its place."""
+        found = members(_list_of_results(self.head), f"{self.file} result ", start=1)
+        for at, (place, one) in enumerate(found):
+            yield place, one if isinstance(one, str) else {"testIdx": at} | one
+
+    @cached_property
+    def _default(self) -> str | None:
+        """The provider that grades where a test or an assertion names none."""
+        return _provider_name(_value_at_path(self.head.first, "config", "defaultTest", "options", "provider"))
+
+    @cached_property
+    def _prompts(self) -> dict[str | None, set[str | None]]:
+        """The prompts of each system."""
+        found: dict[str | None, set[str | None]] = defaultdict(set)
+        for one in _list_of_results(self.head):
+            with suppress(Odd, AttributeError):  # which is refused when it is read
+                found[_system_name(one)].add(name_text(one.get("promptIdx")))
+        return found
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The scores of one result."""
+        test, prompt = record["testIdx"], record.get("promptIdx", 0)
+        place, grading = f"{place} (test {test}, prompt {prompt})", record.get("gradingResult")
+        if record.get("failureReason") == _PROVIDER_FAILED or not grading:
+            self.count("graded")
+            yield Refused(place, "provider error" if record.get("failureReason") else "no grading result")
             return
-        system = _system_name(result)
-        if len(prompts[system]) > 1:
-            system = f"{system} | {_value_at_path(result, 'prompt', 'label')}"
+        system = _system_name(record)
+        if len(self._prompts[system]) > 1:
+            system = f"{system} | {_value_at_path(record, 'prompt', 'label')}"
+        provider = _provider_name(_value_at_path(record, "testCase", "options", "provider"))
         for at, part in enumerate(grading.get("componentResults") or []):
-            assertion = part.get("assertion") or {}
+            assertion, where = part.get("assertion") or {}, f"{place} assertion {at}"
             kind = str(assertion.get("type", ""))
             plain = kind.removeprefix("not-")
             if plain not in _GRADED and not plain.startswith(_GRADED_AS):
-                by_code += plain != "select-best"
+                self.count("code", plain != "select-best")
                 continue
-            graded += 1
+            self.count("graded")
             if (part.get("metadata") or {}).get("graderError"):
-                yield Refused(
-                    f"{place} assertion {at}", "graderError: the grader failed, score 0 is no verdict"
-                )
+                yield Refused(where, "graderError: the grader failed, score 0 is no verdict")
                 continue
-            judge = _provider_name(assertion.get("provider"))
-            judge = (
-                judge or _provider_name(_value_at_path(result, "testCase", "options", "provider")) or default
-            )
-            score = number_or_none(part["score"])
-            if score is None:
-                yield Refused(f"{place} assertion {at}", "no score")
-                continue
-            yield Score(
-                judge or "promptfoo-default",
-                join_names(test, prompt),
-                score,
-                _criterion_name(assertion, kind),
-                name_text(test),
-                system,
-            )
+            judge = _provider_name(assertion.get("provider")) or provider or self._default
+            about = {
+                "context": name_text(test),
+                "system": system,
+                "criterion": _criterion_name(assertion, kind),
+            }
+            item = join_names(test, prompt)
+            yield score_row(where, judge or "promptfoo-default", item, part["score"], "no score", **about)
 
-    for at, result in enumerate(results, start=1):
-        yield from guarded_rows(f"{source.name} result {at}", one_result, at, result)
-    if by_code:
-        yield Note(f"{source.name}: {by_code} results of assertions that no model grades are left out")
-    if not graded:
-        raise InputError(f"{source.name}: no model-graded assertion")
+    def last_rows(self) -> Iterable[Row]:
+        """Raise where no model graded anything."""
+        if not self.counts["graded"]:
+            raise InputError(f"{self.file}: no model-graded assertion")
+        return ()
 
 
 def _system_name(result: Record) -> str | None:
     provider = result.get("provider") or {}
-    found = (
-        provider if isinstance(provider, str) else provider.get("label") or provider.get("id") or "unknown"
-    )
-    return name_text(found)
+    named = isinstance(provider, str)
+    return name_text(provider if named else provider.get("label") or provider.get("id") or "unknown")
 
 
 def _criterion_name(assertion: Record, kind: str) -> str | None:
@@ -120,6 +124,3 @@ def _value_at_path(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
-
-
-FORMAT = Format("promptfoo", "promptfoo", (), _detect_format, _read_rows)

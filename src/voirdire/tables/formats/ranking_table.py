@@ -11,21 +11,19 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles, normalise_column_name
 from voirdire.tables.formats.format import Asked, read_records
-from voirdire.tables.formats.long_table import NAMELESS, left_out_notes
+from voirdire.tables.formats.long_table import NAMELESS, left_out_notes, one_judge_note
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
-    Extended,
     Note,
     Odd,
     Ranking,
     Row,
-    further_cells,
     name_text,
     number_or_none,
-    objects_note,
 )
 from voirdire.tables.formats.source import Source
+from voirdire.tables.formats.subjects import Subjects
 
 _CHAINS = ("ranking", "rankings", "ranked", "rankorder", "preferenceorder", "preferences", "order")
 _PLACE = re.compile(r"(?:rank|place|choice|top|position)[ _.-]*(\d+)|(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
@@ -133,7 +131,7 @@ def ranking_rows(
     others = [name for name in free if name not in roles.values()]
     rest |= {name: name for name in others if name not in Ranking._fields and name not in rest}
     number_of_row = 0
-    objects: set[str] = set()
+    subjects = Subjects(source, {}, rest)
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal number_of_row
@@ -144,25 +142,20 @@ def ranking_rows(
         if "context" not in about:
             about.setdefault("run", str(number_of_row))
         who = name_text(record.get(roles["judge"])) if "judge" in roles else judge
-        more = further_cells(record, rest, objects)
         for rank, items in enumerate(_tiers_of_row(record, how), start=1):
             for item in items:
-                row = Ranking(who, item, rank, **about)
-                yield Extended(row, more) if more else row
+                yield subjects.extended(Ranking(who, item, rank, **about), record)
 
     if rest:
         yield Columns("rankings", tuple(rest))
     yield from read_records(source, read_record)
-    if objects:
-        yield objects_note(source.name, objects)
+    yield from subjects.notes()
     yield from left_out_notes(source.name, [name for name in others if name not in rest], roles)
     yield Note(
         f"{source.name}: rankings are read from {', '.join(sorted(map(repr, taken)))}; rank 1 is the best"
     )
     if "judge" not in roles and asked.judge is None:
-        yield Note(
-            f"{source.name}: no column says who judged: all are of one judge, {NAMELESS!r} (--set judge=NAME)"
-        )
+        yield one_judge_note(source.name)
     if "context" not in roles and "run" not in roles:
         yield Note(f"{source.name}: no column says what was asked: each row is a ranking of its own, a run")
 
@@ -182,12 +175,8 @@ def _check_places(source: Source, how: Mapping[str, Any]) -> None:
     """Raise where columns of places hold numbers from 1 to how many there are: these may be places of items."""
     names = how.get("places", [])
     numbers = {str(place) for place in range(1, len(names) + 1)}
-    cells = {
-        name_text(record.get(name)) or ""
-        for _, record in (source.records(names) if names else ())
-        if isinstance(record, dict)
-        for name in names
-    }
+    found = source.cells(*names) if names else ()
+    cells = {name_text(cell) or "" for _, *row in found for cell in row}
     if cells - {""} and cells <= {*numbers, ""}:
         raise InputError(
             f"{source.name}: columns {names[0]!r} to {names[-1]!r} hold the numbers {', '.join(sorted(cells - {''}))}: "

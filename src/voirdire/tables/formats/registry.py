@@ -5,53 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.tables.formats import (
-    alpacaeval,
-    arenahard,
-    argilla,
-    biggen,
-    cje,
-    crowdkit,
-    deepeval,
-    doccano,
-    every_eval_ever,
-    inspect_ai,
-    judgebench,
-    judgebench_people,
-    labelstudio,
-    langfuse,
-    langsmith,
-    lmarena,
-    lmeval,
-    mlflow,
-    mqm,
-    mtbench,
-    mtbench_repro,
-    mturk,
-    openai_evals,
-    openai_platform,
-    pandalm,
-    potato,
-    prodigy,
-    promptfoo,
-    tables,
-    toloka,
-    ultrafeedback,
-)
+from voirdire.tables.formats import tables
+from voirdire.tables.formats.annotation_tools import Argilla, LabelStudio, Potato
+from voirdire.tables.formats.crowd_platforms import MechanicalTurk, Toloka
+from voirdire.tables.formats.every_eval_ever import EveryEvalEver
 from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.inspect_ai import Inspect
+from voirdire.tables.formats.judgebench_people import JudgeBenchPeople
+from voirdire.tables.formats.labelled_texts import Doccano, Prodigy
+from voirdire.tables.formats.mlflow import MLflow
+from voirdire.tables.formats.mqm import MQM
+from voirdire.tables.formats.openai_evals import OpenAIEvals, OpenAIPlatform
+from voirdire.tables.formats.preferences import AlpacaEval, CrowdKit, LMArena, PandaLM
+from voirdire.tables.formats.promptfoo import Promptfoo
+from voirdire.tables.formats.scored_samples import CJE, BiGGenBench, DeepEval, LMEval, UltraFeedback
 from voirdire.tables.formats.source import Head, Source
+from voirdire.tables.formats.tables import PlainTable
+from voirdire.tables.formats.traced_feedback import Langfuse, LangSmith
+from voirdire.tables.formats.two_games import ArenaHard, JudgeBench, MTBench, MTBenchRepro
 from voirdire.tables.problems import nearest_name
 
-TOOLS: tuple[Format, ...] = tuple(
-    module.FORMAT
-    for module in (
-        inspect_ai, promptfoo, deepeval, langfuse, potato, biggen, alpacaeval, mtbench, mtbench_repro, arenahard,
-        judgebench, pandalm, lmeval, langsmith, argilla, labelstudio, cje, lmarena, crowdkit,
-        judgebench_people, ultrafeedback, prodigy, doccano, mturk, toloka, mlflow, every_eval_ever, openai_evals,
-        openai_platform, mqm,
-    )
+TOOLS: tuple[type[Format], ...] = (
+    Inspect, Promptfoo, DeepEval, Langfuse, Potato, BiGGenBench, AlpacaEval, MTBench, MTBenchRepro, ArenaHard,
+    JudgeBench, PandaLM, LMEval, LangSmith, Argilla, LabelStudio, CJE, LMArena, CrowdKit, JudgeBenchPeople,
+    UltraFeedback, Prodigy, Doccano, MechanicalTurk, Toloka, MLflow, EveryEvalEver, OpenAIEvals, OpenAIPlatform, MQM,
 )  # fmt: skip
-FORMATS: dict[str, Format] = {one.name: one for one in (*TOOLS, tables.FORMAT)}
+FORMATS = {one.name: one for one in TOOLS} | {PlainTable.name: PlainTable}
 _LOOKED_AT = 100  # records of a file that --from takes for one of a tool
 _REFUSED = {
     frozenset(
@@ -60,7 +39,7 @@ _REFUSED = {
 }
 
 
-def tool_of_file(source: Source) -> Format | None:
+def tool_of_file(source: Source) -> type[Format] | None:
     """The one tool that wrote a file: its first record says it, else the columns of the whole file.
 
     Raises
@@ -76,7 +55,7 @@ def tool_of_file(source: Source) -> Format | None:
     return found
 
 
-def tool_from_first_record(head: Head) -> Format | None:
+def tool_from_first_record(head: Head) -> type[Format] | None:
     """The one tool that writes files which begin so; None where no tool does.
 
     Raises
@@ -93,7 +72,7 @@ def tool_from_first_record(head: Head) -> Format | None:
     return found[0] if found else None
 
 
-def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
+def format_of(source: Source, asked: Asked, tool: str | None = None) -> type[Format]:
     """The format to read a file by: the one that is asked for, else what its content says.
 
     Raises
@@ -107,12 +86,12 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
                 f"format {tool!r} is none of {', '.join(FORMATS)}{nearest_name(tool, list(FORMATS))}"
             )
         found = FORMATS[tool]
-        if found is not tables.FORMAT and not found.detect(source.head):
+        if found is not PlainTable and not found.detect(source.head):
             _wrap_single_object(source, found)
             _check_tool_matches(source, found)
         return found
     if asked.map or asked.wide or asked.columns:
-        return tables.FORMAT
+        return PlainTable
     known = tool_of_file(source)
     if known is not None:
         if not known.detect(source.head):
@@ -121,24 +100,24 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
     for keys, why in _REFUSED.items():
         if keys <= source.head.keys and "judge" not in source.head.keys and asked.judge is None:
             raise InputError(f"{source.name}: {why}")
-    _wrap_single_object(source, tables.FORMAT)
+    _wrap_single_object(source, PlainTable)
     if source.head.keys == tables.BATTLES and tables.repeats_rows(source):
         raise InputError(f"{source.name}: {tables.REPEATED}")
     if source.head.shape in ("object", "zip"):
         raise InputError(f"{source.name}: {_describe_unknown_file(source.head)}")
     if not tables.has_known_table_kind(source, asked):
         raise InputError(tables.unknown_table_message(source) + _closest_tool(source.head))
-    return tables.FORMAT
+    return PlainTable
 
 
-def _wrap_single_object(source: Source, found: Format) -> None:
+def _wrap_single_object(source: Source, found: type[Format]) -> None:
     """Take a single object for a list of one."""
     if source.head.lone and found.detect(source.head.as_single_record_list()):
         record = source.head.as_single_record_list()
         source.head, source.kind = record, "jsonl" if source.kind == "json" else source.kind
 
 
-def _check_tool_matches(source: Source, found: Format) -> None:
+def _check_tool_matches(source: Source, found: type[Format]) -> None:
     """Refuse to read a file as one of a tool that did not write it; a first record that is odd does not matter."""
     if found.detect(source.head):
         return
@@ -155,7 +134,7 @@ def _check_tool_matches(source: Source, found: Format) -> None:
     )
 
 
-def _missing_keys(head: Head, found: Format) -> str:
+def _missing_keys(head: Head, found: type[Format]) -> str:
     """Keys of a tool that a file lacks, by the set of which it lacks least."""
     missing = min((sorted(keys - head.keys) for keys in found.needs), key=len, default=[])
     return f" and lacks {', '.join(map(repr, missing))}" if missing else ""

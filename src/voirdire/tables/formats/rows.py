@@ -171,6 +171,17 @@ def number_or_none(value: object) -> float | int | None:
         return None
 
 
+def is_missing(value: object) -> bool:
+    """True for what says nothing: None, an empty text, a float that is no number.
+
+    Examples
+    --------
+    >>> is_missing(""), is_missing(float("nan")), is_missing(0), is_missing([])
+    (True, True, False, False)
+    """
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
 def outcome_winner(said: object, meanings: Mapping[Any, str]) -> str:
     """Winner that an outcome of a tool means.
 
@@ -210,6 +221,18 @@ def score_or_label(judge: Any, item: Any, said: object, **about: Any) -> Score |
         about.pop("system", None)
         return Label(judge, item, str(said), **about)
     raise Odd("no answer" if said is None or said == "" else f"value {said!r} is no number and no class")
+
+
+def score_row(place: str, judge: Any, item: Any, said: object, why: str = "no score", **about: Any) -> Row:
+    """A score of what was said; where that is no number, why it is refused.
+
+    Examples
+    --------
+    >>> score_row("a:1", "ann", "x", "4").score, score_row("a:2", "ann", "x", None).reason
+    (4, 'no score')
+    """
+    value = number_or_none(said)
+    return Refused(place, why) if value is None else Score(judge, item, value, **about)
 
 
 def labels_in(said: object) -> list[str]:
@@ -288,31 +311,3 @@ def row_fault(row: Any) -> str | None:
     if kind is Score and number_or_none(row.score) is None:
         return f"{row.score!r} is no number"
     return None
-
-
-def further_cells(record: Mapping[str, Any], columns: Mapping[str, str], objects: set[str]) -> dict[str, Any]:
-    """Cells of columns that stay as they are; names of those that hold objects or lists are put into ``objects``.
-
-    Parameters
-    ----------
-    columns : mapping of str to str
-        Columns of the table to be to those of the record.
-
-    Examples
-    --------
-    >>> odd = set()
-    >>> further_cells({"topic": "x", "turns": [1]}, {"topic": "topic", "turns": "turns"}, odd), odd
-    ({'topic': 'x', 'turns': None}, {'turns'})
-    """
-    found = {column: record.get(name) for column, name in columns.items()}
-    for name, cell in found.items():
-        if isinstance(cell, list | dict):
-            objects.add(name)
-            found[name] = None
-    return found
-
-
-def objects_note(called: str, objects: set[str]) -> Note:
-    """Note on columns that hold objects."""
-    names = ", ".join(map(repr, sorted(objects)))
-    return Note(f"{called}: {names} hold objects or lists, which are no cells of a table: left out")

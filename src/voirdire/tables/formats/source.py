@@ -129,6 +129,12 @@ class Source:
             return self._parquet_records(columns)
         return self._without_left_out(rows_to_records(self.rows(), self.header, self.name))
 
+    def cells(self, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """The place of each record that can be read, and its cells in some columns."""
+        for place, record in self.records(columns):
+            if isinstance(record, dict):
+                yield place, *map(record.get, columns)
+
     def leave_out(self, names: Collection[str]) -> None:
         """Have the file be one without some of its columns, and say so; names that it has not are passed over.
 

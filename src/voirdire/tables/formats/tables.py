@@ -18,19 +18,37 @@ from voirdire.tables.columns import (
 from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
-from voirdire.tables.formats.long_table import all_numbers, is_ambiguous, long_kind, long_rows, roles_of
+from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
 from voirdire.tables.formats.ranking_table import ranking_column_names, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
+from voirdire.tables.formats.wide_columns import all_numbers
 from voirdire.tables.formats.wide_table import WIDE, wide_roles, wide_rows
 from voirdire.tables.problems import nearest_name
 
 
-def _detect_format(head: Head) -> bool:
-    if head.shape not in ("records", "table"):
-        return False
-    return table_kind(find_roles(head.columns or tuple(head.first or ()))) is not None
+class PlainTable(Format):
+    """A table of nobody's format."""
+
+    name, title = "table", "a table"
+    options = (
+        "map", "winners", "wide", "table", "judge", "columns", "unnamed", "label_sets", "no_label",
+    )  # fmt: skip
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where the names of the columns say what kind of table it is."""
+        if head.shape not in ("records", "table"):
+            return False
+        return table_kind(find_roles(head.columns or tuple(head.first or ()))) is not None
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of the table, and the notes."""
+        found = _choose_reader(self.source, self.asked)
+        if found is None:
+            raise InputError(unknown_table_message(self.source))
+        return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
 BATTLES = frozenset(("question_id", "model_a", "model_b", "winner"))
@@ -96,13 +114,6 @@ def unknown_table_message(source: Source) -> str:
     return f"{source.name}: {said}" + (
         "" if said.endswith("which is meant") else f"; {suggest_options(source)}"
     )
-
-
-def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
-    found = _choose_reader(source, asked)
-    if found is None:
-        raise InputError(unknown_table_message(source))
-    return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
 def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
@@ -191,9 +202,3 @@ def _read_examples(source: Source, asked: Asked, given: dict[str, str]) -> Itera
 
 def _first_record(source: Source) -> dict[str, object]:
     return next((record for _, record in source.records() if isinstance(record, dict)), {})
-
-
-_OPTIONS = (
-    "map", "winners", "wide", "table", "judge", "columns", "unnamed", "label_sets", "no_label",
-)  # fmt: skip
-FORMAT = Format("table", "a table", (), _detect_format, _read_rows, _OPTIONS)

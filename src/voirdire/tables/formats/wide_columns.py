@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import list_names
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 
+_KEPT = 20  # texts of a column, of which are told
+
 
 @dataclass
 class CellCounts:
-    """Counts of the cells of a column that are numbers and texts, and the first text with its place."""
+    """Counts of the cells of a column that are numbers and texts, and the first texts with their places."""
 
     numbers: int = 0
     texts: int = 0
-    first_text: str = ""
+    first_texts: list[str] = field(default_factory=list)
+
+    @property
+    def numeric(self) -> bool:
+        """True where all cells that are not empty are numbers, and some are."""
+        return self.numbers > 0 and not self.texts
+
+    @property
+    def mixed(self) -> bool:
+        """True where most cells are numbers and others are not."""
+        return 0 < self.texts < self.numbers
 
 
 def count_cells(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]:
@@ -29,21 +41,25 @@ def count_cells(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]
     >>> from voirdire.tables.formats.frames import opened_frame
     >>> with opened_frame(pd.DataFrame({"tone": [1, "x", None]})) as source:
     ...     count_cells(source, ["tone"])["tone"]
-    CellCounts(numbers=1, texts=1, first_text="row 2: tone 'x'")
+    CellCounts(numbers=1, texts=1, first_texts=["row 2: tone 'x'"])
     """
     found = {name: CellCounts() for name in columns}
-    for place, record in source.records(columns):
-        if isinstance(record, dict):
-            for name, counts in found.items():
-                cell = record.get(name)
-                if cell in (None, ""):
-                    continue
-                if number_or_none(cell) is not None:
-                    counts.numbers += 1
-                else:
-                    counts.texts += 1
-                    counts.first_text = counts.first_text or f"{place}: {name} {cell!r}"
+    for place, *cells in source.cells(*columns):
+        for (name, counts), cell in zip(found.items(), cells, strict=True):
+            if cell in (None, ""):
+                continue
+            if number_or_none(cell) is not None:
+                counts.numbers += 1
+                continue
+            counts.texts += 1
+            if len(counts.first_texts) < _KEPT:
+                counts.first_texts.append(f"{place}: {name} {cell!r}")
     return found
+
+
+def all_numbers(source: Source, column: str) -> bool:
+    """True where all cells of a column that are not empty are numbers, and some are."""
+    return count_cells(source, [column])[column].numeric
 
 
 def numeric_columns(source: Source, columns: Sequence[str]) -> list[str]:
@@ -55,14 +71,14 @@ def numeric_columns(source: Source, columns: Sequence[str]) -> list[str]:
         Most cells of a column are numbers, and another is none.
     """
     found = count_cells(source, columns)
-    if odd := [one.first_text for one in found.values() if 0 < one.texts < one.numbers]:
+    if odd := [one.first_texts[0] for one in found.values() if one.mixed]:
         raise InputError(
             [
                 f"{one} is no number, as the others of its column are; mend it, or choose columns by --columns"
                 for one in odd
             ]
         )
-    return [name for name, one in found.items() if one.numbers and not one.texts]
+    return [name for name, one in found.items() if one.numeric]
 
 
 def check_no_text_columns(source: Source, columns: Sequence[str]) -> None:
@@ -79,8 +95,7 @@ def check_no_text_columns(source: Source, columns: Sequence[str]) -> None:
 def has_repeats(source: Source, column: str) -> bool:
     """True where a cell of a column stands in several rows."""
     seen: set[str] = set()
-    for _, record in source.records([column]):
-        cell = str(record.get(column)) if isinstance(record, dict) else ""
+    for cell in (str(cell) for _, cell in source.cells(column)):
         if cell and cell in seen:
             return True
         seen.add(cell)
@@ -90,11 +105,9 @@ def has_repeats(source: Source, column: str) -> bool:
 def check_totals(source: Source, columns: Sequence[str]) -> None:
     """Raise where a column is the sum of the others in every row."""
     totals = set(columns) if len(columns) > 2 else set()
-    for _, record in source.records(columns):
-        if totals and isinstance(record, dict):
-            cells = {name: number_or_none(record.get(name)) or 0 for name in columns}
-            whole = sum(cells.values())
-            totals = {name for name in totals if 2 * cells[name] == whole}
+    for _, *cells in source.cells(*columns) if totals else ():
+        numbers = {name: number_or_none(cell) or 0 for name, cell in zip(columns, cells, strict=True)}
+        totals = {name for name in totals if 2 * numbers[name] == sum(numbers.values())}
     if len(totals) == 1:
         total = totals.pop()
         others = ",".join(name for name in columns if name != total)

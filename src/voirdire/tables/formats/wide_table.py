@@ -10,24 +10,21 @@ from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_c
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
-from voirdire.tables.formats.long_table import NAMELESS, context_system_name, left_out_notes
+from voirdire.tables.formats.long_table import NAMELESS, left_out_notes, one_judge_note
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     TABLES,
     Columns,
-    Extended,
     Label,
     Note,
     Odd,
     Refused,
     Row,
     Score,
-    further_cells,
-    name_text,
     number_or_none,
-    objects_note,
 )
 from voirdire.tables.formats.source import Source
+from voirdire.tables.formats.subjects import Subjects
 from voirdire.tables.formats.wide_columns import (
     check_no_text_columns,
     check_totals,
@@ -136,30 +133,16 @@ def _answer_rows(
     if not takes_words and wide == "judge":
         check_no_text_columns(source, columns)
     rest, lost = _further_columns(source, places, columns, row_type._fields)
-    judge = asked.judge or NAMELESS
-    crossed: dict[str, tuple[str, str]] = {}
+    subjects = Subjects(source, places, rest)
     labels = LabelCells(asked)
     read: Callable[[Any], Any] = labels.read if takes_words else _require_number
     empty = 0
-    objects: set[str] = set()
 
     def read_answers(record: Record, place: str) -> Iterator[Row]:
         nonlocal empty
-        about: dict[str, Any] = {
-            column: name_text(record.get(name)) or None for column, name in places.items() if column != "item"
-        }
-        item = name_text(record.get(places["item"])) if "item" in places else None
-        if item is None and "item" not in places:
-            crosses = {"context", "system"} <= places.keys()
-            item = (
-                context_system_name(about["context"], about["system"], crossed)
-                if crosses
-                else place.rpartition(":")[2]
-            )
-        about = {column: value for column, value in about.items() if column not in rest}
-        more = further_cells(record, rest, objects)
+        about = _names_of_row(subjects, record, place, rest)
         if wide == "criterion":
-            about.setdefault("judge", judge)
+            about.setdefault("judge", asked.judge or NAMELESS)
         for name in columns:
             said = record.get(name)
             if (said is None or said == "") and (not takes_words or asked.no_label != ""):
@@ -167,11 +150,11 @@ def _answer_rows(
                 continue
             about[wide] = name
             try:
-                row = row_type(**about, item=item, **{ANSWERS[kind]: read(said)})
+                row = row_type(**about, **{ANSWERS[kind]: read(said)})
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
-                yield Extended(row, more) if more else row
+                yield subjects.extended(row, record)
 
     if rest:
         yield Columns(kind, tuple(rest))
@@ -187,15 +170,19 @@ def _answer_rows(
     ):
         yield Note(f"{source.name}: items are named by the column {places['item']!r}")
     if wide == "criterion" and "judge" not in places and asked.judge is None:
-        yield Note(
-            f"{source.name}: no column says who judged: all are of one judge, {NAMELESS!r} (--set judge=NAME)"
-        )
+        yield one_judge_note(source.name)
     if note := labels.note(source):
         yield note
-    if objects:
-        yield objects_note(source.name, objects)
+    yield from subjects.notes()
     if empty:
         yield Note(f"{source.name}: {empty} empty cells: not asked")
+
+
+def _names_of_row(subjects: Subjects, record: Record, place: str, rest: Mapping[str, str]) -> dict[str, Any]:
+    """What a row is about, without what stays as it is; an item without a name is called by its line."""
+    about = subjects.names(record)
+    about.setdefault("item", place.rpartition(":")[2])
+    return {name: value for name, value in about.items() if name not in rest}
 
 
 def _further_columns(
@@ -236,21 +223,11 @@ def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, st
         )
     check_totals(source, columns)
     rest, lost = _further_columns(source, places, columns, Label._fields)
-    crossed: dict[str, tuple[str, str]] = {}
-    objects: set[str] = set()
+    subjects = Subjects(source, places, rest)
     counted = Counted(source.name)
 
     def read_counts(record: Record, place: str) -> Iterator[Row]:
-        about = {name: name_text(record.get(column)) or None for name, column in places.items()}
-        if "item" not in about:
-            crosses = {"context", "system"} <= places.keys()
-            about["item"] = (
-                context_system_name(about["context"], about["system"], crossed)
-                if crosses
-                else place.rpartition(":")[2]
-            )
-        about = {name: value for name, value in about.items() if name not in rest}
-        more = further_cells(record, rest, objects)
+        about = _names_of_row(subjects, record, place, rest)
         labels: dict[str, int] = {}
         for name in columns:
             try:
@@ -259,13 +236,11 @@ def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, st
                 yield Refused(f"{place}: {name}", str(odd))
         for label, numbers in random_rater_numbers(labels, [*about.values()]).items():
             for rater in numbers:
-                row = Label(f"rater {rater}", label=label, **about)
-                yield Extended(row, more) if more else row
+                yield subjects.extended(Label(f"rater {rater}", label=label, **about), record)
 
     if rest:
         yield Columns("labels", tuple(rest))
     yield from read_records(source, read_counts)
     yield from lost
-    if objects:
-        yield objects_note(source.name, objects)
+    yield from subjects.notes()
     yield Note(f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; {BY_LOT}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voirdire.adaptive.condition import read_conditions, unmet_conditions
-from voirdire.adaptive.known import Known
+from voirdire.adaptive.known import Known, read_conditions, unmet_conditions
 from voirdire.errors import InputError
 
 WELL = Known("x", p_best=0.97, loss=0.01, width=2.0, accuracy=0.95)

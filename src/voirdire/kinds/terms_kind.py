@@ -1,0 +1,73 @@
+"""Kinds of data whose items have strengths, and whose models take terms of further columns: votes, scores, rankings."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, TypeVar
+
+from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import Columns, to_records
+from voirdire.kinds.effects import effect_tables, spread_table
+from voirdire.kinds.in_contexts import context_strengths
+from voirdire.kinds.kind import Kind
+from voirdire.kinds.target_predictions import ItemQuestions, predict_about_target
+from voirdire.tables.detect import read_new
+from voirdire.tables.joined import joined_table
+from voirdire.typing import Floats
+
+T = TypeVar("T")
+P = TypeVar("P", bound=Any)
+
+
+class TermsKind(Kind[T, P]):
+    """A kind of data whose problems have ``added`` terms."""
+
+    @abstractmethod
+    def item_questions(self, problem: P, table: object) -> ItemQuestions:
+        """What a table asks about items, whoever answers.
+
+        Raises
+        ------
+        InputError
+        """
+
+    def predict_target(self, problem: P, posterior: Posterior, table: object, prob: float) -> Columns:
+        """See :func:`.target_predictions.predict_about_target`."""
+        return predict_about_target(problem, posterior, self.item_questions(problem, table), prob)
+
+    def context_results(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
+        """Contexts that scores are over, the spreads that were learned, and effects of further terms."""
+        found: dict[str, Any] = {}
+        if "context_strength" in posterior.central_values:
+            found["over"] = problem.density.over
+        if problem.density.uses_marginal_likelihood:
+            found["spreads"] = to_records(spread_table(problem, posterior, prob))
+        return found | effect_tables(problem, posterior, prob)
+
+    def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
+        """Draws of strengths in each context, where the model has contexts."""
+        values = posterior.values
+        if values is None or "context_strength" not in values:
+            return None
+        return context_strengths(problem.density, values)
+
+    def join(self, problem: P, new: object) -> T:
+        """Old and new answers."""
+        if problem.added.terms:
+            raise InputError(
+                f"a fit with terms of further columns takes no new {self.name} alone; fit old and new ones together"
+            )
+        old: Any = self.table_of(problem)
+        added: Any = read_new(new, old)
+        self.check_new_answers(problem, added)
+        both: T = joined_table(old, added)
+        return both
+
+    def check_new_answers(self, problem: P, added: T) -> None:
+        """Refuse new answers that lack what the old ones have.
+
+        Raises
+        ------
+        InputError
+        """

@@ -1,0 +1,234 @@
+"""Answers of people to the questions of annotation tools: Argilla, Label Studio and Potato."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+from voirdire.errors import InputError
+from voirdire.tables.formats.format import Format, has_keys, key_sets, short_text
+from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.rows import (
+    Label,
+    Odd,
+    Refused,
+    Row,
+    Score,
+    Vote,
+    join_names,
+    name_text,
+    number_or_none,
+    score_or_label,
+)
+from voirdire.tables.formats.source import Head
+
+_ARGILLA = key_sets("fields responses _server_id")
+_USERS = ".responses.users"
+
+_SELECTED = {"left": "first", "right": "second"}
+
+_STATE = "instance_id_to_label_to_value"
+_OUTCOMES = {"A": "first", "B": "second", "tie": "tie"}
+_UNSET = (None, "", False, "false", "False")
+_PAIRWISE = "selection"
+
+
+class Argilla(Format):
+    """Records of Argilla, as JSON or flattened."""
+
+    name, title, needs, options = "argilla", "Argilla", _ARGILLA, ("questions",)
+    notes: ClassVar = {
+        "suggested": "{count} suggestions of models were shown to people and are left out",
+        "status": "to_json drops the status of responses: drafts and discarded ones cannot be told apart",
+        "texts": "answers to questions of free text look like labels; --set questions=a,b names those that are wanted",
+    }
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has responses."""
+        flat = head.shape in ("records", "table") and any(key.endswith(_USERS) for key in head.keys)
+        return super().detect(head) or flat
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The responses to the questions that are wanted."""
+        item, flat = name_text(record["id"]), not has_keys(self.head, _ARGILLA)
+        self.count("status", not flat)
+        self.count("texts", not self.asked.questions)
+        if flat:
+            names = [key.removesuffix(_USERS) for key in record if key.endswith(_USERS)]
+            self.count("suggested", sum(record.get(f"{name}.suggestion") is not None for name in names))
+        else:
+            names = list(record["responses"] or {})
+            self.count("suggested", len(record.get("suggestions") or {}))
+        for name in filter(self.asked.wants, names):
+            for value, user, status in _responses_to_question(record, name, flat):
+                where = f"{place} {name} {user}"
+                if status not in (None, "submitted"):
+                    yield Refused(where, f"status {status!r}: not submitted")
+                    continue
+                try:
+                    yield score_or_label(user, item, value, criterion=name)
+                except Odd:
+                    yield Refused(where, f"value {short_text(value)}")
+
+
+def _responses_to_question(record: Record, name: str, flat: bool) -> Iterator[tuple[Any, str | None, Any]]:
+    if not flat:
+        for response in record["responses"][name]:
+            yield response["value"], name_text(response["user_id"]), response.get("status")
+        return
+    values, users = record.get(f"{name}.responses") or [], record[f"{name}{_USERS}"] or []
+    states = record.get(f"{name}.responses.status") or [None] * len(users)
+    if not len(values) == len(users) == len(states):
+        raise Odd(f"question {name!r} has {len(values)} answers of {len(users)} people")
+    for value, user, status in zip(values, users, states, strict=True):
+        yield value, name_text(user), status
+
+
+class LabelStudio(Format):
+    """Label Studio's JSON export."""
+
+    name, title = "labelstudio", "Label Studio"
+    notes: ClassVar = {
+        "others": "{name}: {count} results of other kinds (regions, texts, chat) are left out",
+        "predictions": "{name}: {count} predictions of models are left out",
+        "truth": "{name}: {count} annotations are marked ground_truth",
+    }
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where the first record has annotations, or an empty list of them."""
+        if head.shape != "records" or "id" not in head.keys:
+            return False
+        lists = (head.first.get(key) for key in ("annotations", "completions"))
+        return any(found == [] or _has_results(found) for found in lists)
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """Ratings, choices and pairwise comparisons of people."""
+        self.count("predictions", len(record.get("predictions") or []))
+        name = name_text(record["id"])
+        for annotation in record.get("completions") or []:
+            where = f"{self.file} task {name} completion {annotation.get('id')}"
+            yield Refused(where, "completions are of Label Studio before 1.0; export it with a newer one")
+        for annotation in record["annotations"] if "completions" not in record else []:
+            where = f"{self.file} task {name} annotation {annotation.get('id')}"
+            if annotation.get("was_cancelled"):
+                yield Refused(where, "cancelled (skipped)")
+                continue
+            self.count("truth", bool(annotation.get("ground_truth")))
+            who = annotation["completed_by"]
+            judge = name_text(who.get("email") or who["id"] if isinstance(who, dict) else who)
+            for result in annotation["result"]:
+                row = _read_result(where, judge, name, result)
+                self.count("others" if row is None else "answers")
+                if row is not None:
+                    yield row
+
+    def last_rows(self) -> Iterable[Row]:
+        """Raise where nothing is an answer."""
+        if self.counts["others"] and not self.counts["answers"]:
+            raise InputError(f"{self.file}: nothing that is a vote, a score or a label")
+        return ()
+
+
+def _has_results(found: Any) -> bool:
+    return isinstance(found, list) and any(isinstance(one, dict) and "result" in one for one in found)
+
+
+def _read_result(place: str, judge: str | None, task: str | None, result: Record) -> Row | None:
+    kind, value, criterion = result.get("type"), result.get("value") or {}, result.get("from_name")
+    if kind in ("rating", "number"):
+        return Score(judge, task, value[kind], criterion)
+    if kind == "choices":
+        chosen = value["choices"]
+        if len(chosen) == 1:
+            return Label(judge, task, chosen[0], criterion)
+        return Refused(f"{place} {criterion}", f"several choices: {chosen}")
+    if kind == "pairwise":
+        names = result["to_name"]
+        first, second = names if isinstance(names, list) else names.split(",")
+        selected = value.get("selected")
+        if selected not in _SELECTED:
+            return Refused(f"{place} {criterion}", f"selected {selected!r} is neither left nor right")
+        pair = join_names(task, first), join_names(task, second)
+        return Vote(judge, *pair, _SELECTED[selected], criterion, task)
+    return None
+
+
+def _schema_columns(head: Head) -> tuple[str, ...]:
+    """The columns ``schema.label`` or ``schema:::label`` of a table of Potato."""
+    if head.shape != "table" or "instance_id" not in head.keys or not head.keys & {"user", "user_id"}:
+        return ()
+    return tuple(name for name in head.columns if ":::" in name or "." in name)
+
+
+def _is_state(head: Head) -> bool:
+    """True for the state of one user."""
+    return head.shape == "object" and _STATE in head.keys
+
+
+class Potato(Format):
+    """An export of Potato by line or column, or the state of a user."""
+
+    name, title, options = "potato", "Potato", ("judge",)
+    needs = key_sets("instance_id user_id labels", "id label_annotations")
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so is an export, or a state."""
+        return super().detect(head) or _is_state(head) or bool(_schema_columns(head))
+
+    @cached_property
+    def _columns(self) -> tuple[str, ...]:
+        """Columns of answers, of an export by column."""
+        return _schema_columns(self.head)
+
+    def records(self) -> Placed:
+        """The records; of a state one of each item, with its labels."""
+        if not _is_state(self.head):
+            yield from self.source.records()
+            return
+        user = self.head.first.get("user_id") or self.asked.judge
+        for item, labels in self.head.first[_STATE].items():
+            yield f"{self.file} {user} {item}", {"user_id": user, "instance_id": item, "state": labels}
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The answers of a user about an item."""
+        schemas: dict[str, dict[str, Any]] = {}
+        if _is_state(self.head):
+            user, item = record["user_id"], record["instance_id"]
+            for label, value in record["state"]:
+                schemas.setdefault(label["schema"], {})[label["name"]] = value
+        elif self._columns:
+            user, item = name_text(record.get("user_id") or record.get("user")), record["instance_id"]
+            for name in self._columns:
+                schema, _, label = name.partition(":::" if ":::" in name else ".")
+                if record[name] not in _UNSET:
+                    schemas.setdefault(schema, {})[label] = record[name]
+        elif "label_annotations" in record:
+            user, item, schemas = self.asked.judge, name_text(record["id"]), record["label_annotations"]
+        else:
+            user, item = name_text(record["user_id"]), name_text(record["instance_id"])
+            schemas = record["labels"]
+        for schema, labels in schemas.items():
+            yield from _read_schema(user, item, schema, labels)
+
+
+def _read_schema(user: str | None, item: str | None, schema: str, labels: Mapping[str, Any]) -> Iterator[Row]:
+    names = [name for name, value in labels.items() if value not in _UNSET]
+    place = f"{user} {item} {schema}"
+    if not labels:
+        yield Refused(place, "no label")
+    elif len(names) > 1:
+        yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
+    elif names == [_PAIRWISE]:
+        said = labels[_PAIRWISE]
+        if said in _OUTCOMES:
+            yield Vote(user, join_names(item, "A"), join_names(item, "B"), _OUTCOMES[said], schema, item)
+        else:
+            yield Refused(place, f"selection {said!r} is none of A, B, tie")
+    elif names and (value := number_or_none(names[0])) is not None:
+        yield Score(user, item, value, schema)
+    elif names:
+        yield Label(user, item, names[0], schema)

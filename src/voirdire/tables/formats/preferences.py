@@ -1,0 +1,202 @@
+"""Files with a vote in each record: AlpacaEval, Crowd-Kit, LMArena, and PandaLM with several judges in each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import ClassVar
+
+from voirdire.tables.formats.format import Format, has_keys, key_sets
+from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.rows import (
+    UNKNOWN,
+    Label,
+    Odd,
+    Refused,
+    Row,
+    UnknownOrder,
+    Vote,
+    name_text,
+    number_or_none,
+    outcome_winner,
+)
+from voirdire.tables.formats.source import Head
+
+_ALPACA_KEYS = ("instruction", "generator_1", "generator_2", "preference", "annotator")
+_BETWEEN = "{count} preferences between 1 and 2: "
+_ALPACA_TIES = (0, 1.5)  # files from before 2024 write a draw as 0
+
+_PAIRS = key_sets("worker left right label", "worker left right winner")
+_CLASSES = key_sets("worker task label")
+_SIDES = {"left": "first", "right": "second", "tie": "tie"}
+
+_ARENA = key_sets("model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie")
+_ARENA_OWN = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))
+_BOTH_BAD = ("both_bad", "tie (bothbad)")
+_ARENA_WINNERS = {"model_a": "first", "model_b": "second", "tie": "tie"} | dict.fromkeys(_BOTH_BAD, "tie")
+_ONE_HOT = {"winner_model_a": "first", "winner_model_b": "second", "winner_tie": "tie"}
+_ARENA_KEYS = ("id", "question_id", "model_a", "model_b", "winner", "judge", *_ONE_HOT)
+
+_PANDALM = {"0": "tie", "Tie": "tie", "tie": "tie", "1": "first", "2": "second"}
+_RESULT = "_result"
+_PERSON = re.compile(r"annotator\d+")
+
+
+class AlpacaEval(Format):
+    """AlpacaEval's ``annotations.json``."""
+
+    name, title, options = "alpacaeval", "AlpacaEval", ("judge", "degrees")
+    needs, shapes = key_sets("instruction generator_1 generator_2 preference"), "records table"
+    notes: ClassVar = {
+        "between": f"{_BETWEEN}the winner is kept, its probability is not",
+        "degrees": f"{_BETWEEN}the winner with its probability",
+        "": UnknownOrder("the order of display is not in the file"),
+    }
+
+    def records(self) -> Placed:
+        """The records, without what was answered."""
+        return self.source.records(_ALPACA_KEYS)
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """A preference between 1 (the first output) and 2 (the second)."""
+        value, degrees = number_or_none(record["preference"]), self.asked.degrees
+        if value is None:
+            raise Odd("no preference (the annotator's answer could not be read)")
+        if value not in _ALPACA_TIES and not 1 <= value <= 2:
+            raise Odd(f"preference {value} is neither 0 nor between 1 and 2")
+        unsure = value not in (0, 1, 1.5, 2)
+        self.count("degrees" if degrees else "between", unsure)
+        judge = name_text(record.get("annotator")) or self.asked.judge
+        pair = name_text(record["generator_1"]), name_text(record["generator_2"])
+        winner = "tie" if value in _ALPACA_TIES else "first" if value < 1.5 else "second"
+        degree = abs(value - 1.5) + 0.5 if unsure and degrees else None
+        yield Vote(judge, *pair, winner, context=record["instruction"], order=UNKNOWN, degree=degree)
+
+
+class CrowdKit(Format):
+    """Tables of Crowd-Kit: comparisons (worker, left, right, label) and classes (worker, task, label)."""
+
+    name, title = "crowdkit", "Crowd-Kit"
+    needs, shapes = _PAIRS + _CLASSES, "records table"
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has such columns, and none of judges."""
+        return super().detect(head) and "judge" not in head.keys
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """A comparison, or a class."""
+        worker = name_text(record["worker"])
+        if not has_keys(self.head, _PAIRS, "records table"):
+            yield Label(worker, name_text(record["task"]), name_text(record["label"]))
+            return
+        left, right = name_text(record["left"]), name_text(record["right"])
+        said = record["winner"] if "winner" in record else record["label"]
+        outcomes = {} if "winner" in record else {left: "first", right: "second"}
+        outcome = outcomes.get(name_text(said)) or _SIDES.get(said)
+        if outcome is None:
+            raise Odd("no label" if said in (None, "") else f"{said!r} is neither {left!r} nor {right!r}")
+        yield Vote(worker, left, right, outcome, context=name_text(record.get("prompt")))
+
+
+class LMArena(Format):
+    """Votes of LMArena (Chatbot Arena): model_a stood left."""
+
+    name, title, options = "lmarena", "LMArena", ("judge",)
+    needs, shapes = _ARENA, "records table"
+    notes: ClassVar = {
+        "nameless": "the voters are not named: all are one judge 'lmarena' (--set judge=NAME names it)",
+        "bad": "{count} votes 'both bad' are ties here, as in Arena-Rank",
+    }
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has votes, and a key that only an arena has."""
+        ours = super().detect(head) and bool(head.keys & _ARENA_OWN)
+        return ours and "winner_ab" not in head.keys  # mt_bench_repro's rows have a time too
+
+    def records(self) -> Placed:
+        """The records, without what was said."""
+        return self.source.records(_ARENA_KEYS)
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The vote of a record."""
+        outcome = _arena_outcome(record)
+        self.count("bad", record.get("winner") in _BOTH_BAD)
+        judge = self.asked.judge or name_text(record.get("judge"))
+        self.count("nameless", judge is None)
+        context = name_text(record["id"] if "id" in record else record.get("question_id"))
+        pair = name_text(record["model_a"]), name_text(record["model_b"])
+        yield Vote(judge or "lmarena", *pair, outcome, context=context)
+
+
+def _arena_outcome(record: Record) -> str:
+    if "winner" in record:
+        if record["winner"] is None or record["winner"] == "":
+            raise Odd("no winner")
+        return outcome_winner(record["winner"], _ARENA_WINNERS)
+    said = [meaning for key, meaning in _ONE_HOT.items() if str(record[key]) in ("1", "1.0", "True", "true")]
+    if len(said) != 1:
+        raise Odd(f"{len(said)} of the three outcomes are marked")
+    return said[0]
+
+
+def _is_pandalm(head: Head) -> bool:
+    if head.shape != "records" or "idx" not in head.keys:
+        return False
+    return "cmp_key" in head.keys or any(key.endswith(_RESULT) for key in head.keys)
+
+
+class PandaLM(Format):
+    """Answers of people or results of models, with the test set, which may be another file."""
+
+    name, title = "pandalm", "PandaLM"
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so is the test set, or results on it."""
+        return _is_pandalm(head)
+
+    @cached_property
+    def _test_set(self) -> dict[str | None, Record]:
+        """The records that name the systems, by their numbers."""
+        return {
+            name_text(record.get("idx")): record
+            for other in self.source.siblings or (self.source,)
+            if _is_pandalm(other.head) and "cmp_key" in other.head.keys
+            for _, record in other.records()
+            if isinstance(record, dict) and isinstance(record.get("cmp_key"), str)
+        }
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """Keys of the file's first record, and of all where it is the test set, in the order met."""
+        own = self.source.records() if "cmp_key" in self.head.keys else ()
+        every = (self.head.first, *(record for _, record in own if isinstance(record, dict)))
+        return list(dict.fromkeys(key for record in every for key in record))
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """A vote of each person or model."""
+        context = name_text(record["idx"])
+        if context not in self._test_set:
+            raise Odd("the systems are named in the test set alone; give testset-v1.json too")
+        named = self._test_set[context]["cmp_key"]
+        first, _, second = named.partition("_")
+        if not first or not second or "_" in second:
+            raise Odd(f"cmp_key {named!r} is not two names with one _ between them")
+        for key in dict.fromkeys([*self._keys, *record]):
+            person = _PERSON.fullmatch(key)
+            if not person and not key.endswith(_RESULT):
+                continue
+            outcome = _PANDALM.get(name_text(record.get(key)) or "")
+            if outcome is None:
+                yield Refused(f"{self.file} idx {context}", f"{key} {record.get(key)!r}")
+            else:
+                order = UNKNOWN if person else None
+                yield Vote(key.removesuffix(_RESULT), first, second, outcome, context=context, order=order)
+
+    def last_rows(self) -> Iterator[Row]:
+        """That positions of people's votes are not known."""
+        if any(map(_PERSON.fullmatch, self.head.keys)):
+            yield UnknownOrder("people: the order of display is not documented (models saw response1 first)")

@@ -1,0 +1,118 @@
+"""Feedback on runs of programs that call models: scores of Langfuse and feedback of LangSmith."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from voirdire.tables.formats.format import Asked, Format, guarded_rows, is_page, key_sets, page_records
+from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.rows import (
+    UNKNOWN,
+    Label,
+    Odd,
+    Row,
+    Score,
+    UnknownOrder,
+    Vote,
+    name_text,
+    number_or_none,
+    score_row,
+)
+from voirdire.tables.formats.source import Head, Source
+
+
+class Langfuse(Format):
+    """Langfuse's export of scores, and its API's."""
+
+    name, title, shapes = "langfuse", "Langfuse", "records table"
+    needs = key_sets("dataType source name traceId", "dataType source name subject")
+    notes: ClassVar = {
+        "nameless": "source EVAL: the export does not name the judge's model, all evaluators are one judge 'eval'"
+    }
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so is an export, or an answer of the API."""
+        return super().detect(head) or ("meta" in head.keys and is_page(head, ("dataType", "source")))
+
+    def records(self) -> Placed:
+        """The records of an export or of an answer of the API."""
+        return page_records(self.source)
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The score or the label of a record."""
+        kind = record["dataType"]
+        if kind not in ("NUMERIC", "BOOLEAN", "CATEGORICAL"):
+            raise Odd(f"{kind}: no score and no class")
+        self.count("nameless", record["source"] == "EVAL")
+        subject = record.get("subject") or {}
+        trace = record.get("traceId") or subject.get("traceId")
+        item = record.get("observationId") or trace or record.get("sessionId") or record.get("datasetRunId")
+        judge, item = _langfuse_judge(record), name_text(item or subject.get("id"))
+        about = {"criterion": name_text(record["name"]), "context": name_text(trace) or None}
+        if kind == "NUMERIC":
+            said = record["value"]
+            yield score_row(place, judge, item, said, f"value {said!r} is no number", **about)
+        else:
+            yield Label(judge, item, name_text(record.get("stringValue")), **about)
+
+
+def _langfuse_judge(record: Record) -> str | None:
+    if record["source"] == "ANNOTATION":
+        person = record.get("authorUserName") or record.get("authorUserId")
+        if not person:
+            raise Odd("nobody is named as the annotator")
+        return name_text(person)
+    return (name_text(record["source"]) or "").lower()
+
+
+class LangSmith(Format):
+    """Feedback of LangSmith, with comparisons, whose records share a group."""
+
+    name, title, needs = "langsmith", "LangSmith", key_sets("key run_id feedback_source")
+
+    def __init__(self, source: Source, asked: Asked) -> None:
+        super().__init__(source, asked)
+        self._compared: dict[tuple[str, str], list[Record]] = {}
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The score or the label of one record."""
+        if record.get("feedback_group_id"):
+            self._compared.setdefault((record["feedback_group_id"], record["key"]), []).append(record)
+            return
+        judge, item = _langsmith_judge(record), name_text(record["run_id"])
+        about = {"criterion": name_text(record["key"]), "context": name_text(record.get("trace_id"))}
+        score, value = number_or_none(record.get("score")), record.get("value")
+        if score is not None:
+            yield Score(judge, item, score, **about)
+        elif isinstance(value, str) and value:
+            yield Label(judge, item, value, **about)
+        else:
+            raise Odd("neither a score nor a text value")
+
+    def last_rows(self) -> Iterator[Row]:
+        """A vote of each group."""
+        for (group, key), records in self._compared.items():
+            place = f"{self.file} comparison {group}"
+            yield from guarded_rows(place, _read_comparison, group, key, records)
+        if self._compared:
+            yield UnknownOrder("the order of display of compared runs is not in the feedback")
+
+
+def _read_comparison(group: str, key: str, records: list[Record]) -> Iterator[Row]:
+    if len(records) != 2:
+        raise Odd(f"{len(records)} runs are compared, not two")
+    first, second = (number_or_none(record.get("score")) for record in records)
+    if first is None or second is None:
+        raise Odd("one of the two scores is missing")
+    one, other = (name_text(record.get("session_id") or record["run_id"]) for record in records)
+    winner = "tie" if first == second else "first" if first > second else "second"
+    judge = _langsmith_judge(records[0])
+    yield Vote(judge, one, other, winner, name_text(key), name_text(group), order=UNKNOWN)
+
+
+def _langsmith_judge(record: Record) -> str | None:
+    source = record["feedback_source"] or {}
+    who = source.get("user_name") or source.get("user_id") or (source.get("metadata") or {}).get("model")
+    return name_text(who or source.get("type") or "unknown")

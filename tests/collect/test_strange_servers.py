@@ -22,9 +22,8 @@ from scripted_server import Reply, completion, user
 from voirdire.collect import collect
 from voirdire.collect.answers import find_breach, parse_json, usable_content
 from voirdire.collect.client import LARGEST, _read_bounded
-from voirdire.collect.replies import NoReply
+from voirdire.collect.replies import NoReply, retry_after
 from voirdire.collect.replies import Reply as Received
-from voirdire.collect.replies import retry_after
 from voirdire.errors import InputError
 
 DEEP = 200_000

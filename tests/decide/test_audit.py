@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.decide.verdicts import verdicts
+from voirdire.decide.verdicts import SMALL, bias_direction, verdicts
 from voirdire.errors import InputError
 from voirdire_studies.audit_panels import make_labels, make_scores, make_votes
 from voirdire_studies.audits import MEASURES
@@ -452,4 +452,32 @@ def test_a_fit_says_which_bias_it_looked_for() -> None:
     table = table.assign(second=second.astype(str), winner=np.where(won, "first", "second"))
     (one, _) = verdicts(voirdire.fit(table, model="crowd-bt-position", method="laplace"))
     assert one["verdict"] == "keep"
-    assert "no position bias beyond 0.1 was found" in one["why"]
+    assert "no position bias beyond 0.02 was found" in one["why"]
+
+
+def test_an_audit_and_a_fit_find_the_same_position_biases() -> None:
+    rng = np.random.default_rng(2)
+    first, second = np.array([rng.choice(6, 2, replace=False) for _ in range(600)]).T
+    pairs = np.concatenate([np.stack([first, second]), np.stack([second, first])], axis=1)
+    frames = []
+    for judge, stuck in (("a", 0.0), ("b", 0.0), ("c", 0.0), ("small", 0.16)):
+        wins = rng.random(1200) < 1 / (1 + np.exp(-1.5 * (pairs[0] - pairs[1])))
+        wins |= rng.random(1200) < stuck
+        names = {"first": [f"m{n}" for n in pairs[0]], "second": [f"m{n}" for n in pairs[1]]}
+        frames.append(pd.DataFrame({"judge": judge, **names, "winner": np.where(wins, "first", "second")}))
+    table = pd.concat(frames)
+    fitted = voirdire.fit(table, model="crowd-bt-position", method="laplace").verdicts()
+    audited = [card["verdict"] for card in voirdire.audit(table)["judges"]]
+    assert fitted["verdict"].tolist() == audited == ["keep", "keep", "keep", "recalibrate"]
+    assert abs(float(fitted["why"].iloc[3].split("(")[1].split(")")[0])) < 0.1  # what is found is small
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "direction"),
+    [(0.05, 0.01, 0.09, 1), (-0.05, -0.09, -0.01, -1), (0.05, -0.01, 0.11, 0), (0.01, 0.005, 0.015, 0)],
+)
+def test_a_bias_is_found_where_it_matters_and_its_interval_excludes_none(
+    value: float, low: float, high: float, direction: int
+) -> None:
+    assert bias_direction(value, low, high, matters=SMALL) == direction
+    assert bias_direction(value, np.nan, np.nan, matters=SMALL) == 0

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 import voirdire
 from voirdire.decide.audit_answers import pair_with_reference
 from voirdire.decide.audit_drift import accuracy_change, accuracy_over_time
-from voirdire.decide.audit_measures import SMALL
+from voirdire.decide.verdicts import SMALL
 from voirdire.tables.detect import read_table
 
 MODELS, JUDGES = 10, 5

@@ -109,6 +109,8 @@ class TestMlflow:
             [f"{path.name} data[3]", "no row of 7 cells"],
         ]
         assert "does not say by which model or program a metric was computed" in found.notes[0]
+        assert "the metrics toxicity, tone are criteria that count equally" in found.notes[1]
+        assert "--set questions=NAME" in found.notes[1]
         named = read(path, set={"judge": "gpt-4", "system": "m", "questions": ["tone"]})
         assert named.scores["judge"].unique().tolist() == ["gpt-4"]
         assert named.scores["item"].tolist() == ["Grüße?/m", "Grüße?/2/m"]
@@ -356,8 +358,8 @@ class TestOpenaiEvals:
         ]
         found = read(jsonl(tmp_path / "log.jsonl", [graded, *events]))
         assert rows(found.labels) == [
-            ["gpt-4", "e.dev.0/m", "A", "fact", "e.dev.0"],
-            ["gpt-4", "e.dev.2/m", "B", "fact/tone", "e.dev.2"],
+            ["gpt-4", "e.dev.0/m", "A", "fact", "e.dev.0", "m"],
+            ["gpt-4", "e.dev.2/m", "B", "fact/tone", "e.dev.2", "m"],
         ]
         assert rows(found.scores) == [["gpt-4", "e.dev.0/m", 0.5, "fact", "e.dev.0", "m"]]
         assert found.refused["reason"].tolist() == [

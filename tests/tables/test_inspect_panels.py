@@ -71,3 +71,18 @@ def test_grades_are_labels_whoever_gives_them_and_a_note_says_so(tmp_path, grade
         kind: 4 * count for kind, count in (("scores", sum(numeric)), ("labels", 2 - sum(numeric))) if count
     }
     assert [note.endswith("numbers, of match, as scores") for note in notes] == [numeric[1]] * bool(said)
+
+
+def test_labels_say_which_model_was_evaluated(tmp_path) -> None:
+    paths = []
+    for model in ("m1", "m2"):
+        about = {"task": "t", "model": model, "scorers": [{"name": "model_graded_qa"}]}
+        scores = {"model_graded_qa": {"value": "C" if model == "m1" else "I"}}
+        samples = [{"id": f"q{at}", "epoch": 1, "scores": scores} for at in range(2)]
+        paths.append(tmp_path / f"{model}.json")
+        log = {"version": 2, "status": "success", "eval": about, "samples": samples}
+        paths[-1].write_text(json.dumps(log))
+    found = voirdire.read(paths)
+    assert found.labels[["item", "context", "system"]].values.tolist() == [
+        [f"q{at}/{model}", f"q{at}", model] for model in ("m1", "m2") for at in range(2)
+    ]

@@ -18,6 +18,7 @@ from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.long_table import left_out_notes
 from voirdire.tables.formats.source import open_source
+from voirdire.tables.people import check_no_judge
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.tables.reading import BESIDE, Reading, fitting_options, load_reading, read_as
@@ -159,6 +160,8 @@ class TableOptions:
         """
         for path in paths:
             self._check_role(path, "judges")
+        for one in further:
+            check_no_judge(one)
         kept = replace(self.how, levels=None, positive=None)
         if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
             return [path if phase is None else select_rows(path, phase) for path in paths]
@@ -226,6 +229,7 @@ class TableOptions:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""
         if path is None:
             return None
+        check_no_judge(path)
         self._check_role(path, "people")
         said = ("map", "winners", "sep", "label_sets", "leave_out", "where")
         fits = any(getattr(self.how, name) for name in said)

@@ -25,14 +25,13 @@ from voirdire.decide.audit_effects import (
     truth_for,
 )
 from voirdire.decide.audit_information import Found, information_rows
+from voirdire.decide.verdicts import ALARM, SMALL, alarm_interval, bias_direction
 from voirdire.typing import Floats
 
-ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
 OF_DRIFT = 0.015  # chance that drift is: a slow one is harder to find than any other bias
 DRIFT = "drift"
 FLIPS = 0.1  # share of repeats that may differ
 NOISE = 0.3  # of mean square beyond the others' that matters
-SMALL = 0.02  # of the range of answers that matters
 
 
 class _Words(NamedTuple):
@@ -191,11 +190,11 @@ def _test_effects(mine: list[_Seen]) -> list[Found]:
     rows, others = [], sum(one.measure != DRIFT for one in mine)
     for one in mine:
         value, (more, less, none) = one.effect.value, one.words
-        tested = 1 - (OF_DRIFT if one.measure == DRIFT else ALARM / others) * (1 if less else 2)
+        tested = alarm_interval(OF_DRIFT if one.measure == DRIFT else ALARM / others, 2 if less else 1)
         low, high = one.effect.interval(tested)
         unusual = one.usual is None or one.effect.beyond(one.usual).interval(tested)[0] > 0.0
-        above = low > none and value - none > one.matters and unusual
-        below = bool(less) and high < none and none - value > one.matters
+        direction = bias_direction(value, low, high, none=none, matters=one.matters, two_sided=bool(less))
+        above, below = direction > 0 and unusual, direction < 0
         beside = "" if one.usual is None else f", {one.usual.value:.2g} of other judges in the same questions"
         note = f"no bias found; above {none:g} it {more}{beside and ': ' + beside[2:]}"
         if above or below:

@@ -119,9 +119,44 @@ def judge_verdict(
     return Verdict(KEEP, f"an answer tells {information:.2f} nats of {of}, and {clean}")
 
 
-LARGE = 0.1  # of a position bias
-_CLEAN = f"no position bias beyond {LARGE} was found"
+ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
+SMALL = 0.02  # of the range of answers that matters
+_CLEAN = f"no position bias beyond {SMALL} was found"
 _NOT_LOOKED = "voirdire audit looks for biases"
+
+
+def alarm_interval(alarm: float, sides: int = 2) -> float:
+    """Coverage of the interval by which a bias is found with a chance of ``alarm`` in a judge that has none."""
+    return 1.0 - alarm * (2 / sides)
+
+
+def bias_direction(
+    value: float, low: float, high: float, *, none: float = 0.0, matters: float, two_sided: bool = True
+) -> int:
+    """Direction of a bias: 1 above none, -1 below, 0 where none is found.
+
+    A bias is found where it is large enough to matter and its interval excludes that there is none; audits and the
+    verdicts of a fit go by it.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The measure with its interval of coverage :func:`alarm_interval`; NaN where it is not known.
+    none : float
+        Value of a judge without the bias.
+    matters : float
+        Distance from ``none`` beyond which it matters.
+    two_sided : bool
+        If not, values below ``none`` are no bias.
+
+    Examples
+    --------
+    >>> bias_direction(0.05, 0.03, 0.07, matters=SMALL), bias_direction(0.05, -0.01, 0.11, matters=SMALL)
+    (1, 0)
+    """
+    if low > none and value - none > matters:
+        return 1
+    return -1 if two_sided and high < none and none - value > matters else 0
 
 
 def verdicts(fit: Fit) -> list[dict[str, Any]]:
@@ -136,7 +171,8 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     ['keep', 'keep']
     """
     judges = fit.tables["judges"]
-    names, clean = list(judges["judge"]), _CLEAN if "position_bias" in judges else _NOT_LOOKED
+    names = list(judges["judge"])
+    shifts = _position_biases(fit)
     value, most = _judge_information(fit, len(names))
     unsure = [one.message for one in fit.all_checks if one.check in ORIENTATION and one.level == "fail"]
     unknown = "the panel may be wrong as a whole: " + unsure[0] if unsure else ""
@@ -146,7 +182,9 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
         told = None if np.isnan(value[at]) else float(value[at])
         high = told if np.isnan(most[at]) else float(most[at])
         why = unknown or "the model does not say how often it is right"
-        biases, unsure_why = _bias_messages(judges, at), why if told is None else unknown
+        biases = [] if shifts is None else _bias_messages(*(float(ends[at]) for ends in shifts))
+        clean = _NOT_LOOKED if shifts is None or np.isnan(shifts[1][at]) else _CLEAN
+        unsure_why = why if told is None else unknown
         found = judge_verdict(told, high, biases, copies.get(name), unsure_why, clean=clean)
         rows.append({"judge": name, "verdict": found.verdict, "why": found.why, "information": told})
     return rows
@@ -175,18 +213,29 @@ def _class_information(density: Any, values: Any) -> Floats:
     return mutual_information(share * rates)
 
 
-def _bias_messages(judges: Any, at: int) -> list[str]:
-    """Biases in words: a position bias whose interval excludes none and that is large."""
-    if "position_bias" not in judges:
-        return []
+def _position_biases(fit: Fit) -> tuple[Floats, Floats, Floats] | None:
+    """Position bias of each judge with the interval by which it is tested; None without such a quantity.
+
+    The interval is the fit's, as much wider as one of a normal value: few draws say where its far ends are. NaN where
+    the order shown does not tell it, or the fit has no draws.
+    """
+    from scipy.special import ndtri
+
+    judges = fit.tables["judges"]
+    if "position_bias_low" not in judges or fit.kind.fixed_order(fit.problem) is not None:
+        return None
     value, low, high = (
-        float(judges[name][at]) for name in ("position_bias", "position_bias_low", "position_bias_high")
+        np.asarray(judges[f"position_bias{end}"], dtype=float) for end in ("", "_low", "_high")
     )
-    if abs(value) > LARGE and (low > 0 or high < 0):
-        return [
-            f"picks the {'first' if value > 0 else 'second'} item too often ({value:+.2f}); show both orders"
-        ]
-    return []
+    wider = ndtri((1 + alarm_interval(ALARM)) / 2) / ndtri((1 + fit.prob) / 2)
+    return value, value - wider * (value - low), value + wider * (high - value)
+
+
+def _bias_messages(value: float, low: float, high: float) -> list[str]:
+    """A position bias in words, where it is found."""
+    direction = bias_direction(value, low, high, matters=SMALL)
+    place = "first" if direction > 0 else "second"
+    return [f"picks the {place} item too often ({value:+.2f}); show both orders"] if direction else []
 
 
 def _find_copies(fit: Fit) -> dict[str, str]:

@@ -115,8 +115,8 @@ def fit(
         one coin a judge. auto begins with Laplace,
         tries whether it holds, and where it does not moves its draws by Hamiltonian Monte Carlo until they are those of
         the posterior, or turns to NUTS; the result's method is what was done ("laplace", "hmc" or "nuts"), and a note
-        says what it cost. Above 23,170 parameters
-        (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
+        says what it cost. Above 23,170 parameters (a Hessian of 4 GiB) only map can be used of models
+        that learn no spreads; :meth:`Fit.bootstrap` then gives intervals of votes.
     prob : float
         Probability of the intervals, between 0 and 1. At least one draw must be expected beyond each end: up to
         0.9995 by Laplace (4,000 draws).
@@ -254,6 +254,11 @@ def fit(
         for note in notes_on_answers(votes, table):
             give_notice(note)
     kind = KINDS[table.data]
+    if answers and levels is None and about is None and (scale := kind.levels_with_people(table, known)):
+        request = replace(request, levels=scale)
+        notes.append(
+            f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores."
+        )
     if board:
         _check_draws(how)
         kind.check_board(table, request)

@@ -238,6 +238,10 @@ class Kind(ABC, Generic[T, P]):
         """
         return None, []
 
+    def levels_with_people(self, table: T, people: object) -> tuple[float, ...] | None:
+        """Levels of a table's scale together with people's answers of the same one; None where they are its own."""
+        return None
+
     def human(self, problem: P, families: dict[str, str] | None = None) -> HumanAnswers[P]:
         """Uses of people's answers for a problem; ``families`` is the family of each judge."""
         return HumanAnswers(problem)

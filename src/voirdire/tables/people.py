@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,20 @@ def join_people_answers(given: object, answers: Sequence[Any]) -> Any:
     if not answers:
         return given
     return [*(given if isinstance(given, list | tuple) else [] if given is None else [given]), *answers]
+
+
+def check_no_judge(path: Path | None) -> None:
+    """Refuse the name of a judge where a file of people's answers should be.
+
+    Raises
+    ------
+    InputError
+        There is no such file, and its name is none of a file.
+    """
+    if path is not None and not path.exists() and not path.suffix and path.name == str(path) != "-":
+        raise InputError(
+            f"file {str(path)!r} does not exist; of a judge who is a person: --people {quote(str(path))}"
+        )
 
 
 def as_anchors(answers: object) -> object:

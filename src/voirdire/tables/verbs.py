@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,11 @@ from voirdire.tables.reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_PEOPLE = re.compile(
+    r"(humans?|people|persons?|annotators?|experts?|raters?|crowd|gold)([-_ ]?\d*)", re.IGNORECASE
+)
 
 
 def unusable_command_reasons(
@@ -45,6 +51,9 @@ def unusable_command_reasons(
         }
     elif lack := _fit_refusal_reason(KIND_OF_TABLE[kinds[0]], frames[kinds[0]], how, criterion):
         found = dict.fromkeys(("fit", "board"), lack)
+    names = sorted({str(name) for frame in frames.values() for name in frame["judge"]})
+    people = quote(",".join(one for one in names if _PEOPLE.fullmatch(one))) if len(names) > 1 else ""
+    people = people if people not in ("", "''") else "NAMES"
     judges = max(len(set(frame["judge"])) for frame in frames.values())
     if judges < 2:
         found["agree"] = "a second judge"
@@ -53,12 +62,12 @@ def unusable_command_reasons(
     if not any(KIND_OF_TABLE[kind].averages for kind in kinds):
         found["metaeval"] = "scores"
     elif not how.people:
-        found["metaeval"] = "people's scores (--humans FILE, or --people NAMES)"
+        found["metaeval"] = f"people's scores (--humans FILE, or --people {people})"
     labels = frames.get("labels")
     if labels is not None and len(kinds) == 1 and not {"context", "system"} <= set(labels):
         found["board"] = "columns context and system, which say whose answers the labels are of"
     if not how.people:
-        found["replace"] = "people's answers (--humans FILE, or --people NAMES)"
+        found["replace"] = f"people's answers (--humans FILE, or --people {people})"
     return found
 
 

@@ -66,3 +66,18 @@ def test_scales_may_differ_by_criterion_alone() -> None:
     assert "(fact)" in said
     assert "(fluency)" not in said
     assert named(fine.assign(criterion="fluency")) == []
+
+
+def test_criteria_on_different_scales_are_named_where_their_mean_is_taken() -> None:
+    close, toxic = levels() + 0.25, RNG.random(40) / 10
+    table = pd.concat(
+        [scores(metric=close).assign(criterion="close"), scores(metric=toxic).assign(criterion="toxic")]
+    )
+    (check,) = [one for one in voirdire.fit(table, method="map").all_checks if one.check == "ranges"]
+    assert check.level == "warn"
+    assert check.message.startswith("Criteria have different scales: close 1.25 to 5.25, toxic 0.")
+    assert "--where criterion=NAME" in check.message
+    alike = table.assign(
+        score=np.where(table["criterion"] == "toxic", table["score"] * 40 + 1, table["score"])
+    )
+    assert not [one for one in voirdire.fit(alike, method="map").all_checks if one.check == "ranges"]

@@ -12,6 +12,7 @@ The cross-validation of Chen, Wen and Zulkernine (MASA, JMIR AI 2025; Table 8).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -127,9 +128,10 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     """
     raise_problems(unknown_names("judge", experts, ratings.judges))
     if len(set(experts)) < max(2, len(experts)):
+        one = experts[0] if len(experts) == 1 else "NAME"
         raise InputError(
             f"experts {list(experts)!r} must be two or more different judges of {known_names(ratings.judges)}; "
-            "against= (--against NAME) compares each judge with one"
+            f"against= (--against {quote(one)}) in its place compares each judge with one"
         )
     return other_judges(ratings.judges, experts, "an expert", judges)
 

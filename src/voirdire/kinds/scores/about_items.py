@@ -7,6 +7,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import MAX_DRAWS
 from voirdire.kinds.scores import continuous, ordinal, points
+from voirdire.kinds.scores.baseline import no_single_scores
 from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -46,7 +47,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
     """
     form = score_form_module(problem.model)
     if form not in (ordinal, continuous):
-        raise InputError(f"predict() needs a model of single scores, and {problem.model.name} has none")
+        raise InputError(no_single_scores(problem.model.name))
     given = read_scores(table, judge="people", answered=False)
     item, criterion, named = item_codes(problem, given)
     refuse_contexts(bool(problem.density.contexts), given.context is not None)

@@ -30,6 +30,14 @@ SMALLEST = 1e-3  # error of one judge, in parts of the scale: where all agree fu
 UNKNOWN = 1.0  # and where no item has two judges of a group: the length of the scale
 
 
+def no_single_scores(model: str) -> str:
+    """Say that predictions need another model than a baseline."""
+    return (
+        f"predict() needs a model of single scores, and {model} has none; take another (--model rating-continuous of "
+        "scores between levels, else rating-learned)"
+    )
+
+
 def encode_centres(
     judge: Ints, criterion: Ints, item: Ints, score: Floats, sizes: tuple[int, int], group: Ints, pool: str
 ) -> dict[str, Any]:

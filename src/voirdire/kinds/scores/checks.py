@@ -17,7 +17,12 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import human_concordance_check
-from voirdire.kinds.scores.halo import count_recurring_contexts, why_no_continuous_halo, why_no_halo
+from voirdire.kinds.scores.halo import (
+    count_recurring_contexts,
+    has_one_score_per_context,
+    why_no_continuous_halo,
+    why_no_halo,
+)
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.random_judges import estimate_randomness
 from voirdire.kinds.scores.residuals import residuals_by_scale
@@ -43,7 +48,7 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
     """
     found = []
     contexts = 0 if problem.density.contexts else count_recurring_contexts(problem.table)
-    if contexts:
+    if contexts and not (problem.in_points and has_one_score_per_context(problem.table)):
         found.append(
             f"Items recur in {contexts} contexts, which the model does not tell apart: intervals hold for these "
             "contexts, and are too narrow for others. Call the column item system (--map system=item): systems are "
@@ -88,7 +93,7 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
             under = f" ({name})" if table.has_criteria else ""
             named.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{under}")
     if not named:
-        return []
+        return _criterion_ranges_check(problem)
     shown = ", ".join(list(named.values())[:SHOWN])
     more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
     message = (
@@ -97,6 +102,22 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
         "(voirdire metaeval)."
     )
     return [Check("ranges", "warn", float(len(named)), message)]
+
+
+def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
+    """Warn of criteria on another scale than the others where their scores are averaged as they are."""
+    table = problem.table
+    if not problem.in_points:  # each criterion has its own cutpoints
+        return []
+    found = _odd_ranges(table.criterion, table.score, len(table.criteria))
+    if not found:
+        return []
+    shown = ", ".join(f"{table.criteria[at]} {low:.3g} to {high:.3g}" for at, (low, high) in found.items())
+    message = (
+        f"Criteria have different scales: {shown}. Their mean follows the widest, and takes more for better. "
+        "Take one (--where criterion=NAME), or bring them to one scale."
+    )
+    return [Check("ranges", "warn", float(len(found)), message)]
 
 
 def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[float, float]]:

@@ -11,7 +11,7 @@ from voirdire.kinds.scores.problem import ScoresProblem
 
 
 def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
-    """Score of every item under each criterion: the mean that the fit expects of the judges who scored it.
+    """Score of every item under each criterion: the mean that the fit expects of the judges who scored it, or pooled.
 
     The confidence is 1 / (1 + r), r the root mean square of the item's scores about that mean.
     """
@@ -19,7 +19,11 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
     width = len(table.items)
     units, unit = np.unique(table.criterion * width + table.item, return_inverse=True)
     count = np.bincount(unit)
-    answer = np.bincount(unit, predict_scores(problem, posterior, table)["expected"]) / count
+    if problem.model.pool == "none":
+        answer = np.bincount(unit, predict_scores(problem, posterior, table)["expected"]) / count
+    else:
+        zero, one = problem.unit
+        answer = zero + one * posterior.central_values["strength"].ravel()[units]
     apart = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
     about = {
         "criterion": np.array(table.criteria)[units // width],

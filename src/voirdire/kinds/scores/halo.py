@@ -180,18 +180,30 @@ def why_contexts_left_out(table: Scores, learns_noise: bool = False) -> str | No
     if several <= SHARED_ITEMS * items:
         return f"{several:,} of {items:,} items are scored in several of them"
     each = criteria * (1 + contexts) + judges + 1
-    if learns_noise:
-        assert table.context is not None  # else none are told
-        there = (table.criterion * items + table.item) * contexts + table.context
-        if (np.unique(there, return_counts=True)[1] > 1).mean() <= SHARED_ITEMS:
-            return (
-                "most items have one score in a context, where its worth there is no other thing than noise"
-            )
+    if learns_noise and has_one_score_per_context(table):
+        return "most items have one score in a context, where its worth there is no other thing than noise"
     large = items * each > MOST_LATENT or table.rows > MOST_SCORES or float(items) * each**3 > MOST_WORK
     if large:
         judged = count_in_words(judges, "judges")
         return f"{judged} and {items:,} items in {contexts:,} contexts would take many minutes"
     return None
+
+
+def has_one_score_per_context(table: Scores) -> bool:
+    """True if most items have one score in a context, so that noise, where it is learned, is over contexts, too.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [(judge, item, context, 1) for judge in "ab" for item in "xy" for context in "pq"]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "context", "score"])
+    >>> has_one_score_per_context(read_scores(table)), has_one_score_per_context(read_scores(table.head(4)))
+    (False, True)
+    """
+    assert table.context is not None  # else there are none
+    there = (table.criterion * len(table.items) + table.item) * len(table.contexts) + table.context
+    return bool((np.unique(there, return_counts=True)[1] > 1).mean() <= SHARED_ITEMS)
 
 
 def can_learn_tastes(table: Scores, contexts: bool) -> bool:

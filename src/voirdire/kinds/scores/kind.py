@@ -44,7 +44,8 @@ from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_fam
 from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.results import judge_values, score_quantities
-from voirdire.kinds.scores.terms import check_terms, has_numbers, model_from_terms
+from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
+from voirdire.kinds.scores.terms import check_terms, model_from_terms
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.shares import answer_shares
 from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
@@ -89,6 +90,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     draw = staticmethod(draw_scores)
     check_single = staticmethod(check_answer_probabilities)
     shares = staticmethod(answer_shares)
+    levels_with_people = staticmethod(scale_with_people)
     chance_of_use = staticmethod(informative_judge_probability)
     calibration = staticmethod(score_calibration)
     item_questions = staticmethod(item_score_questions)
@@ -104,7 +106,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         """
         if request.criteria is not None and not request.asks_terms:
             return "rating-maple", "the table has scores, and criteria are weighed"
-        if has_numbers(table, request):
+        if falls_between_levels(table.score, request.levels):
             why = "the table has scores that are not whole numbers"
             without = why_contexts_left_out(table, learns_noise=True)
             if without is None:

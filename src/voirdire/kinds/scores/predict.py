@@ -7,6 +7,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal, points
+from voirdire.kinds.scores.baseline import no_single_scores
 from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -41,7 +42,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     problems, given = Problems("scores"), read_scores(table, answered=False)
     form = score_form_module(problem.model)
     if form not in (ordinal, continuous):
-        problems.stop(f"predict() needs a model of single scores, and {problem.model.name} has none")
+        problems.stop(no_single_scores(problem.model.name))
     codes: dict[str, Ints] = {}
     for name, theirs, ours in (
         ("judge", given.judges, problem.judges),

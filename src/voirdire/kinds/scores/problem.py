@@ -153,7 +153,8 @@ def encode_scores(
     criteria : path, dataframe, Votes or OnCriteria, optional
         Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criterion_importance`.
     repeats : bool, optional
-        Whether the model has its term for repeated scores; by default, whether the table has them.
+        Whether the model has its term for repeated scores; by default, whether the table has them
+        of several judges.
     complete : bool
         Whether every item must have a score under every criterion.
     answer_weight : array, shape (judges,), optional
@@ -205,7 +206,9 @@ def encode_scores(
         table = with_judges(table, votes.judges)
     groups, judge_group = group_per_judge(table, problems)
     sizes = (len(table.criteria), len(table.items))
-    repeats = (has_repeats(table) if repeats is None else repeats) and model.repeats is not None
+    if repeats is None:  # what one judge alone makes of an item is what the item is worth to it
+        repeats = has_repeats(table) and len(np.unique(table.judge)) > 1
+    repeats = repeats and model.repeats is not None
     codes = (table.judge, table.criterion, table.item)
     if contexts is None:
         contexts = why_no_contexts(table) is None

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from voirdire.tables.encode import rows_by_code
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
+from voirdire.tables.scores import Scores, read_scores
 from voirdire.typing import Floats, Ints
 
 MOST = 13  # levels that are guessed from whole scores; with more, the scale must be named
@@ -47,6 +48,53 @@ class Scale:
     def names(self) -> list[str]:
         """The levels as text."""
         return [f"{level:g}" for level in self.levels]
+
+
+def falls_between_levels(score: Floats, declared: Sequence[object] | None) -> bool:
+    """True if scores are no whole numbers, and no levels are named but the two ends of their scale.
+
+    Examples
+    --------
+    >>> score = np.array([0.25, 1.0])
+    >>> falls_between_levels(score, None), falls_between_levels(score, ["0", "1"])
+    (True, True)
+    >>> falls_between_levels(score, [0.25, 1]), falls_between_levels(np.array([1.0, 2.0]), None)
+    (False, False)
+    """
+    whole = score == np.round(score)
+    if declared is None or whole.all():
+        return not whole.all()
+    ends = declared_scale(declared, Problems("scores"))
+    return ends is not None and len(ends.levels) == 2 and not np.isin(score[~whole], ends.levels).all()
+
+
+def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None:
+    """The scale of judges' scores and people's of one table; None where it is the judges' own, or people's is another.
+
+    Parameters
+    ----------
+    table : Scores
+        The judges'.
+    people : path or dataframe
+        The scores that people gave.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> judges = read_scores(pd.DataFrame({"judge": "gpt", "item": ["x", "y"], "score": [2, 4]}))
+    >>> scale_with_people(judges, pd.DataFrame({"item": ["x", "y"], "score": [1, 3]}))
+    (1.0, 2.0, 3.0, 4.0)
+    """
+    score, theirs = table.score, read_scores(people, name="anchors", judge="people").score
+    both = np.concatenate([score, theirs])
+    low, high = float(both.min()), float(both.max())
+    if (low, high) == (float(score.min()), float(score.max())):
+        return None
+    if (score != np.round(score)).any():
+        return low, high
+    if (theirs != np.round(theirs)).any() or high - low >= MOST:
+        return None
+    return tuple(float(level) for level in range(int(low), int(high) + 1))
 
 
 def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Problems) -> Scale | None:

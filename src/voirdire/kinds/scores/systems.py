@@ -80,8 +80,11 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     found = freed.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
         items = freed.of(theta - middle, share)
+        pooled = problem.model.pool != "none"  # into items that depend on each other by nothing
         found, more = (
-            _shared_context_draws(found, items, where),
+            np.tile(found.mean(axis=0), (len(found), 1))
+            if pooled
+            else _shared_context_draws(found, items, where),
             _sample_new_contexts(items, where, np.random.default_rng((seed, OWN))),
         )
         found = found + (more if problem.in_points else more - more.mean(axis=1, keepdims=True))

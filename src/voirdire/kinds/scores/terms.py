@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from voirdire.errors import InputError
 from voirdire.kinds.further_terms import model_with_terms, why_no_families
 from voirdire.kinds.kind import Request
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.density import WITH_SPREADS, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
+from voirdire.kinds.scores.scale import falls_between_levels
 from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.model.specs import Model, load_model
 from voirdire.tables.scores import Scores
@@ -29,24 +28,6 @@ SECTIONS = {
 }
 #: What every model of scores has.
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
-
-
-def has_numbers(table: Scores, request: Request) -> bool:
-    """True if a table has scores between whole numbers, and no levels of a scale are named but its two ends.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.tables.scores import read_scores
-    >>> table = read_scores(pd.DataFrame({"judge": "a", "item": ["x", "y"], "score": [1, 2.5]}))
-    >>> [has_numbers(table, Request(levels=levels)) for levels in (None, [1, 3], [1, 2.5], [1, 2, 3])]
-    [True, True, False, False]
-    """
-    between = table.score != np.round(table.score)
-    if request.levels is not None:
-        between &= len(request.levels) == 2
-        between &= ~np.isin(table.score, np.asarray(request.levels, dtype=object))
-    return bool(between.any())
 
 
 def model_from_terms(table: Scores, request: Request) -> Model:
@@ -79,7 +60,7 @@ def model_from_terms(table: Scores, request: Request) -> Model:
             del sections["taste"]
         else:
             untold["taste"] = "no judge scores an item twice"
-    if has_numbers(table, request):
+    if falls_between_levels(table.score, request.levels):
         base = load_model(BASE_OF_NUMBERS)
         del sections["families"]  # told by a term as of any other column
     else:

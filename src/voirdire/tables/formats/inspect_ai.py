@@ -127,7 +127,7 @@ class Inspect(Format):
             return Refused(place, "unscored (NaN)")
         if isinstance(said, str | bool):
             self.count("words", name=str(said))
-            return Label(judge, item, str(said), criterion, context)
+            return Label(judge, item, str(said), criterion, context, self.model)
         about = {"criterion": criterion, "context": context, "system": self.model}
         row = score_row(place, judge, item, said, f"value {short_text(said)} is no grade", **about)
         self.count("numbers", not isinstance(row, Refused), criterion)

@@ -20,6 +20,7 @@ from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Known,
     Label,
+    Note,
     Odd,
     Refused,
     Row,
@@ -152,6 +153,7 @@ class MLflow(Format):
             if not self.asked.wants(name):
                 continue
             self.count("unstated", self.asked.judge is None)
+            self.count("metrics", name=name)
             if is_missing(said):
                 failed = record.get(f"{stem}/error_message") or record.get(f"{stem}/error_code")
                 yield Refused(f"{place} {name}", f"error: {failed}" if failed else "no score")
@@ -200,6 +202,14 @@ class MLflow(Format):
     def _read_answer(self, judge: str, name: str, said: Any, about: dict[str, Any]) -> Iterator[Row]:
         yield self.numbered(self._answer(judge, name, said, "value", about))
 
+    def last_rows(self) -> Iterator[Row]:
+        """A note on the metrics, of several."""
+        if len(names := self.counts["metrics"]) > 1:
+            yield Note(
+                f"{self.file}: the metrics {', '.join(names)} are criteria that count equally, and of each a higher "
+                "score is taken for better; --set questions=NAME takes one"
+            )
+
     def _read_known_answer(self, name: str, said: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
         if self.asked.wants(name) and not is_missing(said):
             yield Known(place, self._answer(None, name, said, f"{name}: the expected value", about))
@@ -212,7 +222,7 @@ class MLflow(Format):
             return Score(judge, criterion=name, score=value, system=self.asked.system, **about)
         if not isinstance(said, str | bool):
             raise Odd(f"{what} {short_text(said)} is no number and no class")
-        return Label(judge, criterion=name, label=str(said), **about)
+        return Label(judge, criterion=name, label=str(said), system=self.asked.system, **about)
 
 
 def _list_of_assessments(said: Any) -> list[Any] | None:

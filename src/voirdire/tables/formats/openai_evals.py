@@ -88,8 +88,7 @@ class OpenAIEvals(Format):
         if not context:
             raise Odd("sample_id is missing")
         item = context if system is None else f"{context}/{system}"
-        about = {"system": system} if kind is Score else {}
-        return self.numbered(kind(judge, item, said, criterion, context, **about))
+        return self.numbered(kind(judge, item, said, criterion, context, system))
 
     def _model_names(self) -> list[str]:
         found = self._spec.get("completion_fns") or self._spec.get("model_name") or []

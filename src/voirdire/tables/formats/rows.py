@@ -48,6 +48,7 @@ class Label(NamedTuple):
     label: Any
     criterion: Any = None
     context: Any = None
+    system: Any = None
     run: Any = None
 
 
@@ -218,7 +219,6 @@ def score_or_label(judge: Any, item: Any, said: object, **about: Any) -> Score |
     if value is not None:
         return Score(judge, item, value, **about)
     if isinstance(said, bool | str) and said != "":
-        about.pop("system", None)
         return Label(judge, item, str(said), **about)
     raise Odd("no answer" if said is None or said == "" else f"value {said!r} is no number and no class")
 

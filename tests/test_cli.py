@@ -401,6 +401,24 @@ def test_every_option_is_explained_and_has_no_contrary_but_where_it_is_wanted(ve
     assert {one.name for one in found if one.secondary_opts} <= contrary
 
 
+def test_without_docstrings_verbs_have_the_same_options(tmp_path: Path) -> None:
+    """Python drops them under -OO: the help of options goes, the options stay."""
+    code = "from voirdire.cli import main; import sys; sys.argv = ['voirdire', 'export', '--help']; main()"
+    environment = os.environ | {"PYTHONPATH": str(Path(voirdire.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    listed: Any = get_command(app)
+    verb = listed.commands["export"].make_context("export", [], resilient_parsing=True).command
+    options = {name for one in verb.params for name in one.opts if name.startswith("-")}
+    assert {name for name in options if name not in done.stdout} == set()
+
+
 def test_no_verb_shows_the_help_and_an_unknown_one_is_a_usage_error() -> None:
     assert "Usage: voirdire" in run().output
     assert run("fti").exit_code == 2

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING
+from typing import Any
 
 from voirdire.app.choices import OPTIONS, ROLES
 from voirdire.app.session import Session, shorten_problems
 from voirdire.app.uploads import MOST_BYTES
 from voirdire.errors import InputError
 from voirdire.infer.method import SECONDS
+from voirdire.report.html import read_asset, template_environment
 from voirdire.settings import PROB
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _VERBS = ("fit", "board", "agree", "metaeval", "replace")
 #: Files that the page loads: where each is, and what it is.
@@ -35,32 +31,28 @@ def window_page(session: Session, root: str) -> str:
         The address of the window, with a slash at its end.
     """
     with session.lock:
-        fitting = session.fitting
-        found = session.findings
-        return (
-            _template_environment()
-            .get_template("window.html.j2")
-            .render(
-                root=root,
-                state="fitting" if fitting else "fitted" if session.fitted else "read" if found else "empty",
-                session=session,
-                problems=shorten_problems(session.problems),
-                progress=None if fitting is None else fitting.progress,
-                found=found,
-                ready=[]
-                if found is None or found.error
-                else [one for one in _VERBS if one not in found.lacks],
-                options=OPTIONS,
-                roles=ROLES,
-                usual={"prob": f"{PROB:g}", "seconds": f"{SECONDS:g}"},
-                limit=MOST_BYTES // 2**20,
-            )
+        fitting, found = session.fitting, session.findings
+        lacks = _VERBS if found is None or found.error else found.lacks
+        state = "fitting" if fitting else "fitted" if session.fitted else "read" if found else "empty"
+        return _render(
+            "window.html.j2",
+            root=root,
+            state=state,
+            session=session,
+            problems=shorten_problems(session.problems),
+            progress=None if fitting is None else fitting.progress,
+            found=found,
+            ready=[one for one in _VERBS if one not in lacks],
+            options=OPTIONS,
+            roles=ROLES,
+            usual={"prob": f"{PROB:g}", "seconds": f"{SECONDS:g}"},
+            limit=MOST_BYTES // 2**20,
         )
 
 
 def message_page(title: str, text: str) -> str:
     """A page with a message and the way to a new window."""
-    return _template_environment().get_template("message.html.j2").render(title=title, text=text)
+    return _render("message.html.j2", title=title, text=text)
 
 
 def page_asset(name: str) -> tuple[str, str]:
@@ -74,21 +66,9 @@ def page_asset(name: str) -> tuple[str, str]:
     if name not in ASSETS:
         raise InputError(f"{name!r} is none of {', '.join(ASSETS)}")
     package, kind = ASSETS[name]
-    return _read_asset(package, name), kind
+    return read_asset(package, name), kind
 
 
-@cache
-def _template_environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    return Environment(
-        loader=FunctionLoader(lambda name: _read_asset("voirdire.app", name)),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _read_asset(package: str, name: str) -> str:
-    return (resources.files(package) / "assets" / name).read_text(encoding="utf-8")
+def _render(template: str, **shown: Any) -> str:
+    environment = template_environment("voirdire.app", trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template(template).render(**shown)

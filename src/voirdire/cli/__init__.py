@@ -73,8 +73,11 @@ class _Verb(typer.core.TyperCommand):
 def _first_sentence(verb: str) -> str:
     """The first paragraph of a verb's help, read from its source: importing all verbs takes a while."""
     source = (resources.files(__name__) / f"{verb}.py").read_text(encoding="utf-8")
-    found = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef) and one.name == verb)
-    return str(ast.get_docstring(next(found))).split("\n\n")[0]
+    # not next: the module of that verb has the name here once it is imported
+    (found,) = (
+        one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef) and one.name == verb
+    )
+    return str(ast.get_docstring(found)).split("\n\n")[0]
 
 
 class _Group(typer.core.TyperGroup):

@@ -139,20 +139,13 @@ def _confirm_host(name: str, host: str) -> bool:
 def _progress_bar() -> Iterator[Callable[[Progress], None]]:
     """A bar on stderr, if that is a terminal: questions done, rate, cost, time left."""
     from rich import progress as bars
-    from rich.console import Console
 
-    screen = Console(file=sys.stderr)
-    columns = (
-        bars.SpinnerColumn(),
-        bars.BarColumn(),
-        bars.TextColumn("{task.fields[state]}", markup=False),
-    )
-    with bars.Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task("", total=None, state="")
+    columns = (bars.BarColumn(), bars.TextColumn("{task.fields[state]}", markup=False))
+    with console.stderr_bar(*columns, state="") as update:
 
         def update_bar(now: Progress) -> None:
             done = now.done + now.missing
-            bar.update(task, completed=done, total=max(now.least, done) or None, state=progress_line(now))
+            update(completed=done, total=max(now.least, done) or None, state=progress_line(now))
 
         yield update_bar
 

@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -232,20 +233,31 @@ def progress_bar(description: str) -> Iterator[Progress]:
     """Show a progress bar on stderr if it is a terminal; yields what to call with (done, total, and more words)."""
     from rich import progress as bars
 
-    console = Console(file=sys.stderr)
     columns = (
-        bars.SpinnerColumn(),
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.TaskProgressColumn(),
         bars.MofNCompleteColumn(),
         bars.TimeElapsedColumn(),
     )
-    with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(description, total=None)
+    with stderr_bar(*columns) as update:
 
         def update_bar(done: int, total: int, said: str = "") -> None:
             more = f": {printable_text(said)}" if said else ""
-            bar.update(task, completed=done, total=total, description=description + more)
+            update(completed=done, total=total, description=description + more)
 
+        update(description=description)
         yield update_bar
+
+
+@contextmanager
+def stderr_bar(*columns: Any, **fields: Any) -> Iterator[Callable[..., None]]:
+    """Show a task on stderr, if that is a terminal, in columns of rich; yields what updates it."""
+    from rich import progress as bars
+
+    console = Console(file=sys.stderr)
+    shown = bars.Progress(
+        bars.SpinnerColumn(), *columns, console=console, transient=True, disable=not console.is_terminal
+    )
+    with shown as bar:
+        yield partial(bar.update, bar.add_task("", total=None, **fields))

@@ -115,7 +115,7 @@ def fit(
     if overwrite and out is None:
         raise typer.BadParameter("--overwrite is for --out")
     form = "section.key=number; voirdire models MODEL lists those of a model"
-    priors = read_pairs("--prior", prior or [], form, _read_prior)
+    priors = read_pairs("--prior", prior or [], form, _read_prior, name=str)
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
     given = reading.tables(table, [criteria, *(anchors or [])], phase=phase)

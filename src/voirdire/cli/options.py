@@ -118,7 +118,7 @@ def _read_texts(docstring: str) -> dict[str, _Text]:
     return found
 
 
-_SHARED = _read_texts(__doc__)
+_SHARED = _read_texts(__doc__ or "")  # none under python -OO
 
 
 def described_parameters(

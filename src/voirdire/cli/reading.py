@@ -327,7 +327,13 @@ def key_values(option: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def read_pairs(
-    option: str, given: Sequence[str], form: str, read: Callable[[str, str], T], *, last: bool = False
+    option: str,
+    given: Sequence[str],
+    form: str,
+    read: Callable[[str, str], T],
+    *,
+    last: bool = False,
+    name: Callable[[str], str] = repr,
 ) -> dict[str, T]:
     """What options of the form KEY=VALUE say, by key.
 
@@ -341,6 +347,8 @@ def read_pairs(
         From a key and its value to what is kept; raises ValueError where they are not of the form.
     last : bool
         Whether keys may hold equals signs, and values none.
+    name : callable
+        From a key to how messages name it.
 
     Raises
     ------
@@ -350,8 +358,8 @@ def read_pairs(
     found: dict[str, T] = {}
     problems = []
     for text in given:
-        name, equals, value = text.rpartition("=") if last else text.partition("=")
-        key = name.strip()
+        key, equals, value = text.rpartition("=") if last else text.partition("=")
+        key = key.strip()
         try:
             if not equals or not key:
                 raise ValueError
@@ -360,7 +368,7 @@ def read_pairs(
             problems.append(f"{option} {text!r} is not {form}")
             continue
         if key in found:
-            problems.append(f"{option} {key!r} is given twice; give it once")
+            problems.append(f"{option} {name(key)} is given twice; give it once")
         found[key] = kept
     if problems:
         raise InputError(problems)

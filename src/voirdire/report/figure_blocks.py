@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.report import figures
-from voirdire.report.availability import check_figure
 from voirdire.report.figures import predictive
 from voirdire.report.figures.rows import Rows, draw_parts
 from voirdire.report.figures.style import empty_figure, figure_style
@@ -33,7 +32,7 @@ def figure_blocks(
         What gives the rows, instead of the kind's own.
     """
     try:
-        check_figure(fit, kind)
+        figures.check_figure(fit, kind)
     except InputError as error:
         yield Text(f"{title}: {'; '.join(error.problems)}.", "note")
         return
@@ -74,7 +73,7 @@ def _figure_kinds(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
 def _shares_check_blocks(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
     title, said = f"Does the fit give {kind.name} like these?", kind.page_words
     try:
-        check_figure(fit, name)
+        figures.check_figure(fit, name)
     except InputError as error:
         yield Text(f"{title} {'; '.join(error.problems)}.", "note")
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from functools import cache
+from functools import cache, partial
 from importlib import metadata, resources
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from voirdire.report.table import Table
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_PACKAGE = "voirdire.report"
 _LONG = 14  # rows beyond which a table scrolls in a frame of its own
 _SCROLLS = 6.0  # inches beyond which a figure scrolls on a phone instead of becoming smaller
 
@@ -33,9 +34,9 @@ def html_page(page: Page) -> str:
     """
     from markupsafe import Markup
 
-    environment = _template_environment()
+    environment = template_environment(_PACKAGE, keep_trailing_newline=True)
     blocks = environment.get_template("blocks.html.j2").module
-    script, style = _read_asset("script.js").strip(), _read_asset("style.css").strip()
+    script, style = read_asset(_PACKAGE, "script.js").strip(), read_asset(_PACKAGE, "style.css").strip()
 
     def show_section(section: Section) -> Markup:
         # a macro has escaped each; figures that follow each other stand in rows
@@ -63,7 +64,8 @@ def security_policy() -> str:
     >>> security_policy().split("; ")[0]
     "default-src 'none'"
     """
-    script = base64.b64encode(hashlib.sha256(_read_asset("script.js").strip().encode()).digest()).decode()
+    digest = hashlib.sha256(read_asset(_PACKAGE, "script.js").strip().encode()).digest()
+    script = base64.b64encode(digest).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{script}'"
 
 
@@ -104,19 +106,17 @@ def minus_sign(text: str) -> str:
 
 
 @cache
-def _template_environment() -> Environment:
+def template_environment(package: str, **how: Any) -> Environment:
+    """The templates among the assets of a package, which escape all they are given."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(
-        loader=FunctionLoader(_read_asset),
-        autoescape=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-    )
+    loader = FunctionLoader(partial(read_asset, package))
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **how)
     environment.filters["minus"] = minus_sign
     return environment
 
 
 @cache
-def _read_asset(name: str) -> str:
-    return (resources.files("voirdire.report") / "assets" / name).read_text(encoding="utf-8")
+def read_asset(package: str, name: str) -> str:
+    """A file among the assets of a package."""
+    return (resources.files(package) / "assets" / name).read_text(encoding="utf-8")

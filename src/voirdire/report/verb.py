@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Formats and the ending of their files.
 FORMATS = {"html": ".html", "md": ".md", "latex": ".tex"}
+_RENDERED = {"html": html_page, "md": markdown_page, "latex": latex_tables}
 
 
 def report_page(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = ()) -> Page:
@@ -52,13 +53,7 @@ def render_page(page: Page, format: str) -> str:
     InputError
         Another format.
     """
-    if format == "html":
-        return html_page(page)
-    if format == "md":
-        return markdown_page(page)
-    if format == "latex":
-        return latex_tables(page)
-    raise InputError(f"format {format!r} is none of {', '.join(FORMATS)}")
+    return _RENDERED[check_format(None, format)](page)
 
 
 def report(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from voirdire.decide.watch import CHANGED, FEW, change_sentence, watch_headline
@@ -96,7 +95,7 @@ def _change_blocks(at: int, row: dict[str, Any], prob: float) -> Iterator[Block]
         f"{isolate_name(row['judge'])}: {row['what']}",
         f"Means of {len(row['course'])} blocks of answers, first to last; the lines are the means before and after the "
         f"change, which came at {row['since']} ({row['since_low']} to {row['since_high']}).",
-        partial(_time_course_plots, row),
+        lambda: (draw_change_over_time(row),),
     )
     if row["examples"]:
         yield Code("Newest answers since then that differ", "\n".join(row["examples"]))
@@ -105,10 +104,6 @@ def _change_blocks(at: int, row: dict[str, Any], prob: float) -> Iterator[Block]
 def _capital_sentence(row: dict[str, Any], prob: float) -> str:
     said = change_sentence(row, prob)
     return said[0].upper() + said[1:]
-
-
-def _time_course_plots(row: dict[str, Any]) -> tuple[Any, ...]:
-    return (draw_change_over_time(row),)
 
 
 def _measure_table(rows: list[dict[str, Any]]) -> Any:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from voirdire.errors import InputError
-from voirdire.report.availability import check_figure
 from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
 from voirdire.report.figures.rows import WIDTH, Rows, rows_height
 from voirdire.report.figures.style import figure_style
+from voirdire.report.pair_agreement import observed_over_expected
+from voirdire.report.ppc import answers_of_kind
 from voirdire.settings import nearest_word
 
 if TYPE_CHECKING:
@@ -78,6 +81,96 @@ KINDS: dict[str, Kind] = {
     "confusion": Kind(classes.draw_confusion, classes.confusion_size),
     "shares": _row_figure_kind(forest.share_rows, lambda fit: len(fit.shares())),
     "systems": _row_figure_kind(forest.system_rows, lambda fit: len(fit.systems())),
+}
+
+
+def check_figure(fit: Fit, kind: str) -> None:
+    """Raise where drawing a kind of figure would.
+
+    Parameters
+    ----------
+    fit : Fit
+    kind : str
+
+    Raises
+    ------
+    InputError
+        There is nothing to draw; the message says why.
+    """
+    if kind in _NEEDS:
+        _NEEDS[kind](fit)
+
+
+def _check_rank_probability(fit: Fit) -> None:
+    fit.ranking()
+    if fit.posterior.values is None:
+        raise InputError("ranks have probabilities only where there are draws; fit with laplace or nuts")
+
+
+def _check_position(fit: Fit) -> None:
+    position.position_order(fit)
+    if order := fit.kind.fixed_order(fit.problem):
+        raise InputError(f"cannot be told, {order}")
+
+
+def _check_strengths(fit: Fit) -> None:
+    if len(fit.criteria()) < 2:
+        raise InputError("there is only one criterion: its strengths are the ranking")
+
+
+def _check_agreement(fit: Fit) -> None:
+    if len(fit.problem.judges) < 2:
+        raise InputError("there is one judge, so nobody to agree with")
+    ratio = observed_over_expected(fit).log_ratio
+    if np.isnan(ratio[~np.eye(len(ratio), dtype=bool)]).all():
+        raise InputError("no two judges voted often enough on the same comparisons")
+
+
+def _check_trace(fit: Fit) -> None:
+    if fit.posterior.draws is None or len(fit.posterior.draws) < 2:
+        raise InputError(f"method {fit.method!r} has no chains to trace; fit with method='nuts'")
+
+
+def _check_mirror(fit: Fit) -> None:
+    if not fit.problem.density.has_mirror:
+        raise InputError(f"model {fit.model.name} has no mirrored twin: its orientation is certain")
+    if fit.posterior.draws is None:
+        raise InputError(f"method {fit.method!r} has no draws; fit with method='laplace' or 'nuts'")
+
+
+def _check_classes(fit: Fit) -> None:
+    if fit.classes()["known"].all():
+        raise InputError("the class of every item is known")
+
+
+def _check_confusion(fit: Fit) -> None:
+    if not len(fit.confusion()):
+        raise InputError(f"model {fit.model.name} has no classes behind the labels: judges have no matrices")
+    forest.reliability_order(fit)
+
+
+def _check_shares(fit: Fit) -> None:
+    if not len(fit.shares()):
+        raise InputError(f"model {fit.model.name} has no classes behind the labels: they have no shares")
+
+
+_NEEDS: dict[str, Callable[[Fit], object]] = {
+    "rank-probability": _check_rank_probability,
+    "ppc": answers_of_kind,
+    "calibration": answers_of_kind,
+    "ppc-scores": partial(answers_of_kind, of="scores"),
+    "calibration-scores": partial(answers_of_kind, of="scores"),
+    "judges": forest.reliability_order,
+    "position": _check_position,
+    "strengths": _check_strengths,
+    "agreement": _check_agreement,
+    "trace": _check_trace,
+    "mirror": _check_mirror,
+    "systems": forest.system_rows,
+    "severity": forest.severity_rows,
+    "classes": _check_classes,
+    "confusion": _check_confusion,
+    "shares": _check_shares,
 }
 
 

@@ -22,8 +22,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.stacks import Stack, inverse_roots
+from voirdire.infer.nested.pattern import Pattern, Stack, inverse_roots
 from voirdire.infer.threads import map_in_two_threads
 from voirdire.typing import Floats
 

@@ -2,6 +2,11 @@
 
 Latent values of one block (all of one judge, all of one prompt) meet each other and those that all blocks share, and no
 others: :mod:`.arrow` has what is done with such matrices.
+
+Blocks of the same shape, side by side: so that their factors are made together.
+
+Most tables have thousands of blocks (prompts) of some dozens of values. Matrices of one shape are kept in one array,
+and what is done with them is done by products of such arrays.
 """
 
 from __future__ import annotations
@@ -12,9 +17,238 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.stacks import Members, Plan, block_members, matrix_plan
 from voirdire.model.design import COMMON
 from voirdire.typing import Floats, Ints
+
+NUMBERS = 1 << 21  # of a stack's matrices, at most, but for single blocks
+SMALL = 24  # values up to which factors are made by columns
+APART = 16  # times as many numbers as codes, up to which all are looked at
+CHUNK = 1 << 22  # products that are laid out at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Blocks of one shape.
+
+    Attributes
+    ----------
+    own : int array, shape (blocks, own)
+        Latent values of each block that answers depend on.
+    shared : int array, shape (blocks, shared)
+        Common values that it meets, in the numbering of the common ones.
+    cells : int array, shape (cells,)
+        The cells of these blocks.
+    of : int array, shape (cells,)
+        Block of each cell, within the stack.
+    at : int array, shape (cells, width)
+        Where the values of each cell stand: among its own ones, and after those among shared ones; 0 where none is.
+    target, flat : int array
+        Where products of two coefficients of a cell are added up (of the blocks by themselves, lower triangles, and
+        after those by common values), and which products.
+    """
+
+    own: Ints
+    shared: Ints
+    cells: Ints
+    of: Ints
+    at: Ints
+    target: Ints
+    flat: Ints
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Blocks, own values and shared ones of each."""
+        return (*self.own.shape, self.shared.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Layout of the matrix of a pattern.
+
+    Attributes
+    ----------
+    stacks : list of Stack
+    alone : int array
+        Values of blocks that no answer depends on.
+    bare : int array
+        Cells of common values alone.
+    place : int array, shape (size + 1,)
+        Number of each value within its block, or among the common ones.
+    commons : list of (slice, int array, int array)
+        Chunks of cells, where the products of two common values are added up, and which.
+    """
+
+    stacks: list[Stack]
+    alone: Ints
+    bare: Ints
+    place: Ints
+    commons: list[tuple[slice, Ints, Ints]]
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Values that each block has, and meets.
+
+    Attributes
+    ----------
+    own, starts : int array
+        Values of blocks that answers depend on, sorted by block, and where each block's begin.
+    keys, edges : int array
+        Sorted numbers block * (number of common values) + number of a common value it meets, and where each block's
+        begin.
+    place : int array, shape (size + 1,)
+        Number of each value within its block, or among the common ones.
+    alone : int array
+        Values of blocks that no answer depends on.
+    """
+
+    own: Ints
+    starts: Ints
+    keys: Ints
+    edges: Ints
+    place: Ints
+    alone: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """Own values and shared ones of each block, shape (blocks, 2)."""
+        return np.stack([np.diff(self.starts), np.diff(self.edges)], axis=1)
+
+
+def distinct_codes(codes: Ints, size: int) -> Ints:
+    """Those of the numbers 0 to ``size`` - 1 that there are, sorted: where they are not far apart without sorting.
+
+    Examples
+    --------
+    >>> distinct_codes(np.array([4, 1, 4]), 5).tolist()
+    [1, 4]
+    """
+    if size > APART * len(codes):
+        return np.unique(codes)
+    there = np.zeros(size, dtype=bool)
+    there[codes] = True
+    return np.flatnonzero(there)
+
+
+def block_members(pattern: Pattern) -> Members:
+    """Values that the blocks of a pattern have, and meet."""
+    block, common = np.append(pattern.block, -1), pattern.common
+    used = pattern.coefficients != 0
+    met = np.zeros(pattern.size + 1, dtype=bool)
+    met[pattern.index[used]] = True
+    own = np.flatnonzero(met[:-1] & (pattern.block >= 0))
+    own = own[np.argsort(pattern.block[own], kind="stable")]
+    blocks = int(pattern.block.max(initial=-1)) + 1
+    starts = np.searchsorted(pattern.block[own], np.arange(blocks + 1))
+    place = np.zeros(pattern.size + 1, dtype=np.int64)
+    place[own] = np.arange(len(own)) - starts[pattern.block[own]]
+    place[common] = np.arange(len(common))
+    of_cell = pattern.of_cell
+    shared = used & (block[pattern.index] < 0) & (of_cell >= 0)[:, None]
+    codes = np.broadcast_to(of_cell[:, None], shared.shape)[shared] * len(common)
+    keys = distinct_codes(codes + place[pattern.index[shared]], blocks * len(common))
+    edges = np.searchsorted(keys, np.arange(blocks + 1) * len(common))
+    alone = np.flatnonzero(~met[:-1] & (pattern.block >= 0))
+    return Members(own, starts, keys, edges, place, alone)
+
+
+def matrix_plan(pattern: Pattern) -> Plan:
+    """Lay out the matrix of a pattern."""
+    members, block = pattern.members, np.append(pattern.block, -1)
+    sizes, of_cell = members.sizes, pattern.of_cell
+    order = np.argsort(of_cell, kind="stable")
+    bounds = np.searchsorted(of_cell[order], np.arange(len(sizes) + 1))
+    stacks = []
+    for shape in np.unique(sizes[sizes[:, 0] > 0], axis=0):
+        alike = np.flatnonzero((sizes == shape).all(axis=1))
+        each = max(1, NUMBERS // int(shape.sum()) ** 2)
+        for first in range(0, len(alike), each):
+            stacks.append(_stack_blocks(pattern, alike[first : first + each], order, bounds))
+    bare = order[: bounds[0]]
+    return Plan(
+        stacks, members.alone, bare, members.place, _shared_value_positions(pattern, block, members.place)
+    )
+
+
+def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> Stack:
+    """Blocks ``some``; cells sorted by block are ``order``, and those of each block begin at ``bounds``."""
+    common, members = len(pattern.common), pattern.members
+    place = members.place
+    own = np.stack([members.own[members.starts[b] : members.starts[b + 1]] for b in some])
+    keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in some])
+    shared = keys - some[:, None] * common
+    cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in some])
+    of = np.repeat(np.arange(len(some)), bounds[some + 1] - bounds[some])
+    index, used = pattern.index[cells], pattern.coefficients[cells] != 0
+    size, width = own.shape[1], shared.shape[1]
+    is_own = np.append(pattern.block >= 0, False)[index] & used
+    is_shared = used & ~is_own
+    at = np.where(is_own, place[index], 0)
+    sought = some[of][:, None] * common + place[index]
+    column = np.searchsorted(keys.ravel(), sought[is_shared])
+    at[is_shared] = size + column - np.broadcast_to((of * width)[:, None], at.shape)[is_shared]
+    one, other = np.tril_indices(index.shape[1])
+    left, right = at[:, one], at[:, other]
+    left, right = np.maximum(left, right), np.minimum(left, right)
+    # by themselves lower triangles; a shared one with an own one in the row of the own one
+    b = of[:, None]
+    target = np.where(
+        left < size,
+        (b * size + left) * size + right,
+        len(some) * size**2 + (b * size + right) * width + left - size,
+    )
+    kept = used[:, one] & used[:, other] & (right < size)
+    flat = np.arange(kept.size).reshape(kept.shape)
+    return Stack(own, shared, cells, of, at, target[kept], flat[kept])
+
+
+def _shared_value_positions(pattern: Pattern, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
+    one, other = np.tril_indices(pattern.index.shape[1])
+    step = max(CHUNK // max(len(one), 1), 1)
+    found = []
+    for start in range(0, len(pattern.index), step):
+        cells = slice(start, start + step)
+        index = pattern.index[cells]
+        shared = (pattern.coefficients[cells] != 0) & (block[index] < 0)
+        kept = shared[:, one] & shared[:, other]
+        left, right = place[index[:, one]], place[index[:, other]]
+        target = np.maximum(left, right) * len(pattern.common) + np.minimum(left, right)
+        flat = np.arange(kept.size).reshape(kept.shape)
+        found.append((cells, target[kept], flat[kept]))
+    return found
+
+
+def inverse_roots(matrices: Floats) -> tuple[Floats, Floats]:
+    """Inverses of lower triangular factors of matrices, shape (blocks, size, size), and log determinants.
+
+    Of large ones by halves, whose products take less than a factor by columns does.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        One is not positive definite.
+
+    Examples
+    --------
+    >>> inverse, log = inverse_roots(np.array([[[4.0, 0.0], [2.0, 2.0]]]))
+    >>> inverse.tolist(), round(float(np.exp(log[0])), 10)
+    ([[[0.5, 0.0], [-0.5, 1.0]]], 4.0)
+    """
+    size = matrices.shape[-1]
+    if size <= SMALL:
+        lower = np.linalg.cholesky(matrices)
+        log = 2.0 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
+        if not np.isfinite(log).all():
+            raise np.linalg.LinAlgError("not positive definite")
+        return np.tril(np.linalg.inv(lower)), log
+    half = size // 2
+    first, log = inverse_roots(matrices[:, :half, :half])
+    beside = matrices[:, half:, :half] @ first.transpose(0, 2, 1)
+    second, more = inverse_roots(matrices[:, half:, half:] - beside @ beside.transpose(0, 2, 1))
+    out = np.zeros_like(matrices)
+    out[:, :half, :half], out[:, half:, half:] = first, second
+    out[:, half:, :half] = -(second @ beside) @ first
+    return out, log + more
 
 
 @dataclass(frozen=True, eq=False)

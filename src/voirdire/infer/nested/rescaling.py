@@ -17,7 +17,7 @@ lies along the ridge (ter Braak 2006, Statistics and Computing 16). They are mad
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -25,15 +25,12 @@ from voirdire.infer.kernel.rescaled import Steps
 from voirdire.infer.nested.exchange import exchange_values
 from voirdire.typing import Floats
 
-if TYPE_CHECKING:
-    from voirdire.infer.nested.coordinates import Coordinates
-
 LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
 DECADES = 1.5  # by which the shortest step is shorter
 
 
 def draw_steps(
-    where: Coordinates, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
+    where: Any, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
 ) -> Steps:
     """Draw what is random of some tries of so many chains."""
     nests = where.parent_child_nests if exchanging else ()
@@ -62,9 +59,7 @@ def draw_steps(
     return Steps(nest, half, step, pair, length / math.sqrt(2.0), normal, chance)
 
 
-def apply_steps(
-    where: Coordinates, steps: Steps, x: Floats, hyper: Floats, log: Floats
-) -> tuple[Floats, Floats]:
+def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats) -> tuple[Floats, Floats]:
     """Latent values, shape (chains, size), and logarithms of spreads and means, (chains, hypers), after the steps.
 
     Parameters

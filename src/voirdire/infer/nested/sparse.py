@@ -16,6 +16,7 @@ import numpy as np
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
+from voirdire.infer.nested.pattern import distinct_codes
 from voirdire.infer.nested.propagation import NotConverged, propagate_answers, propagation_applies
 from voirdire.infer.nested.search import (
     LOWEST,
@@ -27,7 +28,6 @@ from voirdire.infer.nested.search import (
     search_spreads,
     values_per_spread,
 )
-from voirdire.infer.nested.stacks import distinct_codes
 from voirdire.typing import Floats, Ints
 
 FEW = 8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much

@@ -9,7 +9,7 @@ together; a judge of no family who labels no item twice needs none, as its effec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-if TYPE_CHECKING:
-    from voirdire.kinds.labels.density import LabelsDensity
 
-
-def log_joint(density: LabelsDensity, values: Values, counts: Array, xp: Any) -> Array:
+def log_joint(density: Any, values: Values, counts: Array, xp: Any) -> Array:
     """Log P(labels | state) of items, shape (items, states).
 
     Parameters
@@ -48,7 +45,7 @@ def log_joint(density: LabelsDensity, values: Values, counts: Array, xp: Any) ->
     return total
 
 
-def log_rates(density: LabelsDensity, values: Values, xp: Any) -> Array:
+def log_rates(density: Any, values: Values, xp: Any) -> Array:
     """Log P(label | state) of every judge, effects summed out, shape (judges, states, labels)."""
     found: list[Array] = [None] * sum(len(judges) for judges, _ in _effect_groups(density))
     for judges, number in _effect_groups(density):
@@ -58,15 +55,13 @@ def log_rates(density: LabelsDensity, values: Values, xp: Any) -> Array:
     return xp.stack(found)
 
 
-def _effect_groups(density: LabelsDensity) -> list[tuple[Ints, int | None]]:
+def _effect_groups(density: Any) -> list[tuple[Ints, int | None]]:
     """Judges whose effects are the same, with the number of their block; None of judges alone."""
     blocks = [(np.array(block), number) for number, block in enumerate(density.blocks)]
     return [*blocks, *((np.array([k]), None) for k in density.alone)]
 
 
-def _log_marginal_rates(
-    density: LabelsDensity, values: Values, judges: Ints, block: int | None, xp: Any
-) -> Array:
+def _log_marginal_rates(density: Any, values: Values, judges: Ints, block: int | None, xp: Any) -> Array:
     """Log P(label | state) of some judges, shape (judges, states, labels)."""
     weight = density.effects(values, block, xp)
     nodes = density.nodes(values, judges, xp).transpose(0, 3, 1, 2)
@@ -74,14 +69,14 @@ def _log_marginal_rates(
 
 
 def _log_effect_probabilities(
-    density: LabelsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
+    density: Any, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """Log P(labels of some judges, effect | state), shape (items, states, effects)."""
     return _log_block_effects(density, values, counts[:, density.columns(judges)], judges, block, xp)
 
 
 def _log_block_effects(
-    density: LabelsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
+    density: Any, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """As :func:`_log_effect_probabilities`, of counts of the labels of these judges alone."""
     nodes = density.nodes(values, judges, xp)
@@ -95,7 +90,7 @@ def _flatten_rates(rates: Array) -> Array:
     return rates.reshape((shape[0] * shape[1], -1))
 
 
-def repeat_probabilities(density: LabelsDensity, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
+def repeat_probabilities(density: Any, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
     """Of each judge, P(label if asked anew | all labels of an item), shape (distinct, labels), as the judge's number.
 
     A judge brings along what its family makes of the item.
@@ -111,7 +106,7 @@ def repeat_probabilities(density: LabelsDensity, values: Values, data: Data) -> 
             yield int(k), effect.reshape(len(state), -1) @ of_judge.reshape(-1, density.labels)
 
 
-def panel_class_probabilities(density: LabelsDensity, values: Values, data: Data) -> Floats:
+def panel_class_probabilities(density: Any, values: Values, data: Data) -> Floats:
     """P(class | labels): what a judge of the panel, any of them, says if asked anew; shape (distinct, classes)."""
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
     for _, chance in repeat_probabilities(density, values, data):
@@ -121,7 +116,7 @@ def panel_class_probabilities(density: LabelsDensity, values: Values, data: Data
     return found
 
 
-def without_judge(density: LabelsDensity, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
+def without_judge(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
     """Beliefs about items without one judge's labels: P(state), and P(label of the judge).
 
     Shapes (distinct, states) and (distinct, labels). Shares and rates stay those of all labels.
@@ -131,9 +126,7 @@ def without_judge(density: LabelsDensity, values: Values, data: Data, judge: int
     return beliefs_of_others(density, values, data | {"labels": data["labels"] | {"counts": counts}}, judge)
 
 
-def beliefs_of_others(
-    density: LabelsDensity, values: Values, data: Data, judge: int
-) -> tuple[Floats, Floats]:
+def beliefs_of_others(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
     """As :func:`without_judge`, of labels among which the judge's are not."""
     state = density.state_probabilities(values, data)
     judges, number = next(group for group in _effect_groups(density) if judge in group[0])
@@ -145,7 +138,7 @@ def beliefs_of_others(
 
 
 def drawn_rates(
-    density: LabelsDensity, values: Values, data: Data, rng: np.random.Generator
+    density: Any, values: Values, data: Data, rng: np.random.Generator
 ) -> tuple[Ints, Iterator[tuple[int, Floats]]]:
     """States of items drawn from what their labels leave open; and of each judge, P(label | state, effect drawn).
 

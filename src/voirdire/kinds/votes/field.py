@@ -22,8 +22,8 @@ import numpy as np
 from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import centre_zero_sum, field_of_sums
+from voirdire.infer.nested.pattern import distinct_codes
 from voirdire.infer.nested.several import Kind, SeveralAnswers
-from voirdire.infer.nested.stacks import distinct_codes
 from voirdire.kinds.votes.layout import VotesLayout, criteria_terms, pair_codes, people_terms, vote_terms
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Design, Places, Term, build_design, stack_designs

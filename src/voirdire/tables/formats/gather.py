@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.anchors import Anchors
@@ -37,9 +37,6 @@ from voirdire.tables.formats.source import Source, leave_out_columns, open_sourc
 from voirdire.tables.formats.table_rows import COLUMNS, Rows
 from voirdire.tables.label_sets import ROWS
 from voirdire.tables.problems import nearest_name
-
-if TYPE_CHECKING:
-    from voirdire.tables.reading import Reading
 
 
 class Copies:
@@ -90,7 +87,7 @@ _MOST = 1_000  # rows that cannot be read, of which are told
 
 
 def gather_tables(
-    paths: Sequence[Any], how: Reading, folder: Path | None = None, *, unnamed: bool = False
+    paths: Sequence[Any], how: Any, folder: Path | None = None, *, unnamed: bool = False
 ) -> Imported:
     """As :func:`voirdire.tables.reading.read_as`, of several files and with all options."""
     if not paths:
@@ -211,7 +208,7 @@ def _faults_by_reason(faults: Sequence[Refused]) -> list[str]:
     ]
 
 
-def _open_source(path: Any, how: Reading) -> Any:
+def _open_source(path: Any, how: Any) -> Any:
     plain = isinstance(path, str | os.PathLike)
     return open_source(path, how.separator, how.sheet) if plain else opened_frame(path)
 

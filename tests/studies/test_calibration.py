@@ -85,7 +85,7 @@ STUDIES = [
     "calibration-unordered-contexts",
     "calibration-sharpness",
     "calibration-halo",
-    "calibration-continuous-halo",
+    "calibration-continuous",
     "calibration-families",
     "calibration-rankings",
     "calibration-rating-contexts",

@@ -289,3 +289,12 @@ def test_the_command_fits_a_table_and_takes_people_among_its_judges(tmp_path: Pa
     found = json.loads(CliRunner().invoke(app, words, catch_exceptions=False).stdout)
     assert (found["accept"] + found["ask"], found["known"], found["of_people"]) == (180, 120, 120)
     assert found["accept"] > 0
+
+
+def test_what_the_panel_alone_costs_is_not_said_where_nobody_checked_it() -> None:
+    labels, gold = panel(np.random.default_rng(0), items=40)
+    fit = voirdire.fit(labels, anchors=gold.head(20), method="map")
+    found = fit.escalate(gold.head(20), cost_human=1.0)
+    assert found.checked == 0
+    assert set(found.as_dict()["cost"]) == {"advised", "people"}
+    json.dumps(found.as_dict()["cost"], allow_nan=False)

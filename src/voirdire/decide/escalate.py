@@ -46,7 +46,8 @@ class Escalation:
     needed : int or None
         Where nothing is accepted: about how many it takes; None where no number would do.
     cost : dict or None
-        Expected, in the unit of the prices: ``advised``, ``people`` (all are asked), ``panel`` (nobody is).
+        Expected, in the unit of the prices: ``advised``, ``people`` (all are asked), ``panel`` (nobody is; where people checked
+        some).
     notes : tuple of str
     """
 
@@ -176,12 +177,9 @@ def escalate(
         costs = [_expected_cost(one, known, cost_human, cost_error) for one in held]
         everyone = cost_human * float((~known).sum())
         chosen = held[int(np.argmin(costs))] if costs and min(costs) < everyone else None
-        wrong = float((checked[known] == 0.0).mean()) if known.any() else float("nan")
-        cost = {
-            "advised": min([everyone, *costs]),
-            "people": everyone,
-            "panel": cost_error * wrong * float((~known).sum()),
-        }
+        cost = {"advised": min([everyone, *costs]), "people": everyone}
+        if known.any():
+            cost["panel"] = cost_error * float((checked[known] == 0.0).mean() * (~known).sum())
     accepted = np.zeros(len(right), dtype=bool) if chosen is None else claims.confidence >= chosen.threshold
     done = np.where(claims.taught | ~np.isnan(right), KNOWN, np.where(accepted, ACCEPT, ASK))
     about = {

@@ -33,7 +33,7 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 4, "second": "y", "winner": ["x", "x", "y", "x"]})
     >>> found = fit(table, model="bradley-terry", method="map")
-    >>> vote_residuals(found.problem, basis.posterior).r.shape
+    >>> vote_residuals(found.problem, found.posterior).r.shape
     (1, 1, 1)
     """
     votes = problem.coded_votes

@@ -8,8 +8,8 @@ from common import folds, shared, show
 from halves import halves
 
 import voirdire
-from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS
+from voirdire.kinds.request import Request
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from voirdire.kinds.joint_problem import encode_joint
-from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.problem import encode_labels
 from voirdire.kinds.rankings.problem import encode_rankings
+from voirdire.kinds.request import Request
 from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.kinds.votes.terms import with_terms

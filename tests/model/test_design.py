@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError
-from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS
+from voirdire.kinds.request import Request
 from voirdire.model.specs import load_model, model_names
 from voirdire.tables.rankings import read_rankings
 from voirdire.tables.scores import read_scores

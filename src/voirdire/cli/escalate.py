@@ -91,7 +91,9 @@ def _show_escalation(found: Escalation) -> None:
     if found.cost is not None:
         named = {"advised": "as advised", "people": "by people alone", "panel": "by the panel alone"}
         console.print_sentence(
-            "Expected cost: " + ", ".join(f"{cost:,.4g} {named[key]}" for key, cost in found.cost.items()) + "."
+            "Expected cost: "
+            + ", ".join(f"{cost:,.4g} {named[key]}" for key, cost in found.cost.items())
+            + "."
         )
     for note in found.notes:
         console.print_sentence(f"Note: {note}")

@@ -46,8 +46,8 @@ class Escalation:
     needed : int or None
         Where nothing is accepted: about how many it takes; None where no number would do.
     cost : dict or None
-        Expected, in the unit of the prices: ``advised``, ``people`` (all are asked), ``panel`` (nobody is; where people checked
-        some).
+        Expected, in the unit of the prices: ``advised``, ``people`` (all are asked), ``panel`` (nobody is;
+        where people checked some).
     notes : tuple of str
     """
 

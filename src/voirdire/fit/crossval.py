@@ -13,8 +13,9 @@ import numpy as np
 from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import read_answers
 from voirdire.kinds.answers import Seen
-from voirdire.kinds.kind import Kind, Request
+from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import KINDS, check_kind
+from voirdire.kinds.request import Request
 from voirdire.model.specs import Model, load_model, model_names
 from voirdire.parallel import run_in_order
 from voirdire.typing import Floats, Ints

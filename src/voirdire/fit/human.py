@@ -12,7 +12,8 @@ from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Inferred, Method
 from voirdire.infer.posterior import Mode
 from voirdire.kinds.human import ALONE, CUT, JOINT, MODES, Anchored, HumanAnswers, LeftOut
-from voirdire.kinds.kind import Kind, Request
+from voirdire.kinds.kind import Kind
+from voirdire.kinds.request import Request
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.people import check_people_not_judges, people_names
 from voirdire.typing import Floats

@@ -22,9 +22,9 @@ from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.human import MODES
-from voirdire.kinds.kind import Request
 from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.kinds.registry import FITS, KINDS, check_kind
+from voirdire.kinds.request import Request
 from voirdire.model.priors import Priors
 from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms

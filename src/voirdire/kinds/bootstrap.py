@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from voirdire.model.problem import Problem
 from voirdire.parallel import run_in_order
 from voirdire.typing import Floats, Ints
 
-if TYPE_CHECKING:
-    from voirdire.kinds.kind import Kind
-
 TOGETHER = 20  # refits in one compiled batch: more leave the processor's cache
 TASK = 2 * TOGETHER  # refits with one seed, by one process
 
@@ -29,7 +26,7 @@ Batch = tuple[int, np.random.SeedSequence]  # its refits, their seed
 
 
 def refit_in_batches(
-    kind: Kind[Any, Any], problem: Problem, mode: Floats, resamples: int, seed: int, how: tuple[Any, ...]
+    kind: Any, problem: Problem, mode: Floats, resamples: int, seed: int, how: tuple[Any, ...]
 ) -> Floats:
     """Modes of resampled tables, shape (resamples, size): batches with seeds of their own, in several processes.
 
@@ -41,7 +38,7 @@ def refit_in_batches(
     return np.concatenate(run_in_order(partial(_refit_batch, kind, problem, mode), batches, *how))
 
 
-def _refit_batch(kind: Kind[Any, Any], problem: Problem, mode: Floats, batch: Batch) -> Floats:
+def _refit_batch(kind: Any, problem: Problem, mode: Floats, batch: Batch) -> Floats:
     resamples, seed = batch
     return kind.refit_resampled(problem, mode, resamples, np.random.default_rng(seed))
 

@@ -29,7 +29,7 @@ from voirdire.tables.times import format_time
 from voirdire.typing import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    from voirdire.kinds.kind import Request
+    from voirdire.kinds.request import Request
 
 PERIODS = 8  # at most, of a term of time
 PERIOD = "period"

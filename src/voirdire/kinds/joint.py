@@ -15,11 +15,12 @@ from voirdire.kinds.answers import Answers, Calibration, Seen, Shares
 from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.joint_problem import JointProblem, all_checks, encode_joint
-from voirdire.kinds.kind import Kind, Packed, Request, Results, TableChange
+from voirdire.kinds.kind import Kind, Packed, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
+from voirdire.kinds.request import Request
 from voirdire.kinds.scores import results as score_results
 from voirdire.kinds.scores.draw import resample_scores as resampled_scores
 from voirdire.kinds.scores.kind import SCORES

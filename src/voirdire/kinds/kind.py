@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -27,15 +26,14 @@ from voirdire.kinds.quantities import (
     judge_quantities,
     parameter_quantities,
 )
+from voirdire.kinds.request import Request
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.density import Data
 from voirdire.model.problem import PANEL, TARGET, Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
-from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
-from voirdire.tables.covariates import covariate_columns, covariate_names
 from voirdire.tables.words import count_in_words
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
@@ -45,46 +43,6 @@ from voirdire.typing import Bools, Floats, Ints
 Results = dict[str, Callable[[Any, Posterior, float], Columns]]
 T = TypeVar("T")
 P = TypeVar("P", bound=Problem)
-
-
-@dataclass(frozen=True)
-class Request:
-    """Request of a fit beside the table and the model; see :func:`voirdire.fit`."""
-
-    criteria: object = None
-    anchors: object = None
-    anchor_mode: str | None = None
-    families: object = None
-    levels: Sequence[object] | None = None
-    classes: Sequence[object] | None = None
-    over: str = "new"
-    covariates: object = None
-    item_families: object = None
-    without_own_family: bool = False
-    by: str | None = None
-    order: str | None = None
-    positive: object = None
-    board: bool = False
-    about: str | None = None
-    judges: str | None = None
-    terms: tuple[TermRow, ...] = ()
-
-    @property
-    def asks_terms(self) -> bool:
-        """True if it asks for what no default model has: covariates, families of items, groups of contexts."""
-        of_items = self.item_families is not None and not self.without_own_family
-        return self.covariates is not None or of_items or self.by is not None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Columns that are read for it beside those that every table has, where a table has them."""
-        given = self.covariates
-        found = () if given is None else (*covariate_columns(given), *covariate_names(given))
-        found += () if self.by is None else (self.by,)
-        names = [name for row in self.terms for name in row.factors]
-        return tuple(
-            dict.fromkeys((*found, *names, *covariate_columns(names)))
-        )  # of votes also those of each item
 
 
 class Entrants(NamedTuple):

@@ -13,7 +13,7 @@ from voirdire.tables.families import read_families
 from voirdire.typing import Bools
 
 if TYPE_CHECKING:
-    from voirdire.kinds.kind import Request
+    from voirdire.kinds.request import Request
 
 
 def asked_families(
@@ -28,7 +28,7 @@ def asked_families(
 
     Examples
     --------
-    >>> from voirdire.kinds.kind import Request
+    >>> from voirdire.kinds.request import Request
     >>> asked_families(Request(families={"a": "big"}, item_families={"x": "big"}), ["a", "b"], ["x", "y"])
     ({'a': 'big', 'b': 'b'}, {'x': 'big', 'y': 'y'})
     """

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.default import order_predicts_better
 from voirdire.kinds.labels.kind import LABELS
+from voirdire.kinds.request import Request
 from voirdire.tables.labels import read_labels
 
 Simulated = Callable[..., tuple[pd.DataFrame, Any]]

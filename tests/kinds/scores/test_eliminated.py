@@ -11,8 +11,8 @@ from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.mode import find_mode
 from voirdire.infer.trust_region import minimise_trust_region
-from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS
+from voirdire.kinds.request import Request
 from voirdire.kinds.scores import density as scores_density
 from voirdire.kinds.scores import eliminated
 from voirdire.kinds.scores.eliminated import Eliminated, _Point

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS
+from voirdire.kinds.request import Request
 from voirdire.kinds.scores import halo
 from voirdire.kinds.scores.terms import with_learned_spread
 from voirdire.model.specs import load_model

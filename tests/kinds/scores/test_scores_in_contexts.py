@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.kinds.kind import Request
+from voirdire.kinds.request import Request
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores

@@ -14,7 +14,7 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.kinds.kind import Request
+from voirdire.kinds.request import Request
 from voirdire.kinds.votes.answers import evaluate_held_out
 from voirdire.kinds.votes.chances import AskedPairs, answer_probabilities
 from voirdire.kinds.votes.contexts import by_context, split_by_terms, why_contexts_left_out

@@ -24,11 +24,11 @@ import numpy as np
 
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.answers import predict_held_out
 from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.families import found_families
 from voirdire.kinds.labels.problem import encode_labels
+from voirdire.kinds.request import Request
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import Labels
 from voirdire.trust.dependence import effective_size

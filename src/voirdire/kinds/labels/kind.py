@@ -14,7 +14,7 @@ from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results, TableChange
+from voirdire.kinds.kind import Entrants, Kind, Packed, Results, TableChange
 from voirdire.kinds.labels import checks, results, systems
 from voirdire.kinds.labels.about import claimed_classes, describe_agreement, describe_thinning
 from voirdire.kinds.labels.answers import label_answers, label_calibration, score_held_out
@@ -36,6 +36,7 @@ from voirdire.kinds.labels.success import success_note as taken_for_success
 from voirdire.kinds.over_time import label_series
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.quantities import Quantities
+from voirdire.kinds.request import Request
 from voirdire.kinds.systems import check_context_scope, system_entrants, systems_and_contexts, systems_note
 from voirdire.model.problem import TARGET, list_names
 from voirdire.model.specs import Model

@@ -13,13 +13,14 @@ from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.further_terms import attach_terms, model_with_terms
-from voirdire.kinds.kind import Packed, Request, Results, TableChange
+from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.packing import pack_people, pack_rated, unpack_people, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.density import why_no_contexts, why_no_tastes
 from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings, ranked_items, ranking_outcomes
 from voirdire.kinds.rankings.problem import RankingsProblem, check_covariates_vary, encode_rankings
 from voirdire.kinds.rankings.results import judge_values, ranking_answers, score_held_out
+from voirdire.kinds.request import Request
 from voirdire.kinds.scores.weights import (
     OnCriteria,
     given_or_stored_criteria,

@@ -13,7 +13,7 @@ from voirdire.kinds.answers import Seen, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.further_terms import attach_terms
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.kind import Entrants, Packed, Request, Results, TableChange
+from voirdire.kinds.kind import Entrants, Packed, Results, TableChange
 from voirdire.kinds.over_time import score_series
 from voirdire.kinds.packing import (
     pack_people,
@@ -24,6 +24,7 @@ from voirdire.kinds.packing import (
 )
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
+from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.answers import score_answers, score_calibration, score_held_out

@@ -16,7 +16,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.further_terms import model_with_terms, why_no_families
-from voirdire.kinds.kind import Request
+from voirdire.kinds.request import Request
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.density import WITH_SPREADS, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts

@@ -9,10 +9,11 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.human import CUT, HumanAnswers
-from voirdire.kinds.kind import Packed, Request, Results, TableChange
+from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.over_time import vote_series
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.people import Preference, people_reliability
+from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note, criterion_table
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.votes import adjusted, checks, groups, position, results

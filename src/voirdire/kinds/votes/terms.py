@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from voirdire.errors import InputError
 from voirdire.kinds.further_terms import FAMILY, attach_terms, model_with_terms
-from voirdire.kinds.kind import Request
+from voirdire.kinds.request import Request
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import NormalStrength
 from voirdire.tables.counts import Votes

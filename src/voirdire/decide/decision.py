@@ -21,10 +21,11 @@ import numpy as np
 
 from voirdire.decide.pairs import Pairs, compare_pairs
 from voirdire.decide.prospects import (
+    POWER,
     Choice,
     cheapest_choice,
     expected_loss,
-    information_growth_factor,
+    least_growth_factor,
     people_needed,
     read_prices,
 )
@@ -64,7 +65,7 @@ class Decision:
     left_out : int
         Items that were not compared, because too many others are likelier to be the best.
     next : list of dict
-        What would settle the first place, each by itself: ``of`` ("votes" of the same kind, "contexts" or "judges"
+        What would settle the first place, each by itself: ``of`` ("votes" in the same contexts, "contexts" or "judges"
         asked as much as those there are) and ``more`` (None: beyond 100 times what there is, or scores are about
         people, which no answer of judges tells). Where scores are about people the last is of "answers of people", each
         to which is better, the leader or one of the others that share its place.
@@ -135,8 +136,8 @@ class Decision:
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)}{self._people_sentence()} would settle it, were the differences what they "
-            "seem now (voirdire plan --apart reckons with smaller ones, too)."
+            f"About {' or '.join(known)}{self._people_sentence()} would settle it with probability {POWER:g}, as far "
+            "as differences may be smaller than they seem."
         )
 
     def _people_sentence(self) -> str:
@@ -242,7 +243,7 @@ def people_needed_between(
 ) -> float | None:
     """Count people's answers to which of two items is better until they are distinguishable; None for no number."""
     preference = people_preference(fit, two)
-    return None if preference is None else people_needed(median, deviation, t, preference)
+    return None if preference is None else people_needed(median, deviation, t, preference)[0]
 
 
 def people_preference(fit: Fit, two: tuple[str, str]) -> Preference | None:
@@ -285,14 +286,14 @@ def _largest_factor(
 ) -> float | None:
     """Factor of answers, contexts or judges that distinguishes the leader from all others; None beyond all hope.
 
-    More judges of the same contexts leave open what other contexts would say.
+    More answers or judges of the same contexts leave open what other contexts would say.
     """
     worst = 1.0
     for i in others:
         median, deviation = float(pairs.median[leader, i]), float(pairs.deviation[leader, i])
         pair = names[leader], names[i]
-        stays = deviation_between_contexts(fit, entrants, pair, deviation) if of == "judges" else 0.0
-        factor = information_growth_factor(median, deviation, pairs.t, stays)
+        stays = 0.0 if of == "contexts" else deviation_between_contexts(fit, entrants, pair, deviation)
+        factor, _ = least_growth_factor(median, deviation, pairs.t, stays)
         if factor is None:
             return None
         worst = max(worst, factor)

@@ -120,7 +120,8 @@ def fit(
     method: Annotated[
         Method,
         typer.Option(
-            help="auto: laplace, and where that does not hold its draws moved until they are the posterior's, or nuts; "
+            help="auto: laplace, and where that does not hold its draws moved until they are the posterior's (the "
+            "result's method is hmc, which only auto gives), or nuts; "
             "laplace: intervals at once; nuts: sample the posterior; map: the mode, no intervals; "
             "adam: the estimator of MAPLE's paper, no prior, no intervals (votes, --model maple or crowd-bt)."
         ),

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -274,7 +275,15 @@ def _answers_needed(
         ]
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
         return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
-    factors = {of: _largest_factor(fit, entrants, pairs, names, leader, others, of) for of in there}
+    between = cache(
+        lambda i: deviation_between_contexts(
+            fit, entrants, (names[leader], names[i]), float(pairs.deviation[leader, i])
+        )
+    )
+    factors = {
+        of: _largest_factor(pairs, leader, others, (lambda i: 0.0) if of == "contexts" else between)
+        for of in there
+    }
     return [
         {"of": of, "more": None if factor is None else ceil((factor - 1.0) * there[of])}
         for of, factor in factors.items()
@@ -282,18 +291,17 @@ def _answers_needed(
 
 
 def _largest_factor(
-    fit: Fit, entrants: Entrants, pairs: Pairs, names: Sequence[str], leader: int, others: list[int], of: str
+    pairs: Pairs, leader: int, others: list[int], stays: Callable[[int], float]
 ) -> float | None:
     """Factor of answers, contexts or judges that distinguishes the leader from all others; None beyond all hope.
 
-    More answers or judges of the same contexts leave open what other contexts would say.
+    ``stays`` is the part of a deviation that is left whatever is asked: more answers or judges of the same contexts
+    leave open what other contexts would say.
     """
     worst = 1.0
     for i in others:
         median, deviation = float(pairs.median[leader, i]), float(pairs.deviation[leader, i])
-        pair = names[leader], names[i]
-        stays = 0.0 if of == "contexts" else deviation_between_contexts(fit, entrants, pair, deviation)
-        factor, _ = least_growth_factor(median, deviation, pairs.t, stays)
+        factor, _ = least_growth_factor(median, deviation, pairs.t, stays(i))
         if factor is None:
             return None
         worst = max(worst, factor)

@@ -58,6 +58,12 @@ def context_columns(problem: Problem, contexts: Sequence[str], posterior: Poster
     return columns | dict(zip(("strength", "low", "high", "p_best"), (p.ravel() for p in parts), strict=True))
 
 
+def of_items(values: Values, items: Sequence[int]) -> Values:
+    """Values of which those of strengths are of some items alone."""
+    strength, context = values["strength"][..., items], values["context_strength"][..., items, :]
+    return {**values, "strength": strength, "context_strength": context}
+
+
 def context_strengths(density: LogDensity, values: Values) -> Floats:
     """Shape (..., contexts, items), each context's strengths with sum zero."""
     strength = values["strength"][..., None] + values["context_strength"]

@@ -17,6 +17,7 @@ from voirdire.kinds.answers import Answers, Seen
 from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.human import HumanAnswers
+from voirdire.kinds.in_contexts import context_strengths, of_items
 from voirdire.kinds.page_words import PageWords
 from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shown_draws
 from voirdire.kinds.preference import Preference
@@ -381,11 +382,12 @@ class Kind(ABC, Generic[T, P]):
 
     def context_difference_variance(self, problem: P, posterior: Posterior, items: tuple[str, str]) -> float:
         """Variance, over contexts like those of a table, of how far two entrants are apart; 0 without contexts."""
-        found = self.in_contexts(problem, posterior)
-        if found is None:
+        values = posterior.values
+        if values is None or "context_strength" not in values:
             return 0.0
-        one, other = (problem.items.index(item) for item in items)
-        return float((found[:, :, one] - found[:, :, other]).var(axis=1, ddof=1).mean())
+        two = [problem.items.index(item) for item in items]
+        apart = np.diff(context_strengths(problem.density, of_items(values, two)), axis=-1)[..., 0]
+        return float(apart.var(axis=1, ddof=1).mean())
 
     def uses_families(self, problem: P) -> bool:
         """True if the model of a problem knows families of judges by itself."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.pairs import Pairs, compare_pairs
+from voirdire.decide.pairs import Pairs, compare_pairs, even_pairs
 from voirdire.decide.prospects import (
     POWER,
     Choice,
@@ -209,7 +209,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])
         draws, rows = draws[:, kept], [rows[at] for at in kept]
     level = 0.5 * (1.0 + fit.prob)
-    pairs = compare_pairs(draws, level)
+    pairs = even_pairs(compare_pairs(draws, level), _items_alike(rows))
     items = tuple(row["item"] for row in rows)
     shared = np.flatnonzero(pairs.first)
     leader = int(shared[0])
@@ -226,6 +226,17 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         None if known is None else cheapest_choice(entrants.draws, known, entrants.names, margin, level),
         "items" if set(entrants.names) <= set(fit.problem.items) else "systems",
     )
+
+
+def _items_alike(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """Places of items that the table treats alike, by group: tables of results have the same of them to the last digit.
+
+    See :mod:`voirdire.kinds.twins`.
+    """
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for at, row in enumerate(rows):
+        places.setdefault(tuple(row[name] for name in ("score", "low", "high", "p_best")), []).append(at)
+    return [group for group in places.values() if len(group) > 1]
 
 
 def _round_up(count: int) -> int:

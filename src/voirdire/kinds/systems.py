@@ -57,7 +57,7 @@ def why_means(table: Rated) -> str | None:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [("a", x, s, 1.5) for x in ("p", "q") for s in ("one", "two")]
     >>> why_means(read_scores(pd.DataFrame(rows, columns=["judge", "context", "system", "score"])))
-    "one judge scores every answer once, so that nothing tells its noise from what the answer is worth"
+    'one judge scores every answer once, so that nothing tells its noise from what the answer is worth'
     """
     if len(table.judges) > 1 or systems_and_contexts(table) is None:
         return None

@@ -15,7 +15,6 @@ import voirdire
 from voirdire.cli import app
 from voirdire.decide.board import board, clear_wins, shortest_cycle
 from voirdire.errors import InputError
-from voirdire.planning.apart import plan_to_distinguish
 from voirdire.tables.votes import read_votes
 
 
@@ -128,11 +127,10 @@ def test_a_board_says_what_is_told() -> None:
 
 def test_more_votes_are_as_many_as_it_takes() -> None:
     """Ten times the votes of a table whose neighbours need less than that tell them apart."""
-    table = panel(np.array([0.45, 0.0]), 160, seed=2).assign(judge="ann")
-    fit = voirdire.fit(table, model="bradley-terry")
-    needed = board(fit)["next"][0]["more_votes"]
-    assert 0 < needed < 160 * 99
-    assert needed == fit.decide().next[0]["more"] == plan_to_distinguish(fit).rows[0]["more"]  # one rule
+    table = panel(np.array([0.35, 0.0]), 160, seed=2).assign(judge="ann")
+    one = board(voirdire.fit(table, model="bradley-terry"))
+    needed = one["next"][0]["more_votes"]
+    assert 0 < needed < 160 * 9
     more = pd.concat([table] * int(np.ceil(1.1 * needed / 160 + 1)))
     assert board(voirdire.fit(more, model="bradley-terry"))["next"][0]["apart"]
 

@@ -62,21 +62,22 @@ def log_chance(difference: np.ndarray, answers: Preference, better: float, worse
     ("median", "sd", "answers"),
     [(1.0, 0.8, Preference()), (0.4, 0.6, Preference(coin=0.97)), (2.0, 3.0, Preference(scale=1.7))],
 )
-def test_after_so_many_answers_the_two_are_distinguishable_as_often_as_is_said(
+def test_the_count_is_that_of_draws_weighed_by_the_likelihood(
     median: float, sd: float, answers: Preference
 ) -> None:
-    t, rng = 3.0, np.random.default_rng(0)
-    found, probability = people_needed(median, sd, t, answers)
-    assert found is not None
-    count, reached = int(np.ceil(found)), []
-    draws = rng.normal(median, sd, 100_000)
-    for true in rng.normal(median, sd, 300):  # the difference may be smaller than it seems
-        p = float(np.exp(log_chance(np.array(true), answers, 1.0, 0.0)))
-        better = rng.binomial(count, p)
-        weighed = log_chance(draws, answers, better, count - better)
-        centre, below = deviation(draws, weighed)
-        reached.append(abs(centre) >= t * below)
-    assert abs(np.mean(reached) - probability) < 0.08  # the information is that of the difference as it seems
+    t = 3.0
+    draws = np.random.default_rng(0).normal(median, sd, 400_000)
+    p = float(np.exp(log_chance(np.array(median), answers, 1.0, 0.0)))
+
+    def apart(n: float) -> float:
+        centre, below = deviation(draws, log_chance(draws, answers, n * p, n * (1.0 - p)))
+        return centre / below
+
+    low, high = 1.0, 20_000.0
+    while high / low > 1.01:
+        middle = np.sqrt(low * high)
+        low, high = (middle, high) if apart(middle) < t else (low, middle)
+    assert people_needed(median, sd, t, answers) == pytest.approx(high, rel=0.12)
 
 
 def promise(seed: int) -> list[bool]:
@@ -102,7 +103,7 @@ def promise(seed: int) -> list[bool]:
         )
         answers = people_preference(fit, (leader, other))
         assert answers is not None
-        count = int(np.ceil(people_needed(m, s, t, answers)[0] or 0))
+        count = int(np.ceil(people_needed(m, s, t, answers) or 0))
         total += count
         p = float(np.exp(log_chance(np.array(m), answers, 1.0, 0.0)))
         better = rng.binomial(count, p)

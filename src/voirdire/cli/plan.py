@@ -12,10 +12,9 @@ from voirdire.cli import console
 from voirdire.cli.options import About, AboutWhat, Anchors, Cluster
 from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.cli.simulate import readable_table
-from voirdire.decide.prospects import POWER
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.planning.apart import plan_to_distinguish
+from voirdire.planning.apart import POWER, plan_to_distinguish
 from voirdire.planning.rankings import plan_rankings
 from voirdire.planning.votes import plan as run
 from voirdire.tables.numbers import read_number

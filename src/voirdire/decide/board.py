@@ -21,15 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.decision import (
-    Decision,
-    decide,
-    deviation_between_contexts,
-    is_about_people,
-    people_needed_between,
-)
+from voirdire.decide.decision import Decision, decide, is_about_people, people_needed_between
 from voirdire.decide.pairs import compare_pairs
-from voirdire.decide.prospects import least_growth_factor, rank_probabilities
+from voirdire.decide.prospects import information_growth_factor, rank_probabilities
 from voirdire.decide.reference import reference_rates
 from voirdire.kinds.kind import Entrants
 from voirdire.tables.counts import Votes
@@ -249,14 +243,13 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
         row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
             median, deviation = float(pairs.median[at, at + 1]), float(pairs.deviation[at, at + 1])
-            there = {} if votes is None else {"votes": votes.rows}
-            there |= {"contexts": entrants.contexts} if entrants.contexts else {}
-            for of, size in there.items():
-                alone = of == "votes" and not is_about_people(fit)
-                stays = deviation_between_contexts(fit, entrants, (one, other), deviation) if alone else 0.0
-                factor, _ = least_growth_factor(median, deviation, pairs.t, stays)
-                factor = None if is_about_people(fit) else factor
-                row[f"more_{of}"] = None if factor is None else int(np.ceil((factor - 1.0) * size))
+            factor = None if is_about_people(fit) else information_growth_factor(median, deviation, pairs.t)
+            if votes is not None:
+                row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
+            if entrants.contexts:
+                row["more_contexts"] = (
+                    None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
+                )
         if not row["apart"] and is_about_people(fit):
             place = (at, at + 1)
             found = people_needed_between(

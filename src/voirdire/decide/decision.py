@@ -22,11 +22,10 @@ import numpy as np
 
 from voirdire.decide.pairs import Pairs, compare_pairs, even_pairs
 from voirdire.decide.prospects import (
-    POWER,
     Choice,
     cheapest_choice,
     expected_loss,
-    least_growth_factor,
+    information_growth_factor,
     people_needed,
     read_prices,
 )
@@ -66,7 +65,7 @@ class Decision:
     left_out : int
         Items that were not compared, because too many others are likelier to be the best.
     next : list of dict
-        What would settle the first place, each by itself: ``of`` ("votes" in the same contexts, "contexts" or "judges"
+        What would settle the first place, each by itself: ``of`` ("votes" of the same kind, "contexts" or "judges"
         asked as much as those there are) and ``more`` (None: beyond 100 times what there is, or scores are about
         people, which no answer of judges tells). Where scores are about people the last is of "answers of people", each
         to which is better, the leader or one of the others that share its place.
@@ -137,8 +136,8 @@ class Decision:
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)}{self._people_sentence()} would settle it with probability {POWER:g}, as far "
-            "as differences may be smaller than they seem."
+            f"About {' or '.join(known)}{self._people_sentence()} would settle it, were the differences what they "
+            "seem now (voirdire plan --apart reckons with smaller ones, too)."
         )
 
     def _people_sentence(self) -> str:
@@ -255,7 +254,7 @@ def people_needed_between(
 ) -> float | None:
     """Count people's answers to which of two items is better until they are distinguishable; None for no number."""
     preference = people_preference(fit, two)
-    return None if preference is None else people_needed(median, deviation, t, preference)[0]
+    return None if preference is None else people_needed(median, deviation, t, preference)
 
 
 def people_preference(fit: Fit, two: tuple[str, str]) -> Preference | None:
@@ -292,7 +291,7 @@ def _answers_needed(
         )
     )
     factors = {
-        of: _largest_factor(pairs, leader, others, (lambda i: 0.0) if of == "contexts" else between)
+        of: _largest_factor(pairs, leader, others, between if of == "judges" else (lambda i: 0.0))
         for of in there
     }
     return [
@@ -306,13 +305,13 @@ def _largest_factor(
 ) -> float | None:
     """Factor of answers, contexts or judges that distinguishes the leader from all others; None beyond all hope.
 
-    ``stays`` is the part of a deviation that is left whatever is asked: more answers or judges of the same contexts
-    leave open what other contexts would say.
+    ``stays`` is the part of a deviation that is left whatever is asked: more judges of the same contexts leave open
+    what other contexts would say.
     """
     worst = 1.0
     for i in others:
         median, deviation = float(pairs.median[leader, i]), float(pairs.deviation[leader, i])
-        factor, _ = least_growth_factor(median, deviation, pairs.t, stays(i))
+        factor = information_growth_factor(median, deviation, pairs.t, stays(i))
         if factor is None:
             return None
         worst = max(worst, factor)

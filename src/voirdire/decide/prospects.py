@@ -1,25 +1,20 @@
 """Cost of a choice, places where every item may stand, and answers needed to distinguish two items.
 
-The difference of two items has the posterior median m and the deviation s (of :class:`voirdire.decide.pairs.Pairs`), of
-which a part e stays however many answers are added (of votes in the same contexts, or of more judges there, what
-contexts leave open). With f times the answers the deviation is s_f = (e^2 + (s^2 - e^2) / f)^(1/2), and, as a posterior
-mean is a martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are distinguishable with
-probability
+Where scores are about people, the gap between these and a panel is in the deviation s of a difference with the median
+m, and no answer of the panel takes it away. n answers of people to which of the two is better, each with the
+information i of the difference (:class:`voirdire.kinds.preference.Preference`), leave the deviation
+(1 / s^2 + n i)^(-1/2): the two are t deviations apart from
 
-    P(f) = Phi((|m| - t s_f) / v) + Phi((-|m| - t s_f) / v),   v = (s^2 - s_f^2)^(1/2)
+    n = (t^2 / m^2 - 1 / s^2) / i(m)
 
-(expected power: O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4), which knows that the difference
-may be smaller than it seems. With a margin d, the smallest difference that matters, answers are enough, too, where the
-difference is surely no larger, |median| + t s_f <= d, which adds Phi((a - |m|) / v) - Phi((-a - |m|) / v) with
-a = d - t s_f, and is certain, one way or the other, from 2 t s_f <= d on. Where scores are about people all of s stays,
-whatever the panel answers, and people's answers to which of the two is better, each with the information i
-(:class:`voirdire.kinds.preference.Preference`), multiply what is known by f = 1 + n s^2 i.
+answers on, the difference being what it seems now.
 
 The cheapest item that is not worse than the best by more than a margin.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
@@ -185,68 +180,34 @@ def expected_loss(draws: Floats) -> Floats:
     return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
 
 
-POWER = 0.8
-CAUTION = 0.9  # probability planned for: the same t and a normal posterior are taken for the larger table
+def information_growth_factor(median: float, deviation: float, t: float, stays: float = 0.0) -> float | None:
+    """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
 
-
-def least_growth_factor(
-    median: float, deviation: float, t: float, stays: float = 0.0, margin: float = 0.0, most: float = HOPELESS
-) -> tuple[float | None, float]:
-    """Least factor of what is known at which two items are distinguishable with probability `POWER`; see the module.
-
-    Parameters
-    ----------
-    median, deviation : float
-        Of the difference (:class:`.Pairs`).
-    t : float
-        Deviations from which a difference is said.
-    stays : float
-        Part of the deviation that stays however many answers are added.
-    margin : float
-        Smallest difference that matters: items that are surely no further apart are settled, too.
-    most : float
-        Largest factor that is looked at.
-
-    Returns
-    -------
-    factor : float or None
-        None where none up to ``most`` is enough.
-    probability : float
-        With it; without one the highest.
+    The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
+    what is uncertain), but for the part that ``stays``; the difference is taken to be what it is now.
 
     Examples
     --------
-    >>> factor, probability = least_growth_factor(1.0, 0.5, 3.0)
-    >>> round(factor, 1), round(probability, 2), least_growth_factor(1.0, 0.5, 3.0, stays=0.4)[0]
-    (15.1, 0.9, None)
+    >>> information_growth_factor(1.0, 0.5, 3.0), information_growth_factor(1.0, 0.5, 3.0, stays=0.4)
+    (2.25, None)
     """
-    from scipy.special import ndtr
-
-    m, s = abs(median), deviation
-    f = np.geomspace(min(1.01, most), most, 2000)
-    left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
-    v = np.sqrt(np.maximum(s**2 - left**2, 1e-300))
-    p = ndtr((m - t * left) / v) + ndtr((-m - t * left) / v)
-    inside = np.maximum(margin - t * left, 0.0)
-    p = np.where(inside >= t * left, 1.0, p + ndtr((inside - m) / v) - ndtr((-inside - m) / v))
-    reached = np.flatnonzero(p >= CAUTION)
-    return (float(f[reached[0]]), float(p[reached[0]])) if len(reached) else (None, float(p.max()))
+    if not deviation or math.isclose(median, 0.0):
+        return None
+    falls = (median / t) ** 2 - stays**2  # to what the part of the variance that does not stay must fall
+    factor = (deviation**2 - stays**2) / falls if falls > 0.0 else math.inf
+    return factor if factor <= HOPELESS else None
 
 
-def people_needed(
-    median: float, deviation: float, t: float, preference: Preference, margin: float = 0.0
-) -> tuple[float | None, float]:
-    """Count people's answers until two items are distinguishable, None beyond :data:`MOST_PEOPLE`; the probability.
+def people_needed(median: float, deviation: float, t: float, preference: Preference) -> float | None:
+    """Count people's answers until a difference is ``t`` deviations; None beyond :data:`MOST_PEOPLE`.
 
     Examples
     --------
-    >>> count, probability = people_needed(1.0, 0.5, 3.0, Preference())
-    >>> round(count), round(probability, 2)
-    (286, 0.9)
+    >>> round(people_needed(1.0, 0.5, 3.0, Preference()), 1)  # 9 - 4 over sigmoid(1) sigmoid(-1)
+    25.4
     """
-    of_one = deviation**2 * preference.information(abs(median))  # what an answer adds to what is known
-    if not of_one:
-        return None, 0.0
-    most = 1.0 + MOST_PEOPLE * of_one
-    factor, probability = least_growth_factor(median, deviation, t, 0.0, margin, most)
-    return None if factor is None else (factor - 1.0) / of_one, probability
+    information = preference.information(abs(median))
+    if not deviation or not information or math.isclose(median, 0.0):
+        return None
+    needed = max((t / median) ** 2 - deviation**-2.0, 0.0) / information
+    return needed if needed <= MOST_PEOPLE else None

@@ -1,6 +1,19 @@
 """Plan until two items are distinguishable: how many more answers a pilot table needs, by its own posterior.
 
-By the rule of :mod:`voirdire.decide.prospects`, which decisions and boards go by, too.
+The difference of two items has the posterior median m and the deviation s (of :class:`voirdire.decide.pairs.Pairs`), of
+which a part e stays however many answers are added (of votes in the same contexts, or of more judges there, what
+contexts leave open). With f times the answers the deviation is s_f = (e^2 + (s^2 - e^2) / f)^(1/2), and, as a posterior
+mean is a martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are distinguishable with
+probability
+
+    P(f) = Phi((|m| - t s_f) / v) + Phi((-|m| - t s_f) / v),   v = (s^2 - s_f^2)^(1/2)
+
+(expected power: O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4), which knows that the difference
+may be smaller than it seems. With a margin d, the smallest difference that matters, answers are enough, too, where the
+difference is surely no larger, |median| + t s_f <= d, which adds Phi((a - |m|) / v) - Phi((-a - |m|) / v) with
+a = d - t s_f, and is certain, one way or the other, from 2 t s_f <= d on. Where scores are about people all of s stays,
+whatever the panel answers, and people's answers to which of the two is better, each with the information i, multiply
+what is known by f = 1 + n s^2 i.
 """
 
 from __future__ import annotations
@@ -9,13 +22,15 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from voirdire.decide.decision import (
     PEOPLE,
     deviation_between_contexts,
     is_about_people,
     people_preference,
 )
-from voirdire.decide.prospects import HOPELESS, POWER, least_growth_factor, people_needed
+from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
@@ -24,6 +39,9 @@ from voirdire.tables.words import count_in_words
 if TYPE_CHECKING:
     from voirdire.decide.decision import Decision
     from voirdire.kinds.fit import Fit
+
+POWER = 0.8
+CAUTION = 0.9  # probability planned for: the same t and a normal posterior are taken for the larger table
 
 
 @dataclass(frozen=True)
@@ -126,13 +144,15 @@ def plan_to_distinguish(
     about_people, rows = is_about_people(fit), []
     for of, there, stays in ways:
         part = s if about_people else stays
-        factor, probability = least_growth_factor(m, s, decision.pairs.t, part, matters)
+        factor, probability = _least_factor(abs(m), s, part, decision.pairs.t, matters)
         more = None if factor is None else ceil((factor - 1.0) * there)
         rows.append({"of": of, "there": there, "more": more, "probability": probability})
     people = people_preference(fit, items) if about_people else None
     if people is not None:
-        count, probability = people_needed(m, s, decision.pairs.t, people, matters)
-        more = None if count is None else ceil(count)
+        of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
+        most = 1.0 + MOST_PEOPLE * of_one
+        factor, probability = _least_factor(abs(m), s, 0.0, decision.pairs.t, matters, most)
+        more = None if factor is None else ceil((factor - 1.0) / of_one)
         rows.append({"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability})
     return ApartPlan(items, rows, False, margin)
 
@@ -154,3 +174,19 @@ def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int,
     if problems:
         raise InputError(problems)
     return names.index(two[0]), names.index(two[1])
+
+
+def _least_factor(
+    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = HOPELESS
+) -> tuple[float | None, float]:
+    """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
+    from scipy.special import ndtr
+
+    f = np.geomspace(min(1.01, most), most, 2000)
+    left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
+    v = np.sqrt(np.maximum(s**2 - left**2, 1e-300))
+    p = ndtr((m - t * left) / v) + ndtr((-m - t * left) / v)
+    inside = np.maximum(margin - t * left, 0.0)
+    p = np.where(inside >= t * left, 1.0, p + ndtr((inside - m) / v) - ndtr((-inside - m) / v))
+    reached = np.flatnonzero(p >= CAUTION)
+    return (float(f[reached[0]]), float(p[reached[0]])) if len(reached) else (None, float(p.max()))

@@ -369,3 +369,24 @@ def test_a_panel_that_may_be_wrong_as_a_whole_is_wrong_once() -> None:
     )  # the others hold so much more surely
     draws[:260] = -np.abs(draws[:260, :1]) * np.linspace(1.0, -1.0, 6)  # 6.5%: more than is allowed
     assert not compare_pairs(draws, 0.95).better.any()
+
+
+@pytest.mark.parametrize("kind", ["votes", "scores"])
+def test_items_that_a_table_treats_alike_have_the_same_ranks(kind: str) -> None:
+    differ = 0
+    for won in (38, 39, 40):
+        won_rows = [("a", x, "z", x if n < won else "z") for x in ("x", "y") for n in range(60)]
+        table = pd.DataFrame(won_rows, columns=["judge", "first", "second", "winner"])
+        how: dict[str, Any] = {"model": "bradley-terry"}
+        if kind == "scores":
+            said = [(f"j{n}", x, 3 + (x != "z") * (n < won - 30) + n % 2) for n in range(20) for x in "xyz"]
+            table, how = pd.DataFrame(said, columns=["judge", "item", "score"]), {}
+        for seed in range(3):
+            fit = voirdire.fit(table, method="laplace", seed=seed, **how)
+            ranks = fit.decide().ranks
+            assert ranks["x"] == ranks["y"]
+            entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
+            low, high = compare_pairs(entrants.draws, 0.95).ranks
+            one, other = entrants.names.index("x"), entrants.names.index("y")
+            differ += (low[one], high[one]) != (low[other], high[other])
+    assert differ or kind == "scores"  # by the Monte Carlo error of single pairs

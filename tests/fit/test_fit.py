@@ -286,6 +286,7 @@ def test_draws_carry_names(result: Fit) -> None:
     ("arguments", "expected"),
     [
         ({"method": "mcmc"}, "method 'mcmc' is none of auto, laplace, nuts, map"),
+        ({"method": "hmc"}, "hmc is what 'auto' does where laplace does not hold: take 'auto'"),
         ({"sampler": "stan"}, "sampler 'stan' is none of numpyro, nutpie, pymc"),
         ({"prob": 1.2}, "prob 1.2 is not between 0 and 1"),
         ({"prob": 0.0}, "prob 0.0"),

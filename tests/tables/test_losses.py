@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire import InputError, read
+from voirdire import InputError, fit, read
 from voirdire.notices import listen_for_notes
 from voirdire.tables.detect import read_table
 from voirdire.tables.reading import BESIDE
@@ -291,7 +292,8 @@ def test_answers_of_two_systems_to_one_example_are_two_items(tmp_path: Path) -> 
         ("grader,task_id,passed\na,x,true\nb,x,false\na,y,true\n", "--map label=passed"),
         ("rater,prompt,response_id,rating\na,p,r,1\nb,p,r,2\n", "--map item=response_id"),
         ("prompt_id,response_id,score\np,r,1\n", "--map item=response_id --set judge=NAME"),
-        ("Results,,\njudge,item,score\na,x,1\n", "a line below holds 'judge'"),
+        ("Results,,\njudge,item,score\na,x,1\n", "line 2 holds 'judge'"),
+        ("Results of May\n\n\njudge,item,score\na,x,1\n", "if it names the columns, delete lines 1 to 3"),
         ("model_a,model_b,preference\nx,y,A\ny,x,tie\nx,y,B\n", "--winners A=first,B=second,tie=tie"),
     ],
 )
@@ -338,3 +340,25 @@ def test_half_of_a_character_is_written_out_where_it_is_refused(tmp_path: Path) 
     assert found.refused["reason"].tolist() == ["score '\\ud800' is no number"]
     with pytest.warns(UserWarning, match="1 answer is in no table"):
         found.say()
+
+
+def test_a_winner_called_first_names_no_columns(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read(written(tmp_path, "one,other,better\nx,y,first\ny,x,second\n"))
+    assert "delete line" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_rows_are_named_with_the_lines_of_the_file_by_every_reader(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"t.{ending}"
+    text = 'judge,item,score,note\na,x,1,"two\nlines"\nb,x,2,"two\nlines"\n\n b,y,3,-\n'
+    path.write_text(text if ending == "csv" else text.replace(",", "\t"))
+    said = "row 3 (line 7): judge ' b' has white space at an end"
+    with pytest.raises(InputError, match=re.escape(said)):
+        fit(path)
+    with pytest.raises(InputError, match=re.escape(said)):
+        fit(read(path))
+    path.write_text(path.read_text().replace(" b", ""))
+    with pytest.raises(InputError, match=r"row 3 \(line 7\): judge is empty"):
+        fit(path)
+    assert read(path).refused["place"].tolist() == [f"t.{ending}:7"]

@@ -291,8 +291,8 @@ def test_ragged_lines_and_bad_cells_of_a_csv_are_told_together(csv_file) -> None
         "my votes: lines 4 and 10: 3 fields, where the header has 4",
         "my votes: line 7: 2 fields, where the header has 4",
         "my votes: line 8: 5 fields, where the header has 4",
-        "my votes: row 3: winner 'q' is neither 'first', 'second', 'tie' nor one of the two items 'x', 'y'",
-        "my votes: row 6: judge is empty",
+        "my votes: row 3 (line 5): winner 'q' is neither 'first', 'second', 'tie' nor one of the two items 'x', 'y'",
+        "my votes: row 6 (line 9): judge is empty",
     )
 
 

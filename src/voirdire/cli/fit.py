@@ -75,9 +75,9 @@ def fit(
         rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), joint-position for votes and
         scores.
     method
-        auto: laplace, and where that does not hold its draws moved until they are the posterior's, or nuts; laplace:
-        intervals at once; nuts: sample the posterior; map: the mode, no intervals; adam: the estimator of MAPLE's
-        paper, no prior, no intervals (votes, --model maple or crowd-bt).
+        auto: laplace, and where that does not hold its draws moved until they are the posterior's (the result's
+        method is hmc, which only auto gives), or nuts; laplace: intervals at once; nuts: sample the posterior; map: the
+        mode, no intervals; adam: the estimator of MAPLE's paper, no prior, no intervals (votes, --model maple or crowd-bt).
     prior : SECTION.KEY=VALUE
         Change a number of the model's prior; repeatable.
     anchor_mode

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.pairs import Pairs, compare_pairs
+from voirdire.decide.pairs import Pairs, compare_pairs, even_pairs
 from voirdire.decide.prospects import (
     Choice,
     cheapest_choice,
@@ -207,7 +208,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])
         draws, rows = draws[:, kept], [rows[at] for at in kept]
     level = 0.5 * (1.0 + fit.prob)
-    pairs = compare_pairs(draws, level)
+    pairs = even_pairs(compare_pairs(draws, level), _items_alike(rows))
     items = tuple(row["item"] for row in rows)
     shared = np.flatnonzero(pairs.first)
     leader = int(shared[0])
@@ -224,6 +225,17 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         None if known is None else cheapest_choice(entrants.draws, known, entrants.names, margin, level),
         "items" if set(entrants.names) <= set(fit.problem.items) else "systems",
     )
+
+
+def _items_alike(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """Places of items that the table treats alike, by group: tables of results have the same of them to the last digit.
+
+    See :mod:`voirdire.kinds.twins`.
+    """
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for at, row in enumerate(rows):
+        places.setdefault(tuple(row[name] for name in ("score", "low", "high", "p_best")), []).append(at)
+    return [group for group in places.values() if len(group) > 1]
 
 
 def _round_up(count: int) -> int:
@@ -271,7 +283,15 @@ def _answers_needed(
         ]
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
         return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
-    factors = {of: _largest_factor(fit, entrants, pairs, names, leader, others, of) for of in there}
+    between = cache(
+        lambda i: deviation_between_contexts(
+            fit, entrants, (names[leader], names[i]), float(pairs.deviation[leader, i])
+        )
+    )
+    factors = {
+        of: _largest_factor(pairs, leader, others, between if of == "judges" else (lambda i: 0.0))
+        for of in there
+    }
     return [
         {"of": of, "more": None if factor is None else ceil((factor - 1.0) * there[of])}
         for of, factor in factors.items()
@@ -279,18 +299,17 @@ def _answers_needed(
 
 
 def _largest_factor(
-    fit: Fit, entrants: Entrants, pairs: Pairs, names: Sequence[str], leader: int, others: list[int], of: str
+    pairs: Pairs, leader: int, others: list[int], stays: Callable[[int], float]
 ) -> float | None:
     """Factor of answers, contexts or judges that distinguishes the leader from all others; None beyond all hope.
 
-    More judges of the same contexts leave open what other contexts would say.
+    ``stays`` is the part of a deviation that is left whatever is asked: more judges of the same contexts leave open
+    what other contexts would say.
     """
     worst = 1.0
     for i in others:
         median, deviation, t = pairs.gap_between(leader, i)
-        pair = names[leader], names[i]
-        stays = deviation_between_contexts(fit, entrants, pair, deviation) if of == "judges" else 0.0
-        factor = information_growth_factor(median, deviation, t, stays)
+        factor = information_growth_factor(median, deviation, t, stays(i))
         if factor is None:
             return None
         worst = max(worst, factor)

@@ -17,6 +17,7 @@ and every rank within its bounds, follows from the statements, and holds with th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,6 +122,31 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     median, deviation = median - median.T, np.maximum(np.triu(deviation, 1), np.triu(deviation, 1).T)
     t = float(np.quantile(largest, level))
     return Pairs((median > t * deviation) & ~np.eye(items, dtype=bool), t, median, deviation)
+
+
+def even_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
+    """Pairs in which items of one group are the same: what they differ in is the mean of all of them.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    groups : sequence of sequence of int
+        Places of items that the table treats alike.
+
+    Examples
+    --------
+    >>> median = np.array([[0.0, 0.1, 2.0], [-0.1, 0.0, 1.0], [-2.0, -1.0, 0.0]])
+    >>> evened = even_pairs(Pairs(median > 1.5, 1.5, median, np.ones((3, 3))), [[0, 1]])
+    >>> evened.median[:, 2].tolist(), evened.better[:, 2].tolist()
+    ([1.5, 1.5, 0.0], [False, False, False])
+    """
+    median, deviation = pairs.median.copy(), pairs.deviation.copy()
+    for group in groups:
+        for of in (median, deviation):
+            of[group] = of[group].mean(axis=0)
+            of[:, group] = of[:, group].mean(axis=1, keepdims=True)
+    better = (median > pairs.t * deviation) & ~np.eye(len(median), dtype=bool)
+    return Pairs(better, pairs.t, median, deviation)
 
 
 def _turned_draws(draws: Floats) -> Bools:

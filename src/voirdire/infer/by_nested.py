@@ -20,6 +20,7 @@ from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Check, Problem
 
+FIRST = ": a first answer, which may name other ranks of items that are close than one that is given longer (--seconds)"
 LARGE = 400  # parameters from which a matrix that whitens them is not known well enough from draws
 EARLY = "Ctrl-C ended the chains early: what they had drawn by then is shown."
 NO_DRAWS = (
@@ -72,8 +73,9 @@ def _infer_by_chains(
         )
     number, each = run.draws.shape[:2]
     where = f" on {run.device} by JAX" if run.device else ""
-    note = f"Sampled with {number} chains x {each} draws{where} ({seconds_since(start)})."
     told = check.check_chains(run.rhat, run.of, run.ess)
+    first = "" if run.rhat <= check.RHAT and run.ess >= check.ESS else FIRST
+    note = f"Sampled with {number} chains x {each} draws{where} ({seconds_since(start)}){first}."
     moved = oriented_posterior(problem, run.draws.mean(axis=(0, 1)), run.draws, told, rng)
     notes = (note, *[EARLY] * run.stopped, *[NONE] * (kernel_library() is None and not run.device))
     return replace(moved, method="hmc", notes=notes, device=run.device)

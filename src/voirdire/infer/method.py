@@ -95,7 +95,9 @@ class Method:
         """
         problems = []
         if self.name not in METHODS:
-            problems.append(f"method {self.name!r} is none of {', '.join(METHODS)}")
+            done = self.name == "hmc"
+            what = " (hmc is what 'auto' does where laplace does not hold: take 'auto')" if done else ""
+            problems.append(f"method {self.name!r} is none of {', '.join(METHODS)}{what}")
         if self.sampler not in SAMPLERS:
             problems.append(f"sampler {self.sampler!r} is none of {', '.join(SAMPLERS)}")
         if self.device not in DEVICES:

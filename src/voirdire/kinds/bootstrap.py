@@ -40,7 +40,8 @@ def refit_in_batches(
 
 def _refit_batch(kind: Any, problem: Problem, mode: Floats, batch: Batch) -> Floats:
     resamples, seed = batch
-    return kind.refit_resampled(problem, mode, resamples, np.random.default_rng(seed))
+    found: Floats = kind.refit_resampled(problem, mode, resamples, np.random.default_rng(seed))
+    return found
 
 
 def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: Floats) -> Floats:

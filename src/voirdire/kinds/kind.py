@@ -27,6 +27,7 @@ from voirdire.kinds.quantities import (
     parameter_quantities,
 )
 from voirdire.kinds.request import Request
+from voirdire.kinds.results import context_strengths, of_items
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.density import Data
 from voirdire.model.problem import PANEL, TARGET, Check, Problem
@@ -345,11 +346,12 @@ class Kind(ABC, Generic[T, P]):
 
     def context_difference_variance(self, problem: P, posterior: Posterior, items: tuple[str, str]) -> float:
         """Variance, over contexts like those of a table, of how far two entrants are apart; 0 without contexts."""
-        found = self.in_contexts(problem, posterior)
-        if found is None:
+        values = posterior.values
+        if values is None or "context_strength" not in values:
             return 0.0
-        one, other = (problem.items.index(item) for item in items)
-        return float((found[:, :, one] - found[:, :, other]).var(axis=1, ddof=1).mean())
+        two = [problem.items.index(item) for item in items]
+        apart = np.diff(context_strengths(problem.density, of_items(values, two)), axis=-1)[..., 0]
+        return float(apart.var(axis=1, ddof=1).mean())
 
     def uses_families(self, problem: P) -> bool:
         """True if the model of a problem knows families of judges by itself."""

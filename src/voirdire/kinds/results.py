@@ -54,6 +54,12 @@ def contexts_note(over: str, contexts: int) -> str:
     )
 
 
+def of_items(values: Values, items: Sequence[int]) -> Values:
+    """Values of which those of strengths are of some items alone."""
+    strength, context = values["strength"][..., items], values["context_strength"][..., items, :]
+    return {**values, "strength": strength, "context_strength": context}
+
+
 def context_strengths(density: LogDensity, values: Values) -> Floats:
     """Shape (..., contexts, items), each context's strengths with sum zero."""
     strength = values["strength"][..., None] + values["context_strength"]

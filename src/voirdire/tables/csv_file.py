@@ -78,7 +78,7 @@ def detect_separator(path: str) -> str:
 
 
 def separated_rows(path: str, name: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Header and rows of a text table with the numbers of their lines.
+    """Header and rows of a text table with the numbers of the lines that they begin in.
 
     Raises
     ------
@@ -103,7 +103,17 @@ def separated_rows(path: str, name: str, separator: str = ",") -> Iterator[tuple
             if len(row) != width or width == 1:
                 _check_merge_conflict(row, name, reader.line_num)
                 width = width or len(row)
-            yield reader.line_num, row
+            yield _first_line(reader, row), row
+
+
+def _first_line(reader: Any, row: Sequence[str]) -> int:
+    """Line that a row begins in which has just been read: cells may hold line breaks."""
+    return int(reader.line_num) - sum(cell.count("\n") for cell in row)
+
+
+def row_lines(path: str, name: str) -> list[int]:
+    """Line that each row below the header begins in."""
+    return [line for line, _ in separated_rows(path, name)][1:]
 
 
 @contextmanager
@@ -170,7 +180,7 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
             elif row:
                 _check_merge_conflict(row, problems.name, reader.line_num)
                 rows.append((UNREAD,) * len(wanted))
-                problems.line(reader.line_num, f"{len(row)} fields, where the header has {width}")
+                problems.line(_first_line(reader, row), f"{len(row)} fields, where the header has {width}")
             if len(rows) == _ROWS:
                 yield rows
                 rows = []

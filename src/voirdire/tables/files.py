@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.cells import Cells, choose_columns
-from voirdire.tables.csv_file import coded_csv_cells, csv_header, csv_rows
+from voirdire.tables.csv_file import coded_csv_cells, csv_header, csv_rows, row_lines
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats.failures import describe_failure
 from voirdire.tables.formats.records import Unread, json_values, non_object_reason
@@ -105,6 +106,7 @@ def _read_csv(
     file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
     names = csv_header(file, problems)
+    problems.row_lines = partial(row_lines, str(file), problems.name)
     wanted = choose_columns(names, required, optional, problems)
     if not wanted:
         return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -29,6 +29,12 @@ class Problems:
     times : sequence of int, optional
         How many rows of the table each row that is looked at stands for: places are then numbers of rows.
 
+    Attributes
+    ----------
+    row_lines : callable or None
+        Gives the line of the file that each row begins in, which is named where blank lines or cells of several lines
+        make it another than the next after the row's number (the header is the first).
+
     Examples
     --------
     >>> problems = Problems("votes")
@@ -41,6 +47,7 @@ class Problems:
 
     name: str
     times: Sequence[int] | npt.NDArray[np.int64] | None = None
+    row_lines: Callable[[], Sequence[int]] | None = field(default=None, init=False)
     _whole: list[str] = field(default_factory=list, init=False)
     _places: dict[tuple[str, str], list[int]] = field(default_factory=dict, init=False)
 
@@ -86,9 +93,19 @@ class Problems:
 
     def _place_with_counts(self, unit: str, numbers: list[int]) -> str:
         if unit == "line" or self.times is None:
-            return _place_in_words(unit, numbers)
+            return _place_in_words(unit, numbers) + (self._lines_in_words(numbers) if unit == "row" else "")
         rows = sum(int(self.times[number - 1]) for number in set(numbers))
         return f"{rows:,} {unit}{'s' if rows > 1 else ''}"
+
+    def _lines_in_words(self, numbers: list[int]) -> str:
+        """The lines of the rows that are named, in brackets; nothing where none is known, or each row is a line."""
+        lines = [] if self.row_lines is None else self.row_lines()
+        shown = sorted(set(numbers))[:_SHOWN]
+        if not shown or shown[-1] > len(lines) or all(lines[number - 1] == number + 1 for number in shown):
+            return ""
+        return (
+            f" (line{'s' if len(shown) > 1 else ''} {', '.join(str(lines[number - 1]) for number in shown)})"
+        )
 
 
 def nearest_name(name: str, among: Sequence[str]) -> str:

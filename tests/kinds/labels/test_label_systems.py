@@ -15,6 +15,7 @@ from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.store import load, save
 from voirdire.kinds.labels.systems import system_shares
+from voirdire.planning.apart import plan_to_distinguish
 
 LOGIT = np.array([-0.5, 0.2, 0.9, 1.6, 2.3])
 HARD = 1.0  # standard deviation of contexts, in log-odds
@@ -171,3 +172,18 @@ def test_what_is_not_about_systems_is_refused() -> None:
         fitted(items, over="these")
     with pytest.raises(InputError, match="needs draws"):
         fitted(table, method="map").systems()
+
+
+def test_more_judges_of_the_same_contexts_leave_open_what_contexts_do() -> None:
+    table = labelled(4, contexts=20, accuracy=1.0)
+    fit = fitted(table)
+    right = (
+        table[table["judge"] == "j00"].pivot(index="context", columns="system", values="label").eq("right")
+    )
+    apart = right["s03"].astype(float) - right["s04"]
+    found = fit.kind.context_difference_variance(fit.problem, fit.posterior, ("s03", "s04"))
+    assert found == pytest.approx(apart.var(ddof=1), rel=0.1)
+    rows = {row["of"].split(",")[0]: row for row in plan_to_distinguish(fit, ("s03", "s04")).rows}
+    assert rows["judges"]["probability"] < rows["contexts"]["probability"]
+    assert rows["judges"]["more"] is None
+    assert rows["labels in the same contexts"]["more"] is None

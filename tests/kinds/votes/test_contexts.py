@@ -393,3 +393,12 @@ def test_what_cannot_be_is_refused(table: pd.DataFrame) -> None:
     plain = voirdire.fit(table, model="crowd-bt-position", method="map")
     with pytest.raises(InputError, match="contexts need a model with contexts"):
         plain.contexts()
+
+
+def test_an_answer_of_few_draws_says_that_a_longer_one_may_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = panel(1.0, votes=240, contexts=4)
+    for most, least, few in ((1.0 + 1e-9, 400.0, True), (1e9, 0.0, False)):
+        monkeypatch.setattr("voirdire.infer.checks.RHAT", most)
+        monkeypatch.setattr("voirdire.infer.checks.ESS", least)
+        (note,) = [one for one in voirdire.fit(table, seconds=0.2).notes if one.startswith("Sampled with")]
+        assert ("a first answer, which may name other ranks" in note) == few

@@ -156,6 +156,12 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             "systems": to_records(systems.system_table(problem, posterior, prob)),
         }
 
+    def context_difference_variance(
+        self, problem: LabelsProblem, posterior: Posterior, items: tuple[str, str]
+    ) -> float:
+        """Of systems how far their grades are apart in each context."""
+        return systems.difference_variance_over_contexts(problem, posterior, items)
+
     def board_entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems.
 

@@ -38,6 +38,7 @@ from voirdire.typing import Floats, Ints
 DRAWS = 1000
 LARGEST = 4 * 2**30  # bytes of what is believed of items of large tables
 FEW = 25  # draws of the fit, of ordered labels
+BELIEFS = 5  # draws of the fit of which the mean is taken
 TURNS = 4
 STEPS = 30  # to the most probable shares
 MOST = 10**8  # numbers that are computed for shares in each draw
@@ -154,6 +155,34 @@ def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tup
         count = member.T @ (chance / chance.sum(axis=2, keepdims=True))
         pi = (count + 1.0 / classes) / (count.sum(axis=2, keepdims=True) + 1.0)
     return pi, evidence
+
+
+def difference_variance_over_contexts(
+    problem: LabelsProblem, posterior: Posterior, two: tuple[str, str]
+) -> float:
+    """Variance over contexts of the difference of two systems' grades there, what labels leave open of them included.
+
+    0 where no class is known to be better, or fewer than two contexts have both systems.
+    """
+    where, grades = systems_and_contexts(problem.table), class_grades(problem)
+    if where is None or grades is None:
+        return 0.0
+    system, context = where.system[problem.unit_item], where.context[problem.unit_item]
+    belief = np.mean(_draw_beliefs(problem, posterior, BELIEFS), axis=0, keepdims=True)
+    pi, evidence = (one[0] for one in probable_shares(problem, belief, system))
+    chance = evidence * pi[system]
+    chance /= chance.sum(axis=1, keepdims=True)
+    mean = chance @ grades
+    variance = chance @ grades**2 - mean**2
+    apart, unsure = np.zeros((2, len(problem.table.contexts)))
+    for sign, name in zip((1.0, -1.0), two, strict=True):
+        mine = system == problem.table.systems.index(name)
+        count = np.bincount(context[mine], minlength=len(apart))
+        with np.errstate(invalid="ignore"):
+            apart += sign * np.bincount(context[mine], mean[mine], len(apart)) / count
+            unsure += np.bincount(context[mine], variance[mine], len(apart)) / count**2
+    both = ~np.isnan(apart)
+    return float(apart[both].var(ddof=1) + unsure[both].mean()) if both.sum() > 1 else 0.0
 
 
 def class_grades(problem: LabelsProblem) -> Floats | None:

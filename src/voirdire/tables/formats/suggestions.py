@@ -18,6 +18,8 @@ from voirdire.tables.vote_columns import OUTCOME_WORDS
 _ROWS = 500  # rows that are looked at
 _FEW = 12  # distinct values up to which a column holds classes
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)
+_OUTCOMES = frozenset({"first", "second"})
+_LINES = 6  # first lines that are looked at
 _CHOSEN = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote", re.IGNORECASE)
 _COUNTED = re.compile(
     r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
@@ -168,10 +170,8 @@ def likely_tables(source: Source) -> list[Suggestion]:
         plain = {one.name: normalise_column_name(one.name) for one in held if one.name not in roles.values()}
         items = [name for name, short in plain.items() if short.endswith("id") or short in _ITEMS]
         found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
-    if below := _header_below(records):
-        found.append(
-            Suggestion(f"a line below holds {below}: if it names the columns, delete the lines above it", "")
-        )
+    if below := _header_below(source):
+        found.append(Suggestion(below, ""))
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
@@ -226,12 +226,16 @@ def _is_chains(one: Held) -> bool:
     return 0 < len(one.values) == len(marked)
 
 
-def _header_below(records: Sequence[Mapping[str, Any]]) -> str:
-    """Cells of one of the first rows that are names of voirdire's columns; nothing where there are none."""
-    for record in records[:3]:
-        cells = [cell for cell in record.values() if isinstance(cell, str) and cell in _NEEDED]
-        if cells:
-            return " and ".join(map(repr, cells))
+def _header_below(source: Source) -> str:
+    """Say which of the first lines below the header holds names of voirdire's columns; nothing where none does."""
+    if source.kind not in ("csv", "xlsx"):
+        return ""
+    numbered = list(islice(source.rows(), _LINES))
+    for line, row in numbered[1:]:
+        cells = [cell for cell in row if isinstance(cell, str) and cell in _NEEDED]
+        if len(set(cells)) > 1 and not _OUTCOMES.issuperset(cells):  # an answer may be called first
+            above = f"delete lines 1 to {line - 1}" if line > 2 else "delete line 1"
+            return f"line {line} holds {' and '.join(map(repr, cells))}: if it names the columns, {above}"
     return ""
 
 

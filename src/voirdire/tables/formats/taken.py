@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from voirdire.errors import InputError
@@ -78,7 +78,17 @@ def foreign_cells(
     with open_source(path) as source:
         cells = _renamed_columns(source, names, roles, required, optional, problems)
     report_column_roles(path, roles)
+    problems.row_lines = partial(_lines_of_rows, path)
     return cells
+
+
+def _lines_of_rows(path: str, rows: int | None = None) -> list[int]:
+    """Line that each row of a text table begins in; none of other files, or of one with another number of rows."""
+    if not os.path.isfile(path):
+        return []
+    with open_source(path) as source:
+        lines = [line for line, _ in source.rows()][1:] if source.kind == "csv" else []
+    return lines if rows in (None, len(lines)) else []
 
 
 def imported_cells(
@@ -94,6 +104,8 @@ def imported_cells(
     wanted = next((kind for kind, column in ANSWERS.items() if column in required), None)
     frame = found.table_of(wanted)
     found.say()
+    if len(found.formats) == 1:
+        problems.row_lines = partial(_lines_of_rows, next(iter(found.formats)), len(frame))
     return {
         name: frame[name].tolist()
         for name in choose_columns([str(name) for name in frame], required, optional, problems)

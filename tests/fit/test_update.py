@@ -70,9 +70,11 @@ def test_an_updated_fit_of_scores_is_the_fit_of_all(tmp_path: Path, model: str, 
     updated = load(old.save(tmp_path / "run")).update(table[is_new])
     assert updated.problem.coords == whole.problem.coords
     assert updated.problem.density == whole.problem.density
-    close(updated.ranking(), whole.ranking(), 1e-5)
-    close(updated.judges(), whole.judges(), 2e-5)
-    close(updated.strengths(), whole.strengths(), 1e-5)
+    # spreads that are learned are searched up to a tenth of their standard deviations
+    tolerance = 0.01 if whole.problem.density.uses_marginal_likelihood else 1e-5
+    close(updated.ranking(), whole.ranking(), tolerance)
+    close(updated.judges(), whole.judges(), 2 * tolerance)
+    close(updated.strengths(), whole.strengths(), tolerance)
 
 
 def test_an_updated_fit_of_labels_is_the_fit_of_all() -> None:

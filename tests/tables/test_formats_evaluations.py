@@ -108,9 +108,10 @@ class TestMlflow:
             [f"{path.name} data[1] toxicity", "no score"],
             [f"{path.name} data[3]", "no row of 7 cells"],
         ]
-        assert "does not say by which model or program a metric was computed" in found.notes[0]
-        assert "the metrics toxicity, tone are criteria that count equally" in found.notes[1]
-        assert "--set questions=NAME" in found.notes[1]
+        said = " ".join(found.notes)
+        assert "does not say by which model or program a metric was computed" in said
+        assert "the metrics toxicity, tone are criteria that count equally" in said
+        assert "--set questions=NAME" in said
         named = read(path, set={"judge": "gpt-4", "system": "m", "questions": ["tone"]})
         assert named.scores["judge"].unique().tolist() == ["gpt-4"]
         assert named.scores["item"].tolist() == ["Grüße?/m", "Grüße?/2/m"]

@@ -77,7 +77,8 @@ def fit(
     method
         auto: laplace, and where that does not hold its draws moved until they are the posterior's (the result's
         method is hmc, which only auto gives), or nuts; laplace: intervals at once; nuts: sample the posterior; map: the
-        mode, no intervals; adam: the estimator of MAPLE's paper, no prior, no intervals (votes, --model maple or crowd-bt).
+        mode, no intervals; adam: the estimator of MAPLE's paper, no prior, no intervals (votes, --model maple or
+        crowd-bt).
     prior : SECTION.KEY=VALUE
         Change a number of the model's prior; repeatable.
     anchor_mode

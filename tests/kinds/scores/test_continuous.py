@@ -88,17 +88,19 @@ def test_the_mode_is_that_of_the_density_with_strengths_integrated_out() -> None
 def test_scores_of_one_judge_rank_items_as_they_stand() -> None:
     """Noise and spread of the items are then told apart by priors alone, from which no order may depend."""
     rng = np.random.default_rng(2)
-    truth = np.repeat(np.linspace(0.55, 0.75, 6), 40) + rng.normal(0.0, 0.1, 240)
-    system = np.repeat([f"s{n}" for n in range(6)], 40)
-    rows = {"judge": "metric", "system": system, "context": np.tile(np.arange(40), 6).astype(str)}
-    fit = voirdire.fit(pd.DataFrame({**rows, "score": np.clip(truth, 0, 1)}), levels=[0, 1], seed=1)
+    truth = np.repeat(np.linspace(0.55, 0.75, 4), 30) + rng.normal(0.0, 0.1, 120)
+    system = np.repeat([f"s{n}" for n in range(4)], 30)
+    rows = {"judge": "metric", "system": system, "context": np.tile(np.arange(30), 4).astype(str)}
+    fit = voirdire.fit(
+        pd.DataFrame({**rows, "score": np.clip(truth, 0, 1)}), levels=[0, 1], seed=1, seconds=2
+    )
     assert fit.model.name == "rating-continuous"
     systems = fit.systems()
     means = pd.Series(truth).groupby(system).mean().sort_values(ascending=False)
     assert systems["system"].tolist() == means.index.tolist()
     assert ((systems["low"] < systems["score"]) & (systems["score"] < systems["high"])).all()
     assert (systems["high"] - systems["low"]).max() < 0.12
-    # as wide as the standard error of forty scores says, and what the noise adds
+    # as wide as the standard error of thirty scores says, and what the noise adds
     np.testing.assert_allclose(systems.set_index("system")["score"], means[systems["system"]], atol=0.03)
 
 

@@ -78,8 +78,7 @@ def test_means_of_scores_are_claimed_as_they_are() -> None:
     context, system = (part.ravel() for part in np.indices((30, 3)))
     scores = pd.DataFrame({"judge": "gpt", "context": context, "system": system, "score": rng.random(90)})
     people = scores.assign(score=scores["score"] + rng.normal(0, 0.05, 90)).drop(columns="judge").iloc[:60]
-    fit = voirdire.fit(scores)
-    assert fit.model.name == "mean-score"
+    fit = voirdire.fit(scores, model="mean-score")
     claims = fit.kind.claims(fit.problem, fit.posterior)
     given = fit.problem.table
     assert claims.answer == pytest.approx(given.score[np.argsort(given.item)], abs=0.001)

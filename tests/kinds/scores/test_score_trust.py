@@ -83,7 +83,7 @@ def with_noise(scores: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
     return scores.assign(score=scores["score"].mask(random, pd.Series(drawn, scores.index[random])))
 
 
-@pytest.mark.parametrize("model", ["rating-learned", "rating-halo"])
+@pytest.mark.parametrize("model", ["rating-learned", pytest.param("rating-halo", marks=pytest.mark.slow)])
 def test_a_judge_at_random_counts_nearly_not_at_all_and_is_named(scores: pd.DataFrame, model: str) -> None:
     table = with_noise(scores)
     if model == "rating-halo":

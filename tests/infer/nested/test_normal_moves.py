@@ -93,6 +93,15 @@ def test_a_noise_finer_than_scores_are_has_no_density() -> None:
     assert np.isfinite(density.log_density(np.array([[-9.0, -6.9, -2.0]]), said)[0][0])
 
 
+def test_a_path_that_leaves_for_infinity_ends_its_own_chain_alone() -> None:
+    density = Collapsed(made(0.0))
+    said = density.summarise_answers(np.repeat(density.score[None], 2, axis=0))
+    with np.errstate(all="ignore"):
+        found = density.log_density(np.array([[-2.0, -2.0, -2.0], [np.nan, -2.0, -2.0]]), said)[0]
+    assert np.isfinite(found[0])
+    assert not found[1] > -np.inf  # never accepted
+
+
 def test_answers_at_ends_that_count_for_less_than_one_have_no_such_chains() -> None:
     assert is_normal(made(0.2))
     assert not is_normal(made(0.2, 0.5))

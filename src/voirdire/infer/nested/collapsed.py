@@ -251,8 +251,14 @@ class Collapsed:
 
 
 def _log_determinant(matrices: Floats) -> Floats:
-    """Of symmetric positive definite matrices, shape (..., size, size)."""
-    roots = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)
+    """Of symmetric positive definite matrices, shape (..., size, size); infinite of those that rounding left none."""
+    try:
+        roots = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)
+    except np.linalg.LinAlgError:  # of a chain whose path leaves for infinity
+        known = np.isfinite(matrices).all(axis=(-2, -1))[..., None, None]
+        values = np.linalg.eigvalsh(np.where(known, matrices, -np.eye(matrices.shape[-1])))
+        proper = (values > 0.0).all(axis=-1)
+        return np.where(proper, np.log(np.where(values > 0.0, values, 1.0)).sum(axis=-1), np.inf)
     return np.asarray(2.0 * np.log(roots).sum(axis=-1))
 
 

@@ -146,7 +146,7 @@ class Collapsed:
         answers = np.arange(matrix.shape[-1])
         matrix[..., answers, answers] += noise
         precision = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-        value = -0.5 * _log_determinant(matrix) @ self.counts
+        value = -0.5 * log_determinant(matrix) @ self.counts
         value = value + (self._lighter * log_noise).sum(axis=(1, 2))
         value = value - 0.5 * (precision * said.squares).sum(axis=(1, 2, 3))
         prior = spread[:, self._common_group]
@@ -160,7 +160,7 @@ class Collapsed:
         away = self._residuals_of(said.mean, centre)
         quadratic = ((precision @ away[..., None])[..., 0] * away).sum(axis=2) @ self.counts
         quadratic = quadratic + ((centre - self._common_mean) ** 2 / prior).sum(axis=1)
-        value = value - 0.5 * (quadratic + np.log(prior).sum(axis=1) + _log_determinant(information))
+        value = value - 0.5 * (quadratic + np.log(prior).sum(axis=1) + log_determinant(information))
         return Known(spread, noise, precision, centre, covariance, value)
 
     def _residuals_of(self, mean: Floats, common: Floats) -> Floats:
@@ -250,7 +250,7 @@ class Collapsed:
         return found
 
 
-def _log_determinant(matrices: Floats) -> Floats:
+def log_determinant(matrices: Floats) -> Floats:
     """Of symmetric positive definite matrices, shape (..., size, size); infinite of those that rounding left none."""
     try:
         roots = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)

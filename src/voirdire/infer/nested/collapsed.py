@@ -255,7 +255,7 @@ def log_determinant(matrices: Floats) -> Floats:
     try:
         roots = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)
     except np.linalg.LinAlgError:  # of a chain whose path leaves for infinity
-        known = np.isfinite(matrices).all(axis=(-2, -1))[..., None, None]
+        known = np.isfinite(matrices).all(axis=(-2, -1), keepdims=True)
         values = np.linalg.eigvalsh(np.where(known, matrices, -np.eye(matrices.shape[-1])))
         proper = (values > 0.0).all(axis=-1)
         return np.where(proper, np.log(np.where(values > 0.0, values, 1.0)).sum(axis=-1), np.inf)

@@ -15,9 +15,10 @@ from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.chosen import select_rows
 from voirdire.tables.columns import ANSWERS
+from voirdire.tables.encode import cell_to_name
 from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.long_table import left_out_notes
-from voirdire.tables.formats.source import open_source
+from voirdire.tables.formats.source import leave_out_columns, open_source
 from voirdire.tables.people import check_no_judge
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
@@ -201,17 +202,27 @@ class TableOptions:
         return read_as(tables, self.how)
 
     def questions(self, path: Path) -> Any:
-        """As `table`, of questions: columns that --map names need not be those of answers."""
-        how = self.how
-        if not how.map or set(how.given) - {"map", "sep", "sheet"} or set(ANSWERS.values()) & how.map.keys():
+        """As `table`, of questions, which need no column of answers."""
+        how, answers = self.how, set(ANSWERS.values())
+        renamed = how.map or {}
+        plain = {"map", "sep", "sheet", "where", "leave_out"}
+        if not how.given or set(how.given) - plain or answers & renamed.keys():
             return self.table(path)
         import pandas as pd
 
-        with open_source(path, how.sep, how.sheet) as source:
+        with open_source(path, how.separator, how.sheet) as source:
+            leave_out_columns([source], how.leave_out)
             names, rows = source.columns(), list(source.records())
+        if not how.map and answers & set(names):
+            return self.table(path)
         problems = [
             f"{path}: there is no column {name!r} (--map){nearest_name(name, names)}"
-            for name in how.map.values()
+            for name in renamed.values()
+            if name not in names
+        ]
+        problems += [
+            f"{path}: there is no column {name!r} (--where){nearest_name(name, names)}"
+            for name in how.where or {}
             if name not in names
         ]
         problems += [
@@ -219,11 +230,18 @@ class TableOptions:
         ]
         if problems:
             raise InputError(problems)
-        hidden = [name for name in how.map if name in names and name not in how.map.values()]
-        for note in left_out_notes(str(path), hidden, how.map):
+        hidden = [name for name in renamed if name in names and name not in renamed.values()]
+        for note in left_out_notes(str(path), hidden, renamed):
             give_notice(note)
-        frame = pd.DataFrame([row for _, row in rows], columns=list(names)).drop(columns=hidden)
-        return frame.rename(columns={name: to for to, name in how.map.items()})
+        frame = pd.DataFrame([row for _, row in rows], columns=list(names))
+        for name, said in (how.where or {}).items():
+            frame = frame[
+                [cell_to_name(cell, ends=True) == cell_to_name(said, ends=True) for cell in frame[name]]
+            ]
+        if rows and frame.empty:
+            asked = ", ".join(f"{name}={said}" for name, said in (how.where or {}).items())
+            raise InputError(f"{path}: no row has {asked} (--where)")
+        return frame.drop(columns=hidden).rename(columns={name: to for to, name in renamed.items()})
 
     def people(self, path: Path | None) -> Any:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""

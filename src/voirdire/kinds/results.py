@@ -41,16 +41,16 @@ def strengths_over_contexts(values: Values, over: str) -> Array:
     if over == "new" or "context_strength" not in values:
         return values["strength"]
     these = values["strength"] + values["context_strength"].mean(axis=-1)
-    return these - these.mean(axis=-1, keepdims=True)
+    return these if "level" in values else these - these.mean(axis=-1, keepdims=True)
 
 
-def contexts_note(over: str, contexts: int) -> str:
-    """Note on the scores of a fit with so many contexts."""
+def contexts_note(over: str) -> str:
+    """Note on the scores of a fit with contexts."""
     here, there = "contexts like these", "these contexts alone"
     here, there, other = (here, there, "these") if over == "new" else (there, here, "new")
     return (
-        f"Scores are over {here}, {contexts} of them: over='{other}' (--over {other}) says what holds over "
-        f"{there}; contexts() (--contexts --json) has the strengths in each."
+        f"Scores are over {here}: over='{other}' (--over {other}) says what holds over {there}; contexts() "
+        "(--contexts --json) has the strengths in each."
     )
 
 

@@ -127,10 +127,10 @@ def _split_name(item: str, context: str) -> tuple[str, str, int | None]:
 
     Examples
     --------
-    >>> _split_name("s1/openai/gpt-4o/2", "s1"), _split_name("s1", "s1")
-    (('s1', 'openai/gpt-4o/2', 2), ('s1', '', None))
+    >>> _split_name("s1/openai/gpt-4o/2", "s1"), _split_name("s1", "s1"), _split_name("s1 / GPT 4", "s1")
+    (('s1', 'openai/gpt-4o/2', 2), ('s1', '', None), ('s1', 'GPT 4', None))
     """
-    rest = item.removeprefix(context).removeprefix("/") if item.startswith(context) else ""
+    rest = item.removeprefix(context).strip(" /") if item.startswith(context) else ""
     last = rest.rpartition("/")[2]
     return context, rest, int(last) if last.isdecimal() else None
 

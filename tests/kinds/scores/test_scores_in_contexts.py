@@ -298,6 +298,50 @@ def test_scores_between_levels_have_contexts_too() -> None:
     assert abs(here - (worth[0] + more[0, 0])) < 5.0
     these = voirdire.fit(table, levels=[0, 100], seed=1, over="these")
     assert these.ranking()["sd"].mean() < 0.8 * found.ranking()["sd"].mean()
+    means = table.groupby("item")["score"].mean()
+    ranked = these.ranking().set_index("item").loc[means.index]
+    assert ((ranked["low"] < means) & (means < ranked["high"])).all()
+
+
+def test_terms_of_contexts_and_tastes_go_without_those_of_items_in_contexts() -> None:
+    rng = np.random.default_rng(1)
+    item, context, judge = (part.ravel() for part in np.indices((4, 10, 3)))
+    score = 5 + item + rng.normal(0, 1.0, (3, 4))[judge, item] + rng.normal(0, 0.5, item.size)
+    rows = {"item": [f"i{i}" for i in item], "context": [f"x{x}" for x in context]}
+    table = pd.DataFrame({**rows, "judge": [f"j{k}" for k in judge], "score": score})
+    plain, tasted = (
+        voirdire.fit(table, terms=terms, method="laplace")
+        for terms in ("item + context", "item + judge:item")
+    )
+    assert plain.spreads()["name"].tolist() == ["item", "effect:context"]
+    assert tasted.spreads()["name"].tolist() == ["item", "judge:item"]
+    assert tasted.ranking()["sd"].mean() > 3 * plain.ranking()["sd"].mean()
+    whole = voirdire.fit(
+        table.assign(score=table["score"].round().clip(1, 9)), terms="item + context", method="map"
+    )
+    assert "context" in set(whole.terms()["term"])
+    with pytest.raises(InputError, match="judge:item cannot be told: there is one judge"):
+        voirdire.fit(table[table["judge"] == "j0"], terms="item + judge:item", method="map")
+
+
+def test_judges_of_scores_between_levels_in_contexts_are_independent_unless_copies() -> None:
+    rng = np.random.default_rng(4)
+    item, context, judge = (part.ravel() for part in np.indices((5, 20, 4)))
+    score = 5 + item + rng.normal(0, 0.5, (4, 5))[judge, item] + rng.normal(0, 1.0, item.size)
+    rows = {"item": [f"i{i}" for i in item], "context": [f"x{x}" for x in context]}
+    table = pd.DataFrame({**rows, "judge": [f"j{k}" for k in judge], "score": score})
+    copy = table[table["judge"] == "j0"].assign(judge="copy")
+    copy["score"] += rng.normal(0, 0.1, len(copy))
+
+    def independence(scores: pd.DataFrame) -> dict[str, float]:
+        found = voirdire.audit(scores)["judges"]
+        measures = {one["judge"]: {m["measure"]: m["value"] for m in one["measures"]} for one in found}
+        return {judge: of["independence"] for judge, of in measures.items()}
+
+    assert min(independence(table).values()) > 0.6
+    beside = independence(pd.concat([table, copy]))
+    assert max(beside["j0"], beside["copy"]) < 0.2
+    assert beside["j2"] > 0.6
 
 
 def test_the_command_line(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
             notes.append(f"{alone:,} rankings of a single item say nothing.")
         if "context" in {factor for term in problem.density.terms for factor in term.factors}:
             over = "contexts like these" if request.over == "new" else "these contexts alone"
-            notes.append(f"Scores are over {over} ({len(table.contexts):,} in the table).")
+            notes.append(f"Scores are over {over}.")
         return problem, notes
 
     def result_subject(self, problem: RankingsProblem, request: Request) -> str | None:

@@ -184,7 +184,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         problem = encode_scores(model, table, anchors=request.anchors, **how)
         notes += [] if problem.anchors is None else list(problem.anchors.notes)
         if problem.density.contexts:
-            notes.append(contexts_note(request.over, problem.density.contexts))
+            notes.append(contexts_note(request.over))
         elif model.context is not None:
             notes.append(f"Model {model.name} is fitted without contexts: {why_no_contexts(table)}.")
         if about is not None:

@@ -236,7 +236,7 @@ def encode_scores(
     if of_families:
         of_judges["family"] = (np.array(of_families), shared)
     added = resolve_terms(model, table, of_judges, unit=log_odds_unit(model))
-    known = ("judge", "criterion", "item", "context", *of_judges)
+    known = ("judge", "criterion", "item", *of_judges, *(("context",) if contexts else ()))
     density = ScoresDensity(
         model,
         len(table.judges),

@@ -30,7 +30,8 @@ so that z = sum_i D / sqrt(sum_i Var D) tests a pair, and rho = sum_i D / sum_i 
 what it finds. It takes four judges of an item, two of them others.
 
 Of models with tastes (a judge's errors in an item go together under all criteria) the errors of a judge are averaged
-over the criteria of an item first, so that an item counts once.
+over the criteria of an item first, so that an item counts once. Where items are scored in several
+contexts errors are those there, without what a judge makes of the item in all of them.
 
 Severities are found by least squares. A score at an end of the scale stands for what lies beyond it, by its conditional
 expectation. A judge's scores of one item are averaged first.
@@ -197,8 +198,13 @@ def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, In
     codes = tuple(problem.codes(table).values())
     seen = expected_uncensored_scores(problem, values, table.score, codes)
     criteria, items = len(problem.criteria), len(problem.items)
-    place, y = _place_means((table.judge * criteria + table.criterion) * items + table.item, seen)
-    units = criteria * items
+    place, units = (table.judge * criteria + table.criterion) * items + table.item, criteria * items
+    if contexts := problem.density.contexts:
+        place, y = _place_means(place * contexts + table.context, seen)
+        for _ in range(SWEEPS):
+            y = _centre_groups(_centre_groups(y, place % (units * contexts)), place // contexts)
+        return place // (units * contexts), place % (units * contexts), y, units * contexts
+    place, y = _place_means(place, seen)
     if "taste" in values:
         # of all criteria of an item together, without what judge and criterion add
         for _ in range(SWEEPS):

@@ -134,7 +134,9 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     named = {frozenset(row.factors) for row in rows}
     sections = dict(SECTIONS)
     untold = {"context": why_no_contexts(table), "families": why_no_families(table, request)}
-    if not can_learn_tastes(table, why_no_contexts(table) is None):
+    if len(table.judges) < 2:
+        untold["taste"] = "there is one judge, to whom an item is worth what it is worth"
+    elif not can_learn_tastes(table, SECTIONS["context"] in named and untold["context"] is None):
         if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
             del sections["taste"]
         else:

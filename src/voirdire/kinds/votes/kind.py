@@ -158,7 +158,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         problem = encode_votes(model, table, on_criteria, anchors=people, over=request.over)
         refuse_constant_terms(problem)
         if problem.density.contexts:
-            notes.append(contexts_note(request.over, len(table.contexts)))
+            notes.append(contexts_note(request.over))
             habits = any(parameter.name == "tie_context" for parameter in problem.density.parameters)
             if habits and not problem.density.repeated:
                 notes.append(

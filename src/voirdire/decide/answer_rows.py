@@ -263,7 +263,9 @@ class ScoreRows(AnswerRows):
     def agreement_with_claims(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
         """As in :class:`AnswerRows`."""
         if tolerance is None:
-            raise InputError("scores need tolerance=, the points that people's score may be away")
+            raise InputError(
+                "scores need tolerance= (--tolerance), the points that people's score may be away"
+            )
         away = np.abs(mean_by_code(unit, self.table.score, len(claimed)) - claimed.astype(float))
         return np.where(np.isnan(away), np.nan, away <= tolerance + 1e-9)
 

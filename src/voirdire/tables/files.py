@@ -75,7 +75,11 @@ def readable_file(path: str, problems: Problems) -> Iterator[Path]:
             problems.stop(f"file {path!r} does not exist")
         if file.is_dir():
             saved = (file / "arrays.npz").exists() and (file / "run.json").exists()
-            saved_fit = " of a saved fit, which voirdire report and voirdire.load read" if saved else ""
+            saved_fit = (
+                " of a saved fit, which voirdire report, predict, update, compare, export, next and voirdire.load read"
+                if saved
+                else ""
+            )
             problems.stop(f"{path!r} is a folder{saved_fit}; give a file")
         if file.suffix.lower() not in _READERS:
             problems.stop(f"file {path!r} is of no known format; its name must end in {', '.join(_READERS)}")

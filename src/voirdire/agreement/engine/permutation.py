@@ -95,16 +95,19 @@ def adjust(
     >>> adjust([0.01, 0.04, 0.03]).tolist(), adjust([0.01, 0.04, 0.03], "bh").round(3).tolist()
     ([0.03, 0.06, 0.06], [0.03, 0.04, 0.04])
     """
-    from statsmodels.stats.multitest import multipletests
-
     p = np.asarray(p_values, dtype=float)
     if method not in ("holm", "bh"):
         raise InputError(f"adjustment {method!r} is not known; give holm or bh")
     if np.any((p < 0) | (p > 1)):
         raise InputError("p-values must lie between 0 and 1")
-    adjusted, known = np.full(len(p), np.nan), ~np.isnan(p)
-    if known.any():
-        adjusted[known] = multipletests(p[known], method="holm" if method == "holm" else "fdr_bh")[1]
+    adjusted = np.full(len(p), np.nan)
+    order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]  # NaN is sorted last
+    rank = np.arange(len(order))
+    if method == "holm":
+        raised = np.maximum.accumulate(p[order] * (len(order) - rank))
+    else:
+        raised = np.minimum.accumulate((p[order] * (len(order) / (rank + 1)))[::-1])[::-1]
+    adjusted[order] = np.minimum(raised, 1.0)
     return adjusted
 
 

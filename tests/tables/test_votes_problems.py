@@ -248,7 +248,7 @@ def test_paths_that_are_no_files(tmp_path: Path, csv_file) -> None:
     assert problems_of(folder) == (f"votes: {str(folder)!r} is a folder; give a file",)
     for name in ("run.json", "arrays.npz"):
         (folder / name).touch()
-    assert "a folder of a saved fit, which voirdire report and voirdire.load read" in problems_of(folder)[0]
+    assert "a folder of a saved fit, which voirdire report, predict, update" in problems_of(folder)[0]
     path = csv_file("x", "votes.xlsx")  # what is in it counts, not its name
     assert "the columns are 'x' (" in problems_of(path)[0]
     (found,) = problems_of("x" * 5000 + ".csv")

@@ -200,6 +200,7 @@ def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, In
     criteria, items = len(problem.criteria), len(problem.items)
     place, units = (table.judge * criteria + table.criterion) * items + table.item, criteria * items
     if contexts := problem.density.contexts:
+        assert table.context is not None  # of a table with contexts
         place, y = _place_means(place * contexts + table.context, seen)
         for _ in range(SWEEPS):
             y = _centre_groups(_centre_groups(y, place % (units * contexts)), place // contexts)

@@ -279,7 +279,7 @@ def test_scores_between_levels_have_contexts_too() -> None:
     """In points: what items are worth in contexts, over these, and what is predicted in any other."""
     rng = np.random.default_rng(3)
     item, context, judge = (part.ravel() for part in np.indices((5, 12, 3)))
-    worth, more = np.linspace(40, 60, 5), rng.normal(0, 6, (5, 12))
+    worth, more = np.linspace(25, 45, 5), rng.normal(0, 6, (5, 12))
     score = worth[item] + more[item, context] + rng.normal(0, 4, item.size)
     rows = {"item": [f"i{i}" for i in item], "context": [f"x{x:02d}" for x in context]}
     table = pd.DataFrame({**rows, "judge": [f"j{k}" for k in judge], "score": score})

@@ -13,7 +13,11 @@ import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.store import load, save
-from voirdire.kinds.scores.systems import shrinkage_removal_from_covariances, system_draws
+from voirdire.kinds.scores.systems import (
+    shrinkage_removal,
+    shrinkage_removal_from_covariances,
+    system_draws,
+)
 
 MU = np.linspace(-1.0, 1.0, 5)
 
@@ -212,3 +216,33 @@ def test_a_category_of_items_is_no_criterion() -> None:
     table = scored(0).assign(criterion=lambda t: np.where(t["context"] < "x10", "maths", "writing"))
     with pytest.raises(InputError, match="criterion is then a category of items; give it another name"):
         fitted(table)
+
+
+def test_what_the_prior_leaves_of_scores_between_levels_is_that_of_each_draw() -> None:
+    """Sigma (Sigma + E)^-1, E the inverse of the judges' precisions about an item, by hand; spreads may vanish."""
+    rng = np.random.default_rng(2)
+    judge, item, criterion = (part.ravel() for part in np.indices((3, 8, 2)))
+    score = 0.5 + rng.normal(0, 0.1, 8)[item] + rng.normal(0, 0.05, (3, 8))[judge, item]
+    rows = {"judge": judge, "system": item % 2, "context": item // 2, "criterion": criterion}
+    table = pd.DataFrame({**rows, "score": score + rng.normal(0, 0.05, len(score))})
+    fit = voirdire.fit(table.astype({"judge": str}), levels=[0, 1], method="laplace")
+    assert fit.model.name == "rating-continuous-halo"
+    values = {name: of[:5] for name, of in fit.posterior.values.items()}
+    values["log_spread"] = values["log_spread"].copy()
+    values["log_spread"][4] = -30.0
+    found = shrinkage_removal(fit.problem, values)
+    for draw in range(4):
+        sigma = np.diag(np.exp(2 * values["log_spread"][draw])) + np.exp(
+            2 * values["log_general_spread"][draw]
+        )
+        noise, taste = (
+            np.exp(2 * values[name][draw]) for name in ("log_noise_criterion", "log_taste_spread")
+        )
+        told = sum(np.linalg.inv(np.diag(noise[k]) + taste[k]) for k in range(3))
+        by_hand = sigma @ np.linalg.inv(sigma + np.linalg.inv(told))
+        np.testing.assert_allclose(found.kept[draw], by_hand, rtol=1e-8)
+        np.testing.assert_allclose(
+            found.outward[draw] @ found.outward[draw] @ found.kept[draw], np.eye(2), atol=1e-8
+        )
+    assert np.isfinite(found.kept[4]).all()
+    assert np.isfinite(found.outward[4]).all()

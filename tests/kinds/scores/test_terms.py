@@ -237,7 +237,7 @@ def test_scores_between_levels_have_effects_in_points() -> None:
     assert one["low"] < 0.2 * one["unit"] < one["high"]
     assert twice["effect"] == pytest.approx(2 * one["effect"], rel=0.02)
     one, twice = (fit.spreads().set_index("name")["value"] for fit in fits)
-    np.testing.assert_allclose(twice, 2 * one, rtol=0.2)
+    np.testing.assert_allclose(twice, 2 * one, rtol=0.02)
     told = voirdire.fit(table, terms="item + judge:item + judge:time + length", method="map")
     assert set(told.terms()["term"]) == {"judge:item", "judge:time"}
     with pytest.raises(InputError, match="takes none beside its own"):

@@ -50,6 +50,7 @@ from voirdire.trust.influence import Rivals
 from voirdire.typing import Floats
 
 LEAST = 0.1  # part of a strength that a prior must leave to it for something to be known beside the prior
+RIDGE = 1e-10
 FEWEST = 3.0  # degrees of freedom of a variance between contexts
 OWN = 1981  # of random numbers that no simulation with the same seed has drawn
 
@@ -159,9 +160,11 @@ def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Flo
 def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> Freeing:
     """B = Sigma (Sigma + E)^-1 of Sigma ``sigma`` and E ``errors``, shape (draws, criteria, criteria) each.
 
-    With R a root of Sigma and R^-1 E R'^-1 = U diag(1 / b - 1) U', B = (R U) diag(b) (R U)^-1.
+    With R a root of Sigma and R^-1 E R'^-1 = U diag(1 / b - 1) U', B = (R U) diag(b) (R U)^-1. Of a draw in which
+    criteria hardly differ Sigma has rank one to rounding; a share `RIDGE` of its trace is added.
     """
-    root = np.asarray(np.linalg.cholesky(sigma), dtype=float)
+    ridge = RIDGE * np.trace(sigma, axis1=1, axis2=2)[:, None, None]
+    root = np.asarray(np.linalg.cholesky(sigma + ridge * np.eye(sigma.shape[-1])), dtype=float)
     values, vectors = _white_eigenvalues(root, errors)
     return _freeing_along(root @ vectors, 1.0 / (1.0 + np.maximum(values, 0.0)))
 

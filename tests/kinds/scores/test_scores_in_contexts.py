@@ -71,7 +71,7 @@ def mode() -> Any:
 def test_items_in_several_contexts_get_a_term_of_their_own(fit: Any, tmp_path: Path) -> None:
     assert fit.model.name == "rating-contexts"
     assert "the same items in several contexts" in fit.notes[0]
-    assert any("Scores are over contexts like these, 6 of them" in note for note in fit.notes)
+    assert any("Scores are over contexts like these: over='these'" in note for note in fit.notes)
     spreads = fit.spreads().set_index("name")
     assert list(spreads.index) == ["item", "context", "taste"]
     assert spreads.loc["context", "low"] < 1.0 < spreads.loc["context", "high"]

@@ -117,32 +117,40 @@ class _Stage(NamedTuple):
     end: int  # of the largest group; that of one item where none is tied
     places: int
 
-    @property
-    def is_tied(self) -> bool:
-        return self.end > self.place + 1
-
 
 def _choice_stage(place: int, answers: Any, end: int = -1) -> _Stage:
-    """The choice that begins at a place: of one item where ``end`` is the next place, else of several."""
-    here = answers[place]
-    begins = here >= 0
-    if place:
-        begins = begins & (answers[place - 1] != here)
-    last = answers.max(axis=0) <= here
+    """The choice of a tied group that begins at a place."""
+    here, begins = answers[place], _begins_choice(place, answers)
     several = answers[place + 1] == here
-    return _Stage(
-        begins & ~last & (~several if end == place + 1 else several),
-        answers == here,
-        answers > here,
-        place,
-        end,
-        _place_count(answers),
-    )
+    return _Stage(begins & several, answers == here, answers > here, place, end, _place_count(answers))
 
 
-def _choice_stages(answers: Any, tied: Tied) -> list[_Stage]:
-    single = [_choice_stage(place, answers, place + 1) for place in range(_place_count(answers) - 1)]
-    return single + [_choice_stage(place, answers, end) for place, end in tied]
+def _begins_choice(place: int, answers: Any) -> Any:
+    """True of cells where a choice begins at a place: not within a group, nor at the last, which says nothing."""
+    here = answers[place]
+    begins = (here >= 0) & (answers.max(axis=0) > here)
+    return begins & (answers[place - 1] != here) if place else begins
+
+
+def _one_chosen(answers: Any) -> list[Any]:
+    """True of cells where one item was chosen at a place, for each place but the last."""
+    return [
+        _begins_choice(place, answers) & (answers[place + 1] != answers[place])
+        for place in range(_place_count(answers) - 1)
+    ]
+
+
+def _present_values(eta: Any, answers: Any, xp: Any) -> list[Any]:
+    """Values of the items at each place, :data:`ABSENT` where there is none."""
+    return [xp.where(here >= 0, eta[..., place, :], ABSENT) for place, here in enumerate(answers)]
+
+
+def _log_left(present: Sequence[Any], xp: Any) -> list[Any]:
+    """Log of the sum of w over what is at each place and after it."""
+    found = [present[-1]]
+    for value in present[-2::-1]:
+        found.append(xp.logaddexp(value, found[-1]))
+    return found[::-1]
 
 
 def _place_count(answers: Any) -> int:
@@ -151,13 +159,15 @@ def _place_count(answers: Any) -> int:
 
 def log_probabilities_and_counts(tied: Tied, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
     """Log probability of each choice, shape (..., cells), and 1 where it was made, shape (cells,)."""
-    return [(_log_chance(eta, stage, xp), 1.0 * stage.weight) for stage in _choice_stages(answers, tied)]
-
-
-def _log_chance(eta: Any, stage: _Stage, xp: Any) -> Any:
-    if stage.is_tied:
-        return _log_integral(_log_integrand(eta, stage, xp)[0], stage, xp)
-    return eta[..., stage.place, :] - _log_sum(eta, stage.group | stage.others, xp)[..., 0, :]
+    present = _present_values(eta, answers, xp)
+    parts = [
+        (value - left, 1.0 * made)
+        for value, left, made in zip(present, _log_left(present, xp), _one_chosen(answers), strict=False)
+    ]
+    for place, end in tied:
+        stage = _choice_stage(place, answers, end)
+        parts.append((_log_integral(_log_integrand(eta, stage, xp)[0], stage, xp), 1.0 * stage.weight))
+    return parts
 
 
 def _log_integral(log: Any, stage: _Stage, xp: Any) -> Any:
@@ -202,23 +212,25 @@ def _group_mask(stage: _Stage) -> Any:
 
 def _value_and_gradient(tied: Tied, eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
     """Log likelihood of each cell, shape (..., cells), and its gradient, shape (..., places, cells)."""
+    present = _present_values(eta, answers, xp)
     value: Any = 0.0
-    slope: Any = 0.0 * eta
-    for stage in _choice_stages(answers, tied):
-        if stage.is_tied:
-            log, a = _log_integrand(eta, stage, xp)
-            mean = _node_moments(log, a, stage, xp)[0]
-            value = value + stage.weight * _log_integral(log, stage, xp)
-            before, after = (
-                xp.zeros_like(eta[..., :size, :]) for size in (stage.place, stage.places - stage.end)
-            )
-            all_means = xp.concatenate([before, mean, after], axis=-2)
-            shares = _choice_probabilities(eta, stage.others, xp)
-            slope = slope + stage.weight * (all_means - mean.sum(axis=-2, keepdims=True) * shares)
-        else:
-            own = (np.arange(eta.shape[-2]) == stage.place)[:, None]
-            value = value + stage.weight * _log_chance(eta, stage, xp)
-            slope = slope + stage.weight * (own - _choice_probabilities(eta, stage.group | stage.others, xp))
+    slopes = []
+    log_chances: Any = ABSENT  # log of the sum over choices so far of 1 / what was left
+    for one, left, made in zip(present, _log_left(present, xp), [*_one_chosen(answers), None], strict=True):
+        if made is not None:
+            value = value + made * (one - left)
+            log_chances = xp.logaddexp(log_chances, xp.where(made, -left, ABSENT))
+        slopes.append((0.0 if made is None else made) - xp.exp(one + log_chances))
+    slope = xp.stack(slopes, axis=-2)
+    for place, end in tied:
+        stage = _choice_stage(place, answers, end)
+        log, a = _log_integrand(eta, stage, xp)
+        mean = _node_moments(log, a, stage, xp)[0]
+        value = value + stage.weight * _log_integral(log, stage, xp)
+        before, after = (xp.zeros_like(eta[..., :size, :]) for size in (place, stage.places - end))
+        all_means = xp.concatenate([before, mean, after], axis=-2)
+        shares = _choice_probabilities(eta, stage.others, xp)
+        slope = slope + stage.weight * (all_means - mean.sum(axis=-2, keepdims=True) * shares)
     return value, slope
 
 
@@ -254,14 +266,22 @@ def _second_derivatives(tied: Tied, eta: Floats, answers: Any) -> Pairs:
 
 def _hessian_matrix(tied: Tied, eta: Floats, answers: Any) -> Floats:
     """Second derivatives, shape (..., cells, places, places)."""
-    total: Any = 0.0
-    for stage in _choice_stages(answers, tied):
-        if stage.is_tied:
-            total = total + stage.weight[:, None, None] * _tied_hessian(eta, stage)
-        else:
-            shares = np.moveaxis(_choice_probabilities(eta, stage.group | stage.others, np), -2, -1)
-            total = total - stage.weight[:, None, None] * _softmax_covariance(shares)
+    made, shares = _single_choices(eta, answers)
+    weighted = made[..., None] * shares
+    total = np.swapaxes(shares, -1, -2) @ weighted - weighted.sum(axis=-2)[..., None] * np.eye(eta.shape[-2])
+    for place, end in tied:
+        stage = _choice_stage(place, answers, end)
+        total += stage.weight[:, None, None] * _tied_hessian(eta, stage)
     return np.asarray(total)
+
+
+def _single_choices(eta: Floats, answers: Any) -> tuple[Floats, Floats]:
+    """1 where one item was chosen, (cells, choices), and its chances, (..., cells, choices, places)."""
+    values = _present_values(eta, answers, np)
+    present, left = (np.stack(of, axis=-1) for of in (values, _log_left(values, np)))
+    among = np.tri(len(answers), dtype=bool).T[:-1]
+    shares = np.exp(np.where(among, present[..., None, :] - left[..., :-1, None], ABSENT))
+    return np.stack(_one_chosen(answers), axis=-1).astype(float), shares
 
 
 def _tied_hessian(eta: Floats, stage: _Stage) -> Floats:
@@ -288,13 +308,11 @@ def _softmax_covariance(shares: Floats) -> Floats:
 def _information_gradient(tied: Tied, sums: Sequence[Floats], answers: Any, covariance: Floats) -> Floats:
     """See :class:`.ClosedForm`; of tied groups by differences of their information."""
     eta = _stack_sums(sums)
-    total = np.zeros_like(eta)
-    variances = np.einsum("caa->ac", covariance)
-    for stage in _choice_stages(answers, ()):
-        shares = _choice_probabilities(eta, stage.group | stage.others, np)
-        turned = np.einsum("cab,bc->ac", covariance, shares)
-        level = (shares * (variances - 2.0 * turned)).sum(axis=0)
-        total += 0.5 * stage.weight * shares * (variances - 2.0 * turned - level)
+    variances = np.einsum("caa->ca", covariance)
+    made, shares = _single_choices(eta, answers)
+    bent = variances[:, None] - 2.0 * shares @ covariance  # cells, choices, places
+    level = (shares * bent).sum(axis=-1, keepdims=True)
+    total = 0.5 * np.einsum("cs,csa->ac", made, shares * (bent - level))
     for place, end in tied:
         stage = _choice_stage(place, answers, end)
         only = np.flatnonzero(stage.weight)
@@ -306,7 +324,7 @@ def _information_gradient(tied: Tied, sums: Sequence[Floats], answers: Any, cova
                 for sign in (1.0, -1.0)
             )
             total[at, only] -= (ahead - behind) / (4.0 * TURN)
-    return total
+    return np.asarray(total)
 
 
 def draw_orders(eta: Floats, rng: np.random.Generator) -> Ints:

@@ -128,7 +128,9 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
 
 def _affordable_draws(problem: ScoresProblem) -> int:
     """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
-    each = problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.repeats else 1)
+    each = (
+        problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.integrates_repeats else 1)
+    )
     return int(np.clip(WORK // each, 100, 1000))
 
 
@@ -143,7 +145,7 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
     density, part = problem.density, problem.data["scores"]
     if problem.form is baseline:
         return []
-    nodes = 200 if density.repeats else 20
+    nodes = 200 if density.integrates_repeats else 20
 
     def log_probability(values: Values) -> Floats:
         return np.asarray(density.form.log_part(density, values, problem.data, np)[0])

@@ -72,14 +72,10 @@ def _perceptions_and_cutpoints(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats, Floats]:
     """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
-    density, (judge, *_) = problem.density, rows
+    density = problem.density
     about = density.about_rows(rows)
     felt = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
-    variance, weight = np.zeros(len(judge)), np.ones(1)
-    if "log_judge_item" in values:
-        variance = variance + np.exp(2.0 * values["log_judge_item"])[judge]
-    if "log_context_spread" in values:
-        variance = variance + np.where(about["context"] < 0, np.exp(2.0 * values["log_context_spread"]), 0.0)
+    variance, weight = _untold_variance(problem, values, about), np.ones(1)
     if variance.any():
         z, log_weight = normal_quadrature()
         weight = np.exp(log_weight)
@@ -131,9 +127,21 @@ def predicted_moments(
     mu = perceived_strengths(density, values, problem.data["panel"], about)
     log = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
     variance = np.exp(2.0 * log[about["judge"], about["criterion"]])
+    return mu, np.sqrt(variance + _untold_variance(problem, values, about))
+
+
+def _untold_variance(problem: ScoresProblem, values: Values, about: dict[str, Ints]) -> Floats:
+    """Variance of what no latent value tells of each score: of what items are worth in contexts where none is named,
+    and of what a judge makes of an item there or, where that is integrated out, anywhere.
+    """
+    density, nowhere = problem.density, about["context"] < 0
+    variance = np.zeros(len(nowhere))
+    if "log_judge_item" in values:
+        own = np.exp(2.0 * values["log_judge_item"])[about["judge"]]
+        variance += own * (density.integrates_repeats | (nowhere & (density.contexts > 0)))
     if "log_context_spread" in values:
-        variance = variance + np.where(about["context"] < 0, np.exp(2.0 * values["log_context_spread"]), 0.0)
-    return mu, np.sqrt(variance)
+        variance += np.where(nowhere, np.exp(2.0 * values["log_context_spread"]), 0.0)
+    return variance
 
 
 def log_score_density(

@@ -114,10 +114,11 @@ class ScoresDensity(ScoresLayout):
         return tuple(p for p in found if not nothing & set(p.dims))
 
     def _term_parameters(self, registry: Any, section: Section) -> tuple[Parameter, ...]:
-        """Of a term; some have less to tell under one criterion."""
+        """Of a term; some have less to tell under one criterion, or are of an item in a context."""
         term = registry[section.kind]
         term = getattr(term, "alone", term) if self.criteria == 1 else term
-        found: tuple[Parameter, ...] = term.parameters(section.numbers)
+        of = getattr(term, "in_contexts", term.parameters) if self.contexts else term.parameters
+        found: tuple[Parameter, ...] = of(section.numbers)
         return found
 
     def information(self, name: str, values: Values, xp: Any) -> Array:

@@ -38,7 +38,7 @@ def score_outcomes(problem: ScoresProblem) -> list[Outcome]:
     density, form = problem.density, problem.form
     if form is baseline:
         return []
-    levels = _repeated_outcome if density.repeats else _panel_levels
+    levels = _repeated_outcome if density.integrates_repeats else _panel_levels
     found = [(levels if form is ordinal else _panel_scores)(problem)]
     if density.voted:
         found.append(_on_criteria(problem))
@@ -191,7 +191,7 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
     judge, criterion, item = table.judge, table.criterion, table.item
     felt = perceived_strengths(density, values, problem.data["panel"], problem.codes(table))
-    if form is ordinal and density.repeats:
+    if density.integrates_repeats:
         unit = (judge * len(table.criteria) + criterion) * len(table.items) + item
         units, place = np.unique(unit, return_inverse=True)
         felt = felt + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[place]

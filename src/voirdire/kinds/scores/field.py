@@ -31,7 +31,6 @@ TERMS = (
     Term("general", ("item",), 0),
     Term("context_strength", ("criterion", "item", "context"), 0),
     Term("taste", ("judge", "item"), 0),
-    Term("judge_item_effect", ("judge", "criterion", "item"), 0),
     Term("family_item", ("family", "item"), 0),
     Term("severity", ("judge",), 0, sign=-1.0),
     Term("severity_group", ("group",), 0, sign=-1.0),
@@ -78,7 +77,8 @@ def _predictor_design(
     about = replace(form.about, factors=factors)
     if "numbers" in factors:
         about = replace(about, numbers=panel["numbers"][factors["numbers"]])
-    return build_design([*TERMS, *form.terms, *density.added], about, places).used
+    own = Term("judge_item_effect", places.dims.get("judge_item_effect", ()), 0)
+    return build_design([*TERMS, own, *form.terms, *density.added], about, places).used
 
 
 def _subtract_general(values: Values, location: str) -> Values:

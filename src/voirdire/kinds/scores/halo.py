@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 
+from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.tables.scores import Scores
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Ints
@@ -16,6 +17,9 @@ from voirdire.typing import Ints
 MOST_LATENT = 20_000  # strengths and tastes of a default
 MOST_SCORES = 50_000
 MOST_NOISES = 200  # of judges under each criterion, likewise
+MOST_REPEATING = (
+    60  # judges with repeated scores: what each makes of items in all its runs has a spread of its own
+)
 SHARED = 0.5  # share of judges' items above which must be scored under several criteria, of items by several judges
 
 
@@ -35,14 +39,8 @@ def why_no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
         return ""
     if len(members) < 2:
         return "all judges are of one family, whose errors are then no other thing than what items are worth"
-    if table.rows > len(
-        {*zip(table.judge.tolist(), table.criterion.tolist(), table.item.tolist(), strict=True)}
-    ):
-        return "judges score items repeatedly"
     tastes = len(table.judges) if len(table.criteria) > 1 else 0
-    if (len(table.criteria) + tastes + len(members)) * len(
-        table.items
-    ) > MOST_LATENT or table.rows > MOST_SCORES:
+    if _is_large(table, len(table.criteria) + tastes + len(members)):
         return f"{count_in_words(len(table.judges), 'judges')} and {len(table.items):,} items would take many minutes"
     return None
 
@@ -55,16 +53,29 @@ def why_spread_given(table: Scores) -> str | None:
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> rows = pd.DataFrame([(judge, item, 1) for judge in "ab" for item in "xy"], columns=["judge", "item", "score"])
-    >>> why_spread_given(read_scores(rows)), why_spread_given(read_scores(pd.concat([rows, rows])))
-    (None, 'judges score items repeatedly')
+    >>> why_spread_given(read_scores(rows)), why_spread_given(read_scores(pd.concat([rows] * 20_000)))
+    (None, '80,000 scores of 2 items would take minutes')
     """
-    criteria, items = len(table.criteria), len(table.items)
-    cell = (table.judge * criteria + table.criterion) * items + table.item
-    if len(np.unique(cell)) < table.rows:
-        return "judges score items repeatedly"
-    if criteria * items > MOST_LATENT or table.rows > MOST_SCORES:
-        return f"{table.rows:,} scores of {items:,} items would take minutes"
+    if _is_large(table, len(table.criteria)):
+        return f"{table.rows:,} scores of {len(table.items):,} items would take minutes"
     return None
+
+
+def _is_large(table: Scores, each: int) -> bool:
+    """True if a table would take minutes, with so many latent values of each item and those that repeats tell."""
+    opinions = _values_of_repeats(table)
+    return (
+        (each + opinions) * len(table.items) > MOST_LATENT
+        or table.rows > MOST_SCORES
+        or (opinions > 0 and len(table.judges) > MOST_REPEATING)
+    )
+
+
+def _values_of_repeats(table: Scores, contexts: int = 0) -> int:
+    """Values that tell what judges make of each item in all their runs, in so many contexts if there are any."""
+    if len(np.unique(table.judge)) < 2 or not has_repeats(table, contexts > 0):
+        return 0
+    return len(table.judges) * len(table.criteria) * max(contexts, 1)
 
 
 def why_no_halo(table: Scores) -> str | None:
@@ -81,14 +92,12 @@ def why_no_halo(table: Scores) -> str | None:
     if criteria < 2 or judges < 2:
         return ""
     pair = table.judge * items + table.item
-    cells, times = np.unique(pair * criteria + table.criterion, return_counts=True)
-    if times.max() > 1:
-        return "judges score items repeatedly"
+    cells = np.unique(pair * criteria + table.criterion)
     if (np.unique(cells // criteria, return_counts=True)[1] > 1).mean() <= SHARED:
         return "most items have a judge's scores under one criterion alone"
     if (np.bincount(np.unique(pair) % items, minlength=items) > 1).mean() <= SHARED:
         return "most items have one judge, whose taste is then no other thing than what they are worth"
-    if criteria * items + judges * items > MOST_LATENT or table.rows > MOST_SCORES:
+    if _is_large(table, criteria + judges):
         return f"{count_in_words(judges, 'judges')} and {items:,} items would take many minutes"
     return None
 
@@ -179,7 +188,7 @@ def why_contexts_left_out(table: Scores, learns_noise: bool = False) -> str | No
     several = (_contexts_per_item(table) > 1).sum()
     if several <= SHARED_ITEMS * items:
         return f"{several:,} of {items:,} items are scored in several of them"
-    each = criteria * (1 + contexts) + judges + 1
+    each = criteria * (1 + contexts) + judges + 1 + _values_of_repeats(table, contexts)
     if learns_noise and has_one_score_per_context(table):
         return "most items have one score in a context, where its worth there is no other thing than noise"
     large = items * each > MOST_LATENT or table.rows > MOST_SCORES or float(items) * each**3 > MOST_WORK

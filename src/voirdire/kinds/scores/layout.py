@@ -18,6 +18,7 @@ from voirdire.model.design import Cells, Term
 from voirdire.model.panel_density import STEP, sum_of_terms
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.raters import JudgeItem
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import total_severity
 from voirdire.typing import Ints
@@ -93,7 +94,8 @@ class ScoresLayout(LogDensity):
     groups : int
         Groups of judges; 1 where the table has no such column.
     repeats : bool
-        Whether some judge scored an item more than once; without that the term of repeats is left out.
+        Whether some judge scored an item more than once (in a context, where the model tells these apart); without that
+        the term of repeats is left out.
     voted : bool
         Whether there are votes on criteria.
     given : tuple of float, optional
@@ -142,6 +144,11 @@ class ScoresLayout(LogDensity):
             **dict(self.added_levels),
         }
 
+    @property
+    def integrates_repeats(self) -> bool:
+        """True if what a judge makes of an item in all its runs is integrated out, no latent value."""
+        return self.repeats and self.model.repeats is not None and self.model.repeats.kind == JudgeItem.kind
+
     @cached_property
     def about(self) -> tuple[str, ...]:
         """Names of the codes that a score is told by: what it is about, and its row of numbers where there are such."""
@@ -178,9 +185,12 @@ def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> 
     strength = values["strength"][..., criterion, item]
     if "context_strength" not in values:
         return strength
-    u = values["context_strength"]
-    u = xp.concatenate([u, 0.0 * u[..., :1]], axis=-1)  # the last, -1, is of no context
-    return strength + u[..., criterion, item, about["context"]]
+    return strength + _in_contexts(values["context_strength"], xp)[..., criterion, item, about["context"]]
+
+
+def _in_contexts(values: Array, xp: Any) -> Array:
+    """Values whose last axis is contexts, with 0 for the last of these, -1, which is no context."""
+    return xp.concatenate([values, 0.0 * values[..., :1]], axis=-1)
 
 
 def perceived_strengths(
@@ -192,7 +202,7 @@ def perceived_strengths(
 ) -> Array:
     """Worth of an item as a judge sees it, of each answer, elementwise; a_k is 1 where judges are alike.
 
-    a_k (theta_c,i + u_c,i,x + taste_k,i + own_k,c,i + shared_f(k),i) - severity, and what added terms are.
+    a_k (theta_c,i + u_c,i,x + taste_k,i + own_k,c,i,x + shared_f(k),i) - severity, and what added terms are.
 
     Parameters
     ----------
@@ -211,7 +221,12 @@ def perceived_strengths(
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
     if "judge_item_effect" in values:
-        strength = strength + values["judge_item_effect"][..., judge, criterion, item]
+        own = values["judge_item_effect"]
+        if density.contexts:
+            own = _in_contexts(own, xp)[..., judge, criterion, item, about["context"]]
+        else:
+            own = own[..., judge, criterion, item]
+        strength = strength + own
     if "family_item" in values:
         family = np.array(density.families)[judge]
         shared = values["family_item"][..., np.maximum(family, 0), item]

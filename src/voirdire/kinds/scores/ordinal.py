@@ -1,7 +1,8 @@
 """Scores on an ordered scale: their probabilities, their counted form, and where the search for the mode starts.
 
-The cost of a density follows the distinct (judge, criterion, item, score), and contexts where the model has some; with
-repeated scores, the distinct (judge, criterion, item), each with the counts of its levels n_l, of which
+The cost of a density follows the distinct (judge, criterion, item, score), and contexts where the model has some; where
+what a judge makes of an item in all its runs is integrated out, the distinct (judge, criterion, item), each with the
+counts of its levels n_l, of which
 
     P(n) = E_z prod_l P(l | eta + sigma_k z) ^ n_l,   z ~ Normal(0, 1),
 
@@ -113,7 +114,7 @@ def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
     if slope is None:
         slope = 1.0 + 0.0 * values["severity"]
     variance = LOGISTIC / density.runs + 0.0 * slope
-    if density.repeats:
+    if density.integrates_repeats:
         variance = variance + xp.exp(2.0 * values["log_judge_item"])
     return density.answers * (slope * slope / variance).mean(axis=-1, keepdims=True)
 
@@ -123,7 +124,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     part = data["scores"]
     judge = part["judge"]
     eta = perceived_strengths(density, values, data["panel"], part, xp)
-    if density.repeats:
+    if density.integrates_repeats:
         z, log_weight = normal_quadrature()
         eta = eta[..., None] + xp.exp(values["log_judge_item"])[..., judge][..., None] * z
         own = own_cutpoints(density, values, part, xp)[..., None, :]
@@ -169,7 +170,7 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
     discriminations are held (:meth:`.LogDensity.log_density`), theirs alone.
     """
     part, top = data["scores"], density.levels - 1
-    if density.repeats:
+    if density.integrates_repeats:
         weight = part["counts"].sum(axis=1)
         mean = part["counts"] @ np.arange(density.levels) / np.maximum(weight, 1.0)
         by_level = part["counts"]

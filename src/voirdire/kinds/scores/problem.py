@@ -222,13 +222,13 @@ def encode_scores(
         table = with_judges(table, votes.judges)
     groups, judge_group = group_per_judge(table, problems)
     sizes = (len(table.criteria), len(table.items))
-    if repeats is None:  # what one judge alone makes of an item is what the item is worth to it
-        repeats = has_repeats(table) and len(np.unique(table.judge)) > 1
-    repeats = repeats and model.repeats is not None
     codes = (table.judge, table.criterion, table.item)
     if contexts is None:
         contexts = why_no_contexts(table) is None
     contexts = contexts and model.context is not None
+    if repeats is None:  # what one judge alone makes of an item is what the item is worth to it
+        repeats = has_repeats(table, contexts) and len(np.unique(table.judge)) > 1
+    repeats = repeats and model.repeats is not None
     answers, runs = answers_per_cell(table)
     named = dict(families or {}) if uses_families(model) else {}
     of_families, shared = shared_families(named, table.judges)
@@ -259,7 +259,8 @@ def encode_scores(
     count = len(scale.levels) if form is ordinal else 0
     number = scale.parts(table.score)
     if form is ordinal:
-        encoded = ordinal.encode_levels(about, np.searchsorted(scale.levels, table.score), count, repeats)
+        level = np.searchsorted(scale.levels, table.score)
+        encoded = ordinal.encode_levels(about, level, count, density.integrates_repeats)
     elif form is continuous:
         encoded = continuous.encode_numbers(about, number)
     else:

@@ -273,6 +273,8 @@ def _level_probabilities(
     variance = np.zeros((*eta.shape[:-2], density.judges))
     if "log_taste_spread" in values:
         variance = variance + np.exp(2.0 * values["log_taste_spread"])[..., None]
+    if "log_judge_item" in values and not density.integrates_repeats:
+        variance = variance + np.exp(2.0 * values["log_judge_item"])
     if "log_family_spread" in values:
         family = np.array(density.families)
         shared = np.exp(2.0 * values["log_family_spread"])[..., np.maximum(family, 0)]

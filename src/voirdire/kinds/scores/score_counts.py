@@ -51,8 +51,8 @@ def _describe_group(table: Scores, code: int) -> str:
     return "no group" if code < 0 else f"group {table.groups[code]!r}"
 
 
-def has_repeats(table: Scores) -> bool:
-    """True if some judge scored an item more than once under a criterion.
+def has_repeats(table: Scores, contexts: bool = False) -> bool:
+    """True if some judge scored an item more than once under a criterion, and with ``contexts`` in one of these.
 
     Examples
     --------
@@ -62,6 +62,8 @@ def has_repeats(table: Scores) -> bool:
     True
     """
     cell = (table.judge * len(table.criteria) + table.criterion) * len(table.items) + table.item
+    if contexts and table.context is not None:
+        cell = cell * len(table.contexts) + table.context
     return len(np.unique(cell)) < table.rows
 
 

@@ -17,8 +17,7 @@ from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.further_terms import model_with_terms, why_no_families
 from voirdire.kinds.request import Request
-from voirdire.kinds.scores import ordinal
-from voirdire.kinds.scores.density import WITH_SPREADS, score_form_module
+from voirdire.kinds.scores.density import WITH_SPREADS
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.scores.scale import falls_between_levels
@@ -138,7 +137,7 @@ def model_from_terms(table: Scores, request: Request) -> Model:
         untold["taste"] = "there is one judge, to whom an item is worth what it is worth"
     elif not can_learn_tastes(table, SECTIONS["context"] in named and untold["context"] is None):
         if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
-            del sections["taste"]
+            sections["repeats"] = sections.pop("taste")
         else:
             untold["taste"] = "no judge scores an item twice"
     if falls_between_levels(table.score, request.levels):
@@ -161,7 +160,7 @@ def check_terms(model: Model) -> None:
     InputError
     """
     words = ", ".join(row.words for row in model.terms)
-    if model.strength.kind not in WITH_SPREADS or (score_form_module(model) is ordinal and model.repeats):
+    if model.strength.kind not in WITH_SPREADS:
         raise InputError(
             f"terms {words}: {model.name} takes none beside its own; take rating-learned, rating-contexts, "
             "rating-halo or rating-families, or of scores between levels rating-continuous, rating-continuous-halo or "

@@ -54,12 +54,19 @@ class JudgeItemEffect(Term):
     kind: ClassVar[str] = "judge-item-effect"
     says: ClassVar[str] = "only in tables where some judge scores an item twice under a criterion"
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+    of: ClassVar[tuple[str, ...]] = ("judge", "criterion", "item")
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``judge_item_effect``, (judge, criterion, item), and ``log_judge_item``, one per judge."""
-        own = Spread("log_judge_item", axes=2)
+        return self._parameters(prior, self.of)
+
+    def in_contexts(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """As :meth:`parameters`, of an item in each context."""
+        return self._parameters(prior, (*self.of, "context"))
+
+    def _parameters(self, prior: dict[str, float], of: tuple[str, ...]) -> tuple[Parameter, ...]:
         return (
-            Parameter("judge_item_effect", ("judge", "criterion", "item"), own),
+            Parameter("judge_item_effect", of, Spread("log_judge_item", axes=len(of) - 1)),
             Parameter("log_judge_item", ("judge",), LogNormal(prior["mean"], prior["sd"])),
         )
 

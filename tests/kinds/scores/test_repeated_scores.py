@@ -1,0 +1,130 @@
+"""What a judge makes of an item in all its runs is one opinion, whatever else a model of scores learns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.kinds.scores.problem import encode_scores
+from voirdire.model.specs import load_model
+from voirdire.model.term_rows import parse_terms
+from voirdire.model.terms.cumulative import normal_quadrature
+from voirdire.tables.scores import read_scores
+
+JUDGES, ITEMS, RUNS = 4, 10, 3
+
+
+def scores(seed: int = 0, criteria: int = 1, contexts: int = 1, *, between: bool = False) -> pd.DataFrame:
+    """Judges with an opinion of each item under each criterion and in each context, the same in all runs."""
+    rng = np.random.default_rng(seed)
+    worth = rng.normal(0, 1, (criteria, ITEMS, contexts))
+    own = rng.normal(0, 0.8, (JUDGES, criteria, ITEMS, contexts))
+    k, c, i, x, run = (part.ravel() for part in np.indices((*own.shape, RUNS)))
+    eta = worth[c, i, x] + own[k, c, i, x]
+    level = (
+        0.5 + 0.1 * eta + 0.05 * rng.normal(size=len(eta))
+        if between
+        else 1 + ((eta + rng.logistic(size=len(eta)))[:, None] > np.array([-1.5, 0.0, 1.5])).sum(axis=1)
+    )
+    rows: dict[str, Any] = {"judge": k, "item": i, "run": run, "score": level}
+    rows |= {"criterion": c} if criteria > 1 else {}
+    rows |= {"context": x} if contexts > 1 else {}
+    table = pd.DataFrame(rows)
+    names = [name for name in table if name != "score"]
+    return table.assign(**{name: name[0] + table[name].astype(str) for name in names})
+
+
+@pytest.mark.parametrize(
+    ("shape", "between", "model", "of"),
+    [
+        ((1, 1), False, "rating-learned", ("judge", "criterion", "item")),
+        ((2, 1), False, "rating-halo", ("judge", "criterion", "item")),
+        ((1, 3), False, "rating-contexts", ("judge", "criterion", "item", "context")),
+        ((2, 1), True, "rating-continuous-halo", ("judge", "criterion", "item")),
+        ((1, 3), True, "rating-continuous-contexts", ("judge", "criterion", "item", "context")),
+    ],
+)
+def test_defaults_keep_their_terms(
+    shape: tuple[int, int], between: bool, model: str, of: tuple[str, ...]
+) -> None:
+    fit = voirdire.fit(scores(0, *shape, between=between), method="map")
+    assert fit.model.name == model
+    assert not any("left out" in note for note in fit.notes)
+    dims = {p.name: p.dims for p in fit.problem.density.parameters}
+    assert dims["judge_item_effect"] == of
+    assert fit.judges()["variance_judge_item"].gt(0).all()
+    once = scores(0, *shape, between=between).query("run == 'r0'")
+    assert "judge_item_effect" not in {
+        p.name for p in voirdire.fit(once, method="map").problem.density.parameters
+    }
+
+
+def test_families_keep_their_errors() -> None:
+    families = {"j0": "one", "j1": "one", "j2": "two", "j3": "two"}
+    fit = voirdire.fit(scores(), families=families, method="map")
+    assert fit.model.name == "rating-families"
+    assert {"family_item", "judge_item_effect"} <= {p.name for p in fit.problem.density.parameters}
+
+
+def test_opinions_integrated_out_are_those_of_the_model_that_has_none_among_its_values() -> None:
+    """log E_v prod P(y | v), by the rule of that model, is the log likelihood of ``rating-severity``."""
+    table = read_scores(scores())
+    latent, integrated = (
+        encode_scores(load_model(name), table) for name in ("rating-learned", "rating-severity")
+    )
+    rng = np.random.default_rng(1)
+    values = latent.density.values(0.5 * rng.normal(size=latent.density.size), np)
+    own = values.pop("judge_item_effect")
+    sd = np.exp(values["log_judge_item"])
+    nodes, log_weights = normal_quadrature()
+    part = latent.data["scores"]
+    cell = part["judge"] * ITEMS + part["item"]
+    by_node = []
+    for z in nodes:
+        at = {**values, "judge_item_effect": 0.0 * own + z * sd[:, None, None]}
+        log, weight = latent.density.form.log_part(latent.density, at, latent.data, np)
+        by_node.append(np.bincount(cell, log * weight))
+    expected = np.log(np.exp(log_weights) @ np.exp(np.array(by_node))).sum()
+    log, weight = integrated.density.form.log_part(integrated.density, values, integrated.data, np)
+    assert float(log @ weight) == pytest.approx(expected, abs=1e-9)
+
+
+def test_more_runs_of_the_same_opinions_are_no_more_judges() -> None:
+    """Thirty runs leave what three judges make of items as uncertain as it is: intervals stay above that."""
+    table = scores(3)
+    many = pd.concat([table.assign(run=table["run"] + str(n)) for n in range(10)])
+    few, lots = (voirdire.fit(rows, method="laplace").ranking()["sd"].mean() for rows in (table, many))
+    assert lots > 0.55 * few  # of thirty times as many independent scores it would be a third
+
+
+def test_a_sum_of_terms_takes_opinions_that_runs_tell() -> None:
+    table = scores()
+    named = voirdire.fit(table, terms="item + judge:item", method="map")
+    assert "judge_item_effect" in {p.name for p in named.problem.density.parameters}
+    assert named.problem.model.terms == ()
+    without = voirdire.fit(table, terms="item + judge", method="map")
+    assert "judge_item_effect" not in {p.name for p in without.problem.density.parameters}
+    beside = voirdire.fit(table, terms="item + judge:item + item:run", method="map")
+    assert [row.words for row in beside.problem.model.terms] == [row.words for row in parse_terms("item:run")]
+
+
+def test_scores_of_new_contexts_are_over_what_judges_would_make_of_items_there() -> None:
+    fit = voirdire.fit(scores(0, 1, 3), method="map")
+    asked = pd.DataFrame({"judge": ["j0", "j0"], "item": ["i0", "i0"], "context": ["c0", "elsewhere"]})
+    here, there = fit.predict(asked).filter(like="p_").to_numpy()
+    assert (here * np.log(here)).sum() > (there * np.log(there)).sum()  # less is known elsewhere
+
+
+def test_tables_of_too_many_opinions_have_a_default_that_integrates_them_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from voirdire.kinds.scores import halo
+
+    monkeypatch.setattr(halo, "MOST_LATENT", 30)
+    fit = voirdire.fit(scores(), method="map")
+    assert fit.model.name == "rating-severity"
+    assert any("would take minutes" in note for note in fit.notes)

@@ -50,6 +50,12 @@ class TermsKind(Kind[T, P]):
             found["spreads"] = to_records(spread_table(problem, posterior, prob))
         return found | effect_tables(problem, posterior, prob)
 
+    def check_contexts(self, problem: P) -> None:
+        """Refuse to show strengths in each context where the model has none."""
+        if "context_strength" not in {one.name for one in problem.density.parameters}:
+            contexts = max(len(self.table_of(problem).contexts), 1)  # type: ignore[attr-defined]
+            raise InputError(self.needs_contexts.format(model=problem.model.name, contexts=contexts))
+
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
         """Draws of strengths in each context, where the model has contexts."""
         values = posterior.values

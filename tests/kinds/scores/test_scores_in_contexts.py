@@ -356,6 +356,12 @@ def test_the_command_line(tmp_path: Path) -> None:
     found = json.loads(ran("fit", path, "--method", "map", "--json", "--contexts", "--over", "these").stdout)
     assert (found["model"], found["over"], len(found["contexts"])) == ("rating-contexts", "these", 60)
     assert "240 scores" in ran("fit", path, "--method", "map").stdout
+    out = tmp_path / "run"
+    alone = [str(path), "--model", "rating-severity", "--json", "--contexts", "--out", str(out)]
+    refused = CliRunner().invoke(app, ["fit", *alone])
+    assert refused.exit_code == 1
+    assert "contexts need a model with contexts" in refused.stderr
+    assert not out.exists()
 
 
 def held(seeds: range, model: str | None = None, **truth: Any) -> float:

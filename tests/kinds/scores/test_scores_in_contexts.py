@@ -364,6 +364,13 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert not out.exists()
 
 
+def test_scores_over_contexts_are_not_called_repeats() -> None:
+    families = {judge: "one" if judge in ("j0", "j1") else judge for judge in TABLE["judge"].unique()}
+    for table, said in ((TABLE, "in several contexts"), (pd.concat([TABLE, TABLE]), "repeatedly")):
+        fit = voirdire.fit(table, families=families, method="map")
+        assert any(f"left out: judges score items {said}" in note for note in fit.notes)
+
+
 def held(seeds: range, model: str | None = None, **truth: Any) -> float:
     """Share of items whose worth over contexts like these is in its 90% interval."""
     found = []

@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 
+from voirdire.kinds.scores.score_counts import describe_repeats
 from voirdire.tables.scores import Scores
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Ints
@@ -35,10 +36,8 @@ def why_no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
         return ""
     if len(members) < 2:
         return "all judges are of one family, whose errors are then no other thing than what items are worth"
-    if table.rows > len(
-        {*zip(table.judge.tolist(), table.criterion.tolist(), table.item.tolist(), strict=True)}
-    ):
-        return "judges score items repeatedly"
+    if (several := describe_repeats(table)) is not None:
+        return several
     tastes = len(table.judges) if len(table.criteria) > 1 else 0
     if (len(table.criteria) + tastes + len(members)) * len(
         table.items
@@ -59,9 +58,8 @@ def why_spread_given(table: Scores) -> str | None:
     (None, 'judges score items repeatedly')
     """
     criteria, items = len(table.criteria), len(table.items)
-    cell = (table.judge * criteria + table.criterion) * items + table.item
-    if len(np.unique(cell)) < table.rows:
-        return "judges score items repeatedly"
+    if (several := describe_repeats(table)) is not None:
+        return several
     if criteria * items > MOST_LATENT or table.rows > MOST_SCORES:
         return f"{table.rows:,} scores of {items:,} items would take minutes"
     return None
@@ -81,9 +79,9 @@ def why_no_halo(table: Scores) -> str | None:
     if criteria < 2 or judges < 2:
         return ""
     pair = table.judge * items + table.item
-    cells, times = np.unique(pair * criteria + table.criterion, return_counts=True)
-    if times.max() > 1:
-        return "judges score items repeatedly"
+    if (several := describe_repeats(table)) is not None:
+        return several
+    cells = np.unique(pair * criteria + table.criterion)
     if (np.unique(cells // criteria, return_counts=True)[1] > 1).mean() <= SHARED:
         return "most items have a judge's scores under one criterion alone"
     if (np.bincount(np.unique(pair) % items, minlength=items) > 1).mean() <= SHARED:

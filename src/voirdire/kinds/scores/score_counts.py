@@ -65,6 +65,26 @@ def has_repeats(table: Scores) -> bool:
     return len(np.unique(cell)) < table.rows
 
 
+def describe_repeats(table: Scores) -> str | None:
+    """Why judges give an item more than one score under a criterion, in words; None where they do not.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> scores = pd.DataFrame({"judge": ["a", "a"], "item": "x", "score": [1, 2], "context": ["p", "q"]})
+    >>> describe_repeats(read_scores(scores)), describe_repeats(read_scores(pd.concat([scores, scores])))
+    ('judges score items in several contexts', 'judges score items repeatedly')
+    """
+    if not has_repeats(table):
+        return None
+    if table.context is None:
+        return "judges score items repeatedly"
+    columns = np.stack([table.judge, table.criterion, table.item, table.context])
+    over_contexts = np.unique(columns, axis=1).shape[1] == table.rows
+    return f"judges score items {'in several contexts' if over_contexts else 'repeatedly'}"
+
+
 def answers_per_cell(table: Scores) -> tuple[float, float]:
     """Judges of an item under a criterion and scores of each, on average, to a tenth.
 

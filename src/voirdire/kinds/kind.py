@@ -385,6 +385,10 @@ class Kind(ABC, Generic[T, P]):
     def residuals(self, problem: P, posterior: Posterior) -> Residuals | SharedErrors:
         """Residuals: what judges answered beyond what the model expects."""
 
+    def predicted_on_average(self, problem: P) -> tuple[str, ...]:
+        """Names of what answers of a fit depend on and questions to it do not say: they are predicted on average."""
+        return ()
+
     @abstractmethod
     def predict(self, problem: P, posterior: Posterior, table: object) -> Columns:
         """Probability of every possible answer to what a table asks."""

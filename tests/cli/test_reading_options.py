@@ -95,6 +95,28 @@ def test_replace_and_agree_take_people_of_the_table(tmp_path: Path) -> None:
     assert "say who are people" in ran("replace", path, code=1).stderr
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--swap"], "--people and --swap are two questions"),
+        (["--against", "g0"], "--against is not for --people"),
+        (["--people", "g0", "--people", "g0"], "a panel of experts is two or more different judges"),
+    ],
+)
+def test_agree_names_people_where_they_are_given_as_such(votes: Path, more: list[str], said: str) -> None:
+    people = ["--people", "ann,g1"]
+    done = RUN.invoke(app, ["agree", str(votes), *NAMED, *people, *more])
+    assert said in " ".join(done.output.replace("│", " ").split())
+    assert "--experts" not in done.output
+
+
+def test_levels_are_given_once(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("judge,item,score\na,x,1\na,y,2\nb,x,2\nb,y,3\n")
+    done = ran("fit", path, "--levels", "1,2,3", "--levels", "4,5", code=1)
+    assert "--levels is given 2 times; give it once, with commas between" in done.stderr
+
+
 def test_a_judge_of_each_file(tmp_path: Path) -> None:
     for name, label in (("a.csv", "yes"), ("b.csv", "no")):
         (tmp_path / name).write_text(f"item,label\nx,{label}\n")

@@ -95,7 +95,7 @@ def test_without_contexts_groups_are_the_contexts() -> None:
 def test_bad_groups_are_refused() -> None:
     table = categories()
     for how, match in (
-        ({"by": "colour"}, "no column 'colour' to group contexts by"),
+        ({"by": "colour"}, "the votes have no column 'colour'"),
         ({"by": "winner"}, "are of more than one winner"),
         ({"by": "one"}, "'one' is 'x' throughout"),
         ({"by": "each"}, "has one context alone"),
@@ -106,7 +106,7 @@ def test_bad_groups_are_refused() -> None:
         with pytest.raises(InputError, match=match):
             voirdire.fit(given, method="map", **how)
     scores = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "score": [1, 2, 2, 3]})
-    with pytest.raises(InputError, match=r"by=.judge. groups no answers"):
+    with pytest.raises(InputError, match="'judge' groups no answers"):
         voirdire.fit(scores, by="judge")
 
 

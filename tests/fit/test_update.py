@@ -140,6 +140,17 @@ def test_new_scores_must_fit_the_old() -> None:
     assert weighed.update(more, three).criteria()["weight"].tolist() == [0.375, 0.125, 0.5]
 
 
+def test_sums_of_the_terms_of_models_are_updated_and_others_are_not() -> None:
+    table = scored(5, seed=5).rename(columns={"criterion": "context", "run": "topic"})
+    new = table["judge"] == "j4"
+    whole = fit(table, terms="item + item:context + judge:item", method="map")
+    updated = fit(table[~new], terms="item + item:context + judge:item", method="map").update(table[new])
+    assert updated.problem.table.rows == len(table)
+    close(updated.ranking(), whole.ranking(), 0.05)  # searches for spreads end near their modes
+    with pytest.raises(InputError, match="takes no new scores alone; fit old and new ones together"):
+        fit(table[~new], terms="item + item:topic", method="map").update(table[new])
+
+
 def test_intervals_of_an_updated_fit_are_those_of_the_whole(votes: pd.DataFrame) -> None:
     how = {"model": "crowd-bt", "families": {}, "method": "laplace"}
     old = fit(votes[:200], **how)

@@ -46,6 +46,15 @@ ALONE = {"a": "one", "b": "two", "c": "three"}
         ({"terms": "Item + judge"}, "no term item, what is compared; did you mean 'item'"),
         ({"terms": "item - length"}, r"between terms stands \+, between names of one ':'"),
         ({"by": ["context"]}, r"by=\['context'\] is no name of a column"),
+        (
+            {"by": "context"},
+            r"by= \(--by\): contexts\(\) \(--contexts --json\) has what items are worth in each",
+        ),
+        ({"by": "nope"}, r"by= \(--by\): the \w+ have no column 'nope'; further columns are"),
+        (
+            {"terms": "item + item:context", "by": "context"},
+            r"contexts\(\) \(--contexts --json\)|no column context",
+        ),
     ],
 )
 def test_what_is_no_sum_of_terms(table: pd.DataFrame, asked: dict[str, Any], said: str) -> None:
@@ -61,8 +70,8 @@ def test_what_is_no_sum_of_terms(table: pd.DataFrame, asked: dict[str, Any], sai
         ({"terms": "item + family:item"}, "family"),
         ({"terms": "item + family:length"}, "family"),
         ({"terms": "item + own-family"}, "own-family needs families=, item_families="),
-        ({"by": "item"}, "by='item'"),
-        ({"by": "judge"}, "by='judge'"),
+        ({"by": "item"}, r"by= \(--by\): 'item' groups no answers"),
+        ({"by": "judge"}, r"by= \(--by\): 'judge' groups no answers"),
         ({"covariates": ["judge"]}, "'judge' is one of the columns that say who answered what"),
         ({"covariates": ["item", "length"]}, "'item' is one of the columns that say who answered what"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from voirdire import InputError, read
+from voirdire import InputError, fit, read
 from voirdire.collect.items import read_items
 from voirdire.notices import listen_for_notes
 from voirdire.tables.formats import json_text
@@ -203,3 +203,17 @@ def test_a_pretty_printed_record_is_one_row(tmp_path: Path) -> None:
     for indent in (None, 2):
         path.write_text(json.dumps(record, indent=indent))
         assert read(path).table["score"].tolist() == [7]
+
+
+def test_half_of_a_character_in_a_further_column_is_refused_where_it_is_used(tmp_path: Path) -> None:
+    rows = [
+        {"judge": judge, "item": item, "clarity": at + 1, "style": 2, "note": ["n", "\ud83d", "m"][at]}
+        for judge in "ab"
+        for at, item in enumerate("xyz")
+    ]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = read(path, wide="criterion", columns=["clarity", "style"])
+    assert len(fit(found, method="map").ranking()) == 3
+    with pytest.raises(InputError, match=r"rows 3, 4, 9 and 1 more: note '.ud83d' has half of a character"):
+        fit(found, method="map", by="note")

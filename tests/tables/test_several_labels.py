@@ -102,3 +102,24 @@ def test_one_label_is_read_as_it_stands(tmp_path: Path, tool: Any) -> None:
         labels = read(path).labels
         assert labels is not None
         assert labels["label"].tolist() == [said]
+
+
+@pytest.mark.parametrize("how", ["rows", "lists", ";"])
+@pytest.mark.parametrize(
+    ("cells", "options", "held"),
+    [
+        ("item,yes,no\nx,3,1\ny,1,2\n", {"wide": "counts"}, "counts of labels"),
+        ("item,label,count\nx,yes,3\nx,no,1\n", {}, "counts of labels"),
+        ("judge,item,score\na,x,3\nb,x,1\n", {}, "scores"),
+        ("judge,first,second,winner\na,x,y,first\n", {}, "votes"),
+    ],
+)
+def test_tables_without_sets_of_labels_take_no_word_on_them(
+    tmp_path: Path, how: str, cells: str, options: dict[str, Any], held: str
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(cells)
+    with pytest.raises(
+        InputError, match=rf"label_sets \(--label-sets\) .*; {held} have none, so leave it out"
+    ):
+        read(path, label_sets=how, **options)

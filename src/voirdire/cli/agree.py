@@ -145,21 +145,16 @@ def agree(
 
     check_output_path(out, overwrite)
     experts, compare, reference, hold = map(split_commas, (experts, compare, reference, hold))
-    asked: dict[str, Any] = {
-        "--experts": experts,
-        "--compare": compare,
-        "--truth": truth,
-        "--swap": swap,
-        "--runs": runs,
-    }
+    panel = "--experts"
     if reading.how.people and not any((experts, compare, truth, humans)):
         experts, reading = list(reading.how.people), TableOptions(dataclasses.replace(reading.how, people=()))
-        asked["--experts"] = experts
-    asked |= {"--phases": phases, "--humans": humans}
+        panel = "--people"
+    asked: dict[str, Any] = {panel: experts, "--compare": compare, "--truth": truth, "--swap": swap}
+    asked |= {"--runs": runs, "--phases": phases, "--humans": humans}
     asked |= {"--between": between} if between else {"--gate": gate}
     question = single_given_option(asked)
     for name, given, of in (
-        ("--leave-one-out", leave_one_out, "--experts"),
+        ("--leave-one-out", leave_one_out, panel),
         ("--reference", reference, "--swap"),
     ):
         if given and question != of:
@@ -168,7 +163,7 @@ def agree(
     questions: dict[str, tuple[Callable[..., pd.DataFrame], tuple[Any, ...], str]] = {
         "": (agreement, (), "Agreement"),
         "--humans": (partial(agreement, humans=reading.people(humans)), (), "what humans would say"),
-        "--experts": (with_experts, (experts,), "Agreement with experts"),
+        panel: (with_experts, (experts,), "Agreement with experts"),
         "--compare": (compare_judges, (compare,), "Which judge agrees better"),
         "--truth": (detection, (truth,), f"Detection of what {truth} says"),
         "--swap": (swap_consistency, (reference or None,), "Answers in both orders"),

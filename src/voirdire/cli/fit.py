@@ -12,11 +12,11 @@ from voirdire.cli import show as shown
 from voirdire.cli.options import FitOptions, declare_options, without_none
 from voirdire.cli.outputs import exit_at_failed_checks
 from voirdire.cli.reading import TableOptions, read_pairs, split_commas
-from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.kinds.columns import to_records
+from voirdire.kinds.registry import kind_of
 from voirdire.report.doubts import doubt_sentence
 from voirdire.report.sections.best import winner_sentence
 from voirdire.tables.numbers import read_number
@@ -132,6 +132,7 @@ def fit(
             positive=reading.how.positive,
             device=device,
             progress=progress,
+            check=(lambda problem: kind_of(problem).check_contexts(problem)) if contexts else None,
             **settings,
         )
         if out is not None:
@@ -144,8 +145,6 @@ def fit(
 
 def context_strengths(result: Fit) -> list[dict[str, Any]]:
     """Strengths in each context, for JSON."""
-    if not hasattr(result, "contexts"):
-        raise InputError("--contexts is for fits of votes, scores or rankings in several contexts")
     found = result.contexts()
     return to_records({name: found[name].to_numpy() for name in found.columns})
 

@@ -14,11 +14,17 @@ from voirdire.cli import console
 from voirdire.cli.options import ModelName, declare_options, without_none
 from voirdire.cli.outputs import check_new_file
 from voirdire.cli.reading import TableOptions
+from voirdire.errors import InputError
+from voirdire.fit.next.rankings import check_rankings_request
+from voirdire.fit.next.suggest import check_comparisons_request
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.kinds.columns import to_records
-from voirdire.kinds.registry import RankingsFit
+from voirdire.kinds.rankings.problem import RankingsProblem
+from voirdire.kinds.registry import RankingsFit, kind_of
+from voirdire.kinds.votes.kind import VOTES
+from voirdire.model.problem import Problem
 from voirdire.tables.forms import escape_formula_cell
 
 if TYPE_CHECKING:
@@ -150,8 +156,25 @@ def next(
             f"{', '.join(named)}: the saved fit has its own; leave it out, or give the votes"
         )
     check_new_file(out)
+    how = without_none(count=count, who=who, about=about, seed=seed)
+    sizes, again = without_none(size=size), without_none(repeats=repeats)
+
+    def check(problem: Problem) -> None:
+        ranked = isinstance(problem, RankingsProblem)
+        if ranked and again:
+            raise typer.BadParameter("--repeats is for comparisons; leave it out")
+        if not ranked and sizes:
+            raise typer.BadParameter("--size is for rankings; leave it out")
+        if ranked:
+            check_rankings_request(problem, **how, **sizes)
+        elif problem.part(VOTES.name) is None:
+            raise InputError(f"next is for votes and rankings; these are {kind_of(problem).words}")
+        else:
+            check_comparisons_request(problem, **how)
+
     if saved:
         result = load(votes[0])
+        check(result.problem)
     else:
         tables = reading.tables(votes, [criteria, *(anchors or [])])
         with console.progress_bar("Fitting by laplace"):
@@ -164,19 +187,15 @@ def next(
                 families=families,
                 levels=reading.levels,
                 seed=seed,
+                check=check,
             )
     if not json and result.decision is not None:
         print(console.printable_text(f"{result.decision.sentence()} {result.decision.settle()}".strip()))
-    how = without_none(count=count, who=who, about=about, seed=seed)
     if isinstance(result, RankingsFit):
-        if repeats is not None:
-            raise typer.BadParameter("--repeats is for comparisons; leave it out")
-        propose_rankings(result, how if size is None else how | {"size": size}, out, json)
+        propose_rankings(result, how | sizes, out, json)
         return
-    if size is not None:
-        raise typer.BadParameter("--size is for rankings; leave it out")
     whom = who or "person"
-    found = result.next_comparisons(repeats=repeats, **how | {"who": whom})
+    found = result.next_comparisons(**how | again)
     if out is not None:
         problem = result.problem
         write_file(out, _answer_form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))

@@ -124,7 +124,7 @@ class TableOptions:
             table=kind,
             where=key_values("--where", where or []) or None,
             positive=positive,
-            levels=tuple(split_commas(levels)) or None,
+            levels=tuple(split_commas(_given_once("--levels", levels))) or None,
             people=tuple(split_commas(people)),
             degrees=degrees,
             label_sets=label_sets,
@@ -320,6 +320,15 @@ def split_commas(given: Sequence[str] | None) -> list[str]:
     """
     rows = csv.reader(given or (), skipinitialspace=True)
     return [name.strip() for row in rows for name in row if name.strip()]
+
+
+def _given_once(option: str, given: Texts) -> Texts:
+    """Values of an option whose order says something, so that two of them are no longer list."""
+    if given is not None and len(given) > 1:
+        raise InputError(
+            f"{option} is given {len(given)} times; give it once, with commas between: {option} A,B,..."
+        )
+    return given
 
 
 def key_values(option: str, given: Sequence[str]) -> dict[str, str]:

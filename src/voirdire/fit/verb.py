@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import metadata
@@ -26,6 +26,7 @@ from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.kinds.registry import FITS, KINDS, check_kind
 from voirdire.kinds.request import Request
 from voirdire.model.priors import Priors
+from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms
 from voirdire.notices import give_notice, listen_for_notes
@@ -73,6 +74,7 @@ def fit(
     seconds: float = SECONDS,
     device: str = "auto",
     progress: Progress | None = None,
+    check: Callable[[Problem], None] | None = None,
 ) -> Fit:
     """Fit a model of a judge panel to a table of votes, labels, scores or rankings.
 
@@ -197,6 +199,8 @@ def fit(
         Called with (transitions made, transitions in all as far as is known, what is known so far in words: R-hat,
         effective sample size, what is first) while chains run. Ctrl-C then ends these, and the fit is of what they
         have drawn; a second one ends the fit.
+    check : callable, optional
+        Called with the model over the table before anything is fitted: it raises where the fit would be in vain.
 
     Returns
     -------
@@ -284,6 +288,8 @@ def fit(
         posed, more = kind.encode_table(spec, table, request)
     more += kind.note_unused_columns(posed) if named_model else []
     check_size(posed, how)
+    if check is not None:
+        check(posed)
     if method == "adam":
         panel = maximise_likelihood(posed, seed, families, anchors)
     else:

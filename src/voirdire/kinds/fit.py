@@ -28,6 +28,7 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.model.problem import TARGET, Check, Problem, worst_level
 from voirdire.model.specs import Model
+from voirdire.notices import give_notice
 from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
@@ -211,6 +212,10 @@ class Fit:
         True
         """
         check_result_subject(about, None)
+        if averaged := self.kind.predicted_on_average(self.problem):
+            give_notice(
+                f"Answers are predicted on average over {', '.join(averaged)}, whatever the questions say of it."
+            )
         problem = self.problem if about is None else replace(self.problem, about=about)
         if about == TARGET:
             return self._frame(self.kind.predict_target(problem, self.posterior, table, self.prob))

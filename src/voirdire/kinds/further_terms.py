@@ -23,7 +23,14 @@ from voirdire.model.specs import Model
 from voirdire.model.term_rows import PLUS, TIMES, TermRow
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families
-from voirdire.tables.further import further_names, with_column, with_covariates
+from voirdire.tables.further import (
+    BY,
+    check_groups_of_contexts,
+    further_names,
+    missing_column_message,
+    with_column,
+    with_covariates,
+)
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.times import format_time
 from voirdire.typing import Bools, Floats, Ints
@@ -75,11 +82,8 @@ def attach_terms(
     notes: list[str] = []
     rows = list(model.terms)
     of: Any = table
-    if request.by in ("judge", "criterion", "item"):
-        raise InputError(
-            f"by={request.by!r} groups no answers that a model does not tell apart already; name a column such as "
-            "category"
-        )
+    if request.by is not None:
+        check_groups_of_contexts(request.by)
     if request.covariates is not None:
         of = with_covariates(of, request.covariates)
     of, left = add_own_families(of, request)
@@ -104,7 +108,7 @@ def attach_terms(
         elif name == OWN_FAMILY and name not in of.further.covariates:
             raise InputError(f"terms: {name} needs families=, item_families=; pass both, or leave it out")
         elif name not in (*of.further.covariates, *of.further.factors):
-            _check_name(name, of, of_judges)
+            _check_name(name, of, of_judges, request.by)
             of = with_column(of, name)
             taken = "numbers" if name in of.further.covariates else "names"
             notes.append(f"Column {name} is taken as {taken}.")
@@ -137,8 +141,9 @@ def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any
     problems = Problems("terms")
     for name in given:
         if name not in named:
+            option = "by=, --by" if name == request.by else "covariates=, --covariates"
             problems.table(
-                f"{name!r} is given, and no term names it; add it (as in item + {name}), or leave it out"
+                f"{name!r} is given ({option}), and no term names it; add it (as in item + {name}), or leave it out"
             )
     problems.raise_any()
 
@@ -160,11 +165,13 @@ def _add_periods(table: Any) -> Any:
     return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
 
 
-def _check_name(name: str, table: Any, of_judges: Collection[str]) -> None:
+def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | None) -> None:
     """Raise where neither a table nor its judges have what a term names; say what its terms may name."""
     further = table.further
     if name in (*further.present, *further.columns) or name in further_names(table):
         return
+    if name == by:
+        raise InputError(f"{BY}: {missing_column_message(table, name)}")
     levels = {one: getattr(table, of, ()) for one, of in (COLUMNS | OF_SCORES).items()}
     levels |= {TIME: () if table.time is None else np.unique(table.time)}
     own = [one for one, of in levels.items() if one in ("judge", "item") or len(of) > 1]

@@ -333,6 +333,15 @@ class Kind(ABC, Generic[T, P]):
         """The votes of a problem; None where it has none."""
         return None
 
+    def check_contexts(self, problem: P) -> None:
+        """Refuse to show strengths in each context where the model has none.
+
+        Raises
+        ------
+        InputError
+        """
+        raise InputError("--contexts is for fits of votes, scores or rankings in several contexts")
+
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
         """Draws of what each item is worth in each context, (draws, contexts, items); None where the model has none."""
         return None
@@ -375,6 +384,10 @@ class Kind(ABC, Generic[T, P]):
     @abstractmethod
     def residuals(self, problem: P, posterior: Posterior) -> Residuals | SharedErrors:
         """Residuals: what judges answered beyond what the model expects."""
+
+    def predicted_on_average(self, problem: P) -> tuple[str, ...]:
+        """Names of what answers of a fit depend on and questions to it do not say: they are predicted on average."""
+        return ()
 
     @abstractmethod
     def predict(self, problem: P, posterior: Posterior, table: object) -> Columns:

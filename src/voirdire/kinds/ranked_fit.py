@@ -175,10 +175,8 @@ class TermsFit(RankedFit):
         InputError
             The model has no contexts, or the table not several.
         """
+        self.kind.check_contexts(self.problem)
         contexts = self.kind.table_of(self.problem).contexts
-        if "context_strength" not in self.posterior.central_values:
-            named = {"model": self.model.name, "contexts": max(len(contexts), 1)}
-            raise InputError(self.kind.needs_contexts.format(**named))
         return self._frame(context_table(self.problem, contexts, self.posterior, self.prob))
 
     def covariates(self) -> pd.DataFrame:

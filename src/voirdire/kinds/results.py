@@ -141,8 +141,13 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
 
 def _rank_items(problem: Problem, shown: Shown, drawn: Floats | None, prob: float) -> Columns:
     columns: Columns = {"item": np.array(problem.items, dtype=object), **rank_columns(shown, drawn, prob)}
-    for group in interchangeable_items(problem):
-        for name in set(columns) - {"item", "rank"}:
+    return even_columns(columns, interchangeable_items(problem))
+
+
+def even_columns(columns: Columns, groups: Sequence[Ints]) -> Columns:
+    """Columns in which the rows of each group say the same, but for their names and ranks."""
+    for group in groups:
+        for name in set(columns) - {"item", "system", "rank"}:
             columns[name] = np.array(columns[name])
             columns[name][group] = columns[name][group].mean()
     return columns
@@ -227,15 +232,33 @@ class Rows(NamedTuple):
         """The answers in one order, their items called by other names."""
         return _sorted_bytes(np.column_stack([names[self.items], self.rest]))
 
-    def about(self, item: int) -> bytes:
-        """The answers about an item, whatever the others are called, in one order."""
-        here = self.items == item
+    def about(self, some: Ints) -> bytes:
+        """The answers about some items, whatever the others are called, in one order."""
+        place = np.zeros(max(self.items.max(initial=0), some.max()) + 1, np.int64)
+        place[some] = np.arange(1, len(some) + 1)
+        here = place[self.items]
         rows = here.any(axis=1)
         return _sorted_bytes(np.column_stack([here[rows], self.rest[rows]]))
 
 
+class Ranked(NamedTuple):
+    """Rankings: ranks of items, 0 of others, shape (rankings, items), and all else, shape (rankings, columns)."""
+
+    rank: Ints
+    rest: Floats
+
+    def of(self, names: Ints) -> bytes:
+        """As of :class:`Rows`."""
+        return _sorted_bytes(np.column_stack([self.rank[:, np.argsort(names)], self.rest]))
+
+    def about(self, some: Ints) -> bytes:
+        """As of :class:`Rows`."""
+        rows = self.rank[:, some].any(axis=1)
+        return _sorted_bytes(np.column_stack([self.rank[rows][:, some], self.rest[rows]]))
+
+
 def interchangeable_items(problem: Problem) -> list[Ints]:
-    """Groups of two items or more that could change names, of votes and scores; codes of the items.
+    """Groups of two items or more that could change names, of votes, scores and rankings; codes of the items.
 
     Examples
     --------
@@ -245,29 +268,58 @@ def interchangeable_items(problem: Problem) -> list[Ints]:
     >>> [group.tolist() for group in interchangeable_items(fit(pd.DataFrame(votes), method="map").problem)]
     [[1, 2]]
     """
-    size = len(problem.items)
+    return interchangeable(problem, list(np.arange(len(problem.items))[:, None]))
+
+
+def interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
+    """Groups of two things or more that could change names with each other; codes of the things.
+
+    Parameters
+    ----------
+    members : sequence of int array
+        Codes of the items of each thing, in such an order that those at one place change names; none of one that is
+        like no other.
+    """
     added = getattr(problem, "added", None)
-    if size > MOST or getattr(problem, "anchors", None) is not None or (added is not None and added.terms):
+    if (
+        len(members) > MOST
+        or getattr(problem, "anchors", None) is not None
+        or (added is not None and added.terms)
+    ):
         return []
+    known = _known_answers(problem)
+    size = len(problem.items)
+    as_is = [rows.of(np.arange(size)) for rows in known]
+    alike: dict[tuple[bytes, ...], list[list[int]]] = {}
+    for thing, own in enumerate(members if known else ()):
+        if not len(own):
+            continue
+        groups = alike.setdefault(tuple(rows.about(own) for rows in known), [])
+        for group in groups:
+            names, others = np.arange(size), members[group[0]]
+            names[own], names[others] = others, own
+            if all(rows.of(names) == same for rows, same in zip(known, as_is, strict=True)):
+                group.append(thing)
+                break
+        else:
+            groups.append([thing])
+    return [np.array(group) for groups in alike.values() for group in groups if len(group) > 1]
+
+
+def _known_answers(problem: Problem) -> list[Rows | Ranked]:
+    """The answers of a problem, a table each; none where a table has another form."""
+    rankings = problem.part("rankings")
+    if rankings is not None:
+        table, contexts = rankings.table, rankings.density.sizes.get("context", 0)
+        _, ranking, at = np.unique(table.ranking, return_index=True, return_inverse=True)
+        rank = np.zeros((len(ranking), len(problem.items)), np.int64)
+        rank[at, table.item] = np.unique(table.rank, return_inverse=True)[1] + 1
+        about = [table.judge, table.criterion, *([table.context] if contexts else [])]
+        return [Ranked(rank, np.stack([code[ranking] for code in about], axis=1).astype(float))]
     # votes on criteria are about no item
     parts = [part for name, part in problem.data.items() if name != "criteria"]
     tables = [rows for part in parts for rows in _answer_rows(part)]
-    if not tables or any(rows is None for rows in tables):
-        return []
-    known = [rows for rows in tables if rows is not None]
-    alike: dict[tuple[bytes, ...], list[list[int]]] = {}
-    as_is = [rows.of(np.arange(size)) for rows in known]
-    for item in range(size):
-        groups = alike.setdefault(tuple(rows.about(item) for rows in known), [])
-        for group in groups:
-            names = np.arange(size)
-            names[[item, group[0]]] = group[0], item
-            if all(rows.of(names) == same for rows, same in zip(known, as_is, strict=True)):
-                group.append(item)
-                break
-        else:
-            groups.append([item])
-    return [np.array(group) for groups in alike.values() for group in groups if len(group) > 1]
+    return [] if any(rows is None for rows in tables) else [rows for rows in tables if rows is not None]
 
 
 def _answer_rows(part: Mapping[str, Any]) -> Iterator[Rows | None]:

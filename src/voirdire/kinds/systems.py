@@ -46,6 +46,13 @@ def systems_and_contexts(table: Rated) -> Placed | None:
     return Placed(*found)
 
 
+def members_by_context(where: Placed, systems: int) -> list[Ints]:
+    """Codes of the items of each system, by context; none of a system that has not one item in each."""
+    order, every = np.lexsort((where.context, where.system)), np.unique(where.context)
+    own = [order[where.system[order] == system] for system in range(systems)]
+    return [some if np.array_equal(where.context[some], every) else some[:0] for some in own]
+
+
 def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placed:
     """System and context of every item, where draws of systems can be made.
 

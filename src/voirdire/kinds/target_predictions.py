@@ -18,9 +18,10 @@ from voirdire.kinds.columns import Columns
 from voirdire.kinds.panel_gap import find_gap
 from voirdire.model.problem import PANEL, Problem
 from voirdire.model.terms.reliability import Values
+from voirdire.notices import give_notice
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import Rated
+from voirdire.tables.rated import Rated, known_names
 from voirdire.typing import Floats, Ints
 
 Predicted = dict[str, Floats]
@@ -114,6 +115,23 @@ def fit_codes(
         codes[name] = place[getattr(given, name)]
         named[name] = np.array(ours, dtype=object)[codes[name]]
     return codes, named
+
+
+def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
+    """Place of each context of a table among those of a fit; -1, which is any like these, of others, as a note says.
+
+    Examples
+    --------
+    >>> known_contexts(["q"], ["p", "q"]).tolist()
+    [1]
+    """
+    found = level_positions(theirs, ours)
+    unknown = [name for name, place in zip(theirs, found, strict=True) if place < 0]
+    if unknown:
+        give_notice(
+            f"The fit has no context {known_names(unknown)}: taken as any context like those that it has."
+        )
+    return found
 
 
 def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:

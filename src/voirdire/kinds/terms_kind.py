@@ -12,12 +12,18 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import effect_tables, spread_table
 from voirdire.kinds.results import context_strengths
 from voirdire.kinds.target_predictions import ItemQuestions, predict_about_target
+from voirdire.model.panel_density import STEP, TIME
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined_table
 from voirdire.typing import Floats
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Any)
+
+
+def _has_contexts(problem: Any) -> bool:
+    """True if the model of a problem tells contexts apart."""
+    return "context_strength" in {one.name for one in problem.density.parameters}
 
 
 class TermsKind(Kind[T, P]):
@@ -49,6 +55,21 @@ class TermsKind(Kind[T, P]):
         if problem.density.uses_marginal_likelihood:
             found["spreads"] = to_records(spread_table(problem, posterior, prob))
         return found | effect_tables(problem, posterior, prob)
+
+    def predicted_on_average(self, problem: P) -> tuple[str, ...]:
+        """Covariates, columns and times of further terms."""
+        asked = {"judge", "criterion", "item", *(("context",) if _has_contexts(problem) else ())}
+        terms = problem.added.terms
+        factors = [
+            TIME if name == STEP else name for term in terms for name in term.factors if name not in asked
+        ]
+        return tuple(dict.fromkeys([*problem.added.units, *factors]))
+
+    def check_contexts(self, problem: P) -> None:
+        """Refuse to show strengths in each context where the model has none."""
+        if not _has_contexts(problem):
+            contexts = max(len(self.table_of(problem).contexts), 1)  # type: ignore[attr-defined]
+            raise InputError(self.needs_contexts.format(model=problem.model.name, contexts=contexts))
 
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
         """Draws of strengths in each context, where the model has contexts."""

@@ -27,6 +27,7 @@ from voirdire.typing import Bools, Floats, Ints
 ANSWERS = (
     "judge", "item", "context", "criterion", "run", "system", "score", "rank", "first", "second", "winner"
 )  # fmt: skip
+BY = "by= (--by)"  # in messages
 COLLINEAR = 1e-8  # smallest eigenvalue of the correlations of covariates
 
 
@@ -220,14 +221,38 @@ def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object
         problems.table(f"{name!r} is one of the columns that say who answered what; name a further one")
         return [0.0] * table.rows
     if name not in kept:
-        spare = further_names(table)
-        hint = nearest_name(name, [*table.further.present, *spare]) or (
-            f"; further columns are {', '.join(map(repr, spare)) or 'none'}"
-        )
-        problems.table(f"the {table.data} have no column {name!r}{hint}")
+        problems.table(missing_column_message(table, name))
         return [0.0] * table.rows
     found: Sequence[object] = kept[name]
     return found
+
+
+def missing_column_message(table: Any, name: str) -> str:
+    """Sentence about a further column that a table does not have: the one that is meant, or those that there are."""
+    spare = further_names(table)
+    hint = nearest_name(name, [*table.further.present, *spare]) or (
+        f"; further columns are {', '.join(map(repr, spare)) or 'none'}"
+    )
+    return f"the {table.data} have no column {name!r}{hint}"
+
+
+def check_groups_of_contexts(by: str) -> None:
+    """Raise where a column groups no contexts, as models tell its levels apart already.
+
+    Raises
+    ------
+    InputError
+    """
+    problems = Problems(BY)
+    if by == "context":
+        problems.stop(
+            "contexts() (--contexts --json) has what items are worth in each context; name a column that groups "
+            "contexts, such as category"
+        )
+    if by in ("judge", "criterion", "item"):
+        problems.stop(
+            f"{by!r} groups no answers that a model does not tell apart already; name another column"
+        )
 
 
 def further_names(table: Any) -> list[str]:

@@ -96,7 +96,7 @@ def test_experts_are_checked() -> None:
         expert_agreement(PANEL, ["e1", "e9"])
     with pytest.raises(InputError, match="'e1' is given as an expert and as a judge"):
         expert_agreement(PANEL, ["e1", "e2"], ["e1"])
-    with pytest.raises(InputError, match=r"must be two or more different judges.*'e1', .*--against e1"):
+    with pytest.raises(InputError, match=r"is two or more different judges of .*, not 'e1'; .*--against e1"):
         expert_agreement(PANEL, ["e1"])
     with pytest.raises(InputError, match="judge 'e3x' is not in the table; its judges are 'e3', "):
         expert_agreement(PANEL, ["e3x"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -300,3 +301,29 @@ def test_the_command_line_takes_scores_beside_votes(tmp_path: Path) -> None:
     made = json.loads(found.stdout)
     assert made["model"] == "joint-position"
     assert len(made["comparisons"]) == 2
+
+
+SCORED = pd.DataFrame([(j, i, 1 + (len(j + i) + n) % 3) for n, j in enumerate("abc") for i in "xyz"])
+SCORED.columns = ["judge", "item", "score"]
+
+
+@pytest.mark.parametrize(
+    ("table", "more", "said"),
+    [
+        (SCORED, [], "next is for votes and rankings; these are scores"),
+        (SCORED.rename(columns={"score": "label"}), [], "next is for votes and rankings; these are labels"),
+        (votes(), ["--size", "3"], "--size is for rankings"),
+        (votes(), ["--count", "0"], "count 0 is not a positive whole number"),
+        (votes(), ["--model", "bradley-terry"], "takes all judges alike; ask about the ranking"),
+        (SCORED.rename(columns={"score": "rank"}), ["--repeats"], "--repeats is for comparisons"),
+        (SCORED.rename(columns={"score": "rank"}), ["--size", "9"], "a ranking has from two items to all 3"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_fitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame, more: list[str], said: str
+) -> None:
+    monkeypatch.delattr(importlib.import_module("voirdire.fit.verb"), "weigh_answers")
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    refused = CliRunner().invoke(app, ["next", str(path), *more])
+    assert said in " ".join(refused.output.replace("│", " ").split())

@@ -57,6 +57,18 @@ def test_the_weights_are_checked() -> None:
         voirdire.fit(TABLE, criteria=pd.DataFrame({"criterion": ["clear", "trues"], "weight": [1, -1]}))
     for said in ("'trues' has no rankings", "weight -1 is negative", "no weight for 'true'"):
         assert said in str(caught.value)
+    others = pd.DataFrame(
+        {"criterion": [f"c{n}" for n in range(200)], "weight": [f"w{n % 2}" for n in range(200)]}
+    )
+    with pytest.raises(InputError) as caught:
+        voirdire.fit(TABLE, criteria=others)
+    assert len(caught.value.problems) == 4  # not one for each of 200 rows
+    for said in (
+        "197 more: 'c0', 'c1', ",
+        "(200 in all) have no rankings",
+        "97 more: weight 'w0' is not a number",
+    ):
+        assert said in str(caught.value)
     votes = pd.DataFrame({"judge": ["a"], "first": "clear", "second": "true", "winner": "first"})
     with pytest.raises(InputError, match="give the weight of each"):
         voirdire.fit(TABLE, criteria=votes)

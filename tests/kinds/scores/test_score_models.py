@@ -177,6 +177,10 @@ def test_groups_are_a_level_between_panel_and_judges(simulate: Simulate) -> None
     assert groups.loc["strict", "mean"] < groups.loc["kind", "mean"]
     assert (groups["low"] < groups["severity"]).all()
     assert set(fit.judges()["group"]) == {"strict", "kind"}
+    (alone,) = voirdire.fit(table.drop(columns="group"), model="rating-severity", method="map").as_dict()[
+        "groups"
+    ]
+    assert (alone["judges"], alone["severity"], alone["low"], alone["high"]) == (6, None, None, None)
 
 
 def test_a_judge_of_criteria_alone_is_of_no_group() -> None:

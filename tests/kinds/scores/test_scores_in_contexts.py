@@ -172,12 +172,14 @@ def chances_by_hand(fit: Any, judge: int, item: int, context: int | None) -> Any
 
 def test_predictions_know_contexts_and_average_over_others(fit: Any, mode: Any) -> None:
     asked = pd.DataFrame({"judge": ["j1", "j1"], "item": "i03", "context": ["c2", "another"], "score": 1})
-    found = mode.predict(asked).filter(like="p_").to_numpy()
+    with pytest.warns(UserWarning, match="The fit has no context"):
+        found = mode.predict(asked).filter(like="p_").to_numpy()
     np.testing.assert_allclose(found[0], chances_by_hand(mode, 1, 3, 2), atol=1e-12)
     np.testing.assert_allclose(found[1], chances_by_hand(mode, 1, 3, None), atol=2e-3)
     without = mode.predict(asked.drop(columns="context").head(1)).filter(like="p_").to_numpy()
     np.testing.assert_allclose(without[0], found[1])
-    np.testing.assert_allclose(fit.predict(asked).filter(like="p_").sum(axis=1), 1.0)
+    with pytest.warns(UserWarning, match="The fit has no context"):
+        np.testing.assert_allclose(fit.predict(asked).filter(like="p_").sum(axis=1), 1.0)
 
 
 def test_verbs_know_contexts(fit: Any, tmp_path: Path) -> None:
@@ -356,6 +358,19 @@ def test_the_command_line(tmp_path: Path) -> None:
     found = json.loads(ran("fit", path, "--method", "map", "--json", "--contexts", "--over", "these").stdout)
     assert (found["model"], found["over"], len(found["contexts"])) == ("rating-contexts", "these", 60)
     assert "240 scores" in ran("fit", path, "--method", "map").stdout
+    out = tmp_path / "run"
+    alone = [str(path), "--model", "rating-severity", "--json", "--contexts", "--out", str(out)]
+    refused = CliRunner().invoke(app, ["fit", *alone])
+    assert refused.exit_code == 1
+    assert "contexts need a model with contexts" in refused.stderr
+    assert not out.exists()
+
+
+def test_scores_over_contexts_are_not_called_repeats() -> None:
+    families = {judge: "one" if judge in ("j0", "j1") else judge for judge in TABLE["judge"].unique()}
+    for table, said in ((TABLE, "in several contexts"), (pd.concat([TABLE, TABLE]), "repeatedly")):
+        fit = voirdire.fit(table, families=families, method="map")
+        assert any(f"left out: judges score items {said}" in note for note in fit.notes)
 
 
 def held(seeds: range, model: str | None = None, **truth: Any) -> float:

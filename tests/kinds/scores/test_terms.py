@@ -172,7 +172,8 @@ def test_a_saved_fit_has_its_terms(fit: Any, tmp_path: Path) -> None:
 
 
 def test_predictions_are_of_mean_numbers_and_any_level(fit: Any) -> None:
-    found = fit.predict(TABLE[["judge", "item", "score"]].head(7))
+    with pytest.warns(UserWarning, match="Answers are predicted on average over"):
+        found = fit.predict(TABLE[["judge", "item", "score"]].head(7))
     np.testing.assert_allclose(found.filter(regex="^p_").sum(axis=1), 1.0)
     table = voirdire.cross_validate(TABLE, ["rating-contexts"], folds=2, covariates="length")
     plain = voirdire.cross_validate(TABLE, ["rating-contexts"], folds=2)
@@ -212,7 +213,10 @@ def test_a_model_file_has_terms(tmp_path: Path) -> None:
         ({"terms": "item + judge:lenght"}, "did you mean 'length'"),
         ({"terms": "item + length:time"}, "has several numbers"),
         ({"terms": "item + length + twice"}, "'length', 'twice' are collinear"),
-        ({"terms": "item", "covariates": "length"}, "'length' is given, and no term names it"),
+        (
+            {"terms": "item", "covariates": "length"},
+            r"'length' is given \(covariates=, --covariates\), and no term names it",
+        ),
         ({"terms": "item", "model": "rating-halo"}, "in the place of a model"),
         ({"covariates": "length", "model": "rating-severity"}, "takes none beside its own"),
         ({"covariates": pd.DataFrame({"item": ["i00"], "length": [1]})}, "no row of item 'i01'"),

@@ -201,7 +201,8 @@ def test_a_fit_is_kept_and_predicts_in_its_contexts(fitted: Any, table: pd.DataF
     pd.testing.assert_frame_equal(again.ranking(), fitted.ranking())
     pd.testing.assert_frame_equal(again.contexts(), fitted.contexts())
     asked = pd.concat([table.head(3), table.head(3).assign(context="never seen")])
-    chances = again.predict(asked)[["p_first", "p_second", "p_tie"]].to_numpy()
+    with pytest.warns(UserWarning, match="The fit has no context"):
+        chances = again.predict(asked)[["p_first", "p_second", "p_tie"]].to_numpy()
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
     assert np.abs(chances[:3] - chances[3:]).max() > 0.02
 
@@ -220,7 +221,8 @@ def test_a_context_that_is_not_known_is_like_those_that_are(fitted: Any) -> None
     asked = pd.DataFrame(
         {"judge": "judge 0", "first": "item 0", "second": "item 9", "winner": "first"}, index=[0]
     )
-    found = fitted.predict(asked.assign(context="never seen")).iloc[0]
+    with pytest.warns(UserWarning, match="The fit has no context"):
+        found = fitted.predict(asked.assign(context="never seen")).iloc[0]
     values, rng, each = fitted.posterior.values, np.random.default_rng(1), []
     sharp, pair = [], AskedPairs(*(np.array([k]) for k in (0, 0, 0, 9)))
     for draw in range(0, 4000, 20):

@@ -83,7 +83,10 @@ def test_the_field_and_the_density_say_the_same() -> None:
         ({"terms": "item + judge:own"}, "no column 'own'"),
         ({"terms": "item + family:item"}, "family"),
         ({"terms": "item + length:twice"}, "has several numbers"),
-        ({"terms": "item", "covariates": "length"}, "'length' is given, and no term names it"),
+        (
+            {"terms": "item", "covariates": "length"},
+            r"'length' is given \(covariates=, --covariates\), and no term names it",
+        ),
         ({"terms": "judge"}, "no term item"),
     ],
 )

@@ -130,7 +130,8 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     if len(set(experts)) < max(2, len(experts)):
         one = experts[0] if len(experts) == 1 else "NAME"
         raise InputError(
-            f"experts {list(experts)!r} must be two or more different judges of {known_names(ratings.judges)}; "
+            f"a panel of experts is two or more different judges of {known_names(ratings.judges)}, not "
+            f"{', '.join(map(repr, experts))}; "
             f"against= (--against {quote(one)}) in its place compares each judge with one"
         )
     return other_judges(ratings.judges, experts, "an expert", judges)

@@ -26,6 +26,7 @@ from voirdire.fit.next.sets import Search, best_set
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.kinds.registry import kind_of
+from voirdire.model.problem import Problem
 from voirdire.settings import is_whole
 from voirdire.typing import Floats
 
@@ -92,7 +93,11 @@ def next_rankings(
     """
     import pandas as pd
 
-    problem = _checked_problem(fit, count, size, who, about, seed)
+    problem = check_rankings_request(fit.problem, count, size=size, who=who, about=about, seed=seed)
+    if fit.posterior.draws is None:
+        raise InputError(
+            "the fit has no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'"
+        )
     rng = np.random.default_rng(seed)
     size = size or int(np.bincount(np.bincount(problem.table.ranking)).argmax())
     state = _State.of(problem, fit, about, rng)
@@ -109,10 +114,21 @@ def next_rankings(
     return frame
 
 
-def _checked_problem(
-    fit: Fit, count: int, size: int | None, who: str, about: str, seed: int
+def check_rankings_request(
+    problem: Problem,
+    count: int = 5,
+    *,
+    size: int | None = None,
+    who: str = "judge",
+    about: str = "ranking",
+    seed: int = 0,
 ) -> RankingsProblem:
-    problem = fit.problem
+    """Refuse what :func:`next_rankings` could not answer by any fit of a problem; else the problem.
+
+    Raises
+    ------
+    InputError
+    """
     if not isinstance(problem, RankingsProblem):
         raise InputError(
             f"next_rankings is for fits of rankings; this is one of {kind_of(problem).words}, for which there is "
@@ -134,8 +150,6 @@ def _checked_problem(
         problems.append(f"about {about!r} is none of {', '.join(ABOUT)}; judges are asked about by votes")
     if not is_whole(seed) or seed < 0:
         problems.append(f"seed {seed!r} is no whole number from 0")
-    if fit.posterior.draws is None:
-        problems.append("the fit has no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'")
     raise_problems(problems)
     return problem
 

@@ -31,6 +31,7 @@ from voirdire.kinds.registry import votes_of
 from voirdire.kinds.votes.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
+from voirdire.model.problem import Problem
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints
@@ -120,7 +121,12 @@ def next_comparisons(
     [['y', 'z']]
     """
     about = about if about is not None else "judges" if who == PERSON else "ranking"
-    _check_request(fit, count, who, about, seed)
+    check_comparisons_request(fit.problem, count, who=who, about=about, seed=seed)
+    if fit.posterior.draws is None:
+        raise InputError(
+            f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
+            "with 'laplace' or 'nuts'"
+        )
     if among is not None and who == PERSON:
         raise InputError("among is for questions to judges; pass who='judge' with it")
     problem, rng = votes_of(fit.problem, "next_comparisons"), np.random.default_rng(seed)
@@ -162,26 +168,31 @@ def next_comparisons(
     return frame
 
 
-def _check_request(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
-    problem = votes_of(fit.problem, "next_comparisons")
+def check_comparisons_request(
+    problem: Problem, count: int = 10, *, who: str = PERSON, about: str | None = None, seed: int = 0
+) -> None:
+    """Refuse what :func:`next_comparisons` could not answer by any fit of a problem.
+
+    Raises
+    ------
+    InputError
+    """
+    votes = votes_of(problem, "next_comparisons")
     problems = []
     if not isinstance(count, int | np.integer) or count < 1:
         problems.append(f"count {count!r} is not a positive whole number")
     if who not in get_args(Who):
         problems.append(f"who {who!r} is neither 'person' nor 'judge'")
-    if about not in get_args(About):
+    if about is not None and about not in get_args(About):
         problems.append(f"about {about!r} is none of {', '.join(get_args(About))}")
     if seed < 0:
         problems.append(f"seed {seed} is negative; use a whole number from 0")
-    if fit.posterior.draws is None:
-        problems.append(
-            f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
-            "with 'laplace' or 'nuts'"
-        )
-    elif about == "judges" and np.isnan(_judge_reliability(problem, fit.posterior.central_values)).all():
-        problems.append(
-            f"model {fit.model.name} takes all judges alike; ask about the ranking, or take another model"
-        )
+    if about == "judges" or (about is None and who == PERSON):
+        anywhere = problem.density.values(np.zeros(problem.density.size), np)
+        if np.isnan(_judge_reliability(votes, anywhere)).all():
+            problems.append(
+                f"model {problem.model.name} takes all judges alike; ask about the ranking, or take another model"
+            )
     raise_problems(problems)
 
 

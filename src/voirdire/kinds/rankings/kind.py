@@ -55,8 +55,8 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     words = "rankings"
     refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
     needs_contexts = (
-        "contexts() needs a model with contexts, such as plackett-luce-contexts, and a table in which items are ranked "
-        "in several; this is a fit of {model}"
+        "contexts need a model with contexts, such as plackett-luce-contexts, and a table in which items are ranked in "
+        "several; this is {model}"
     )
     results: ClassVar[Results] = {
         "items": shared_results.ranking_table,

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.outcomes import Outcome
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.rankings.problem import RankingsProblem, order_rankings, ranking_cells
 from voirdire.kinds.target_predictions import ItemQuestions, Predicted, fit_codes, item_codes, refuse_contexts
+from voirdire.kinds.unseen import predictive_draws
 from voirdire.model.family.ranking import draw_orders as drawn_order
 from voirdire.model.terms.arrays import Array, logistic_sigmoid
 from voirdire.model.terms.reliability import Values
@@ -86,7 +87,8 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
     order = order.padded(sides)
     cells = ranking_cells(replace(given, **codes), order)
     first, rank = np.zeros((2, given.rows))
-    there, draws = order.row >= 0, some_draws(posterior)
+    seen = {name: getattr(problem.table, name) for name in codes}
+    there, draws = order.row >= 0, predictive_draws(posterior, seen, codes)
     for values in draws:
         eta = problem.worth(values, cells)
         w = np.exp(eta - eta.max(axis=0))

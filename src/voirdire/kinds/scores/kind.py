@@ -75,9 +75,8 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     words = "scores"
     refused = ("classes", "positive", "order")
     needs_contexts = (
-        "contexts() needs a model with contexts, rating-contexts or rating-continuous-contexts, and a table in which "
-        "items are scored in several; "
-        "this is a fit of {model}"
+        "contexts need a model with contexts, rating-contexts or rating-continuous-contexts, and a table in which "
+        "items are scored in several; this is {model}"
     )
     results: ClassVar[Results] = {
         "items": results.ranking_on_scale,

@@ -5,19 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.baseline import no_single_scores
 from voirdire.kinds.scores.chances import ends_and_mean, expected_scores, score_probabilities
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.target_predictions import ItemQuestions, Predicted, fit_codes, item_codes, refuse_contexts
+from voirdire.kinds.target_predictions import (
+    ItemQuestions,
+    Predicted,
+    fit_codes,
+    item_codes,
+    known_contexts,
+    refuse_contexts,
+)
+from voirdire.kinds.unseen import predictive_draws
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import read_scores
-from voirdire.typing import Floats
+from voirdire.typing import Floats, Ints
 
 
 def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
@@ -49,8 +56,10 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     problems.raise_any()
     about = dict(codes)
     if problem.density.contexts and given.context is not None:
-        about["context"] = level_positions(given.contexts, problem.table.contexts)[given.context]
-    draws, asked = some_draws(posterior), tuple(about.values())
+        about["context"] = known_contexts(given.contexts, problem.table.contexts)[given.context]
+    table_codes = {name: getattr(problem.table, name) for name in about}
+    draws = predictive_draws(posterior, _with_families(problem, table_codes), _with_families(problem, about))
+    asked = tuple(about.values())
     if form is continuous:
         found = np.mean([ends_and_mean(problem, values, asked) for values in draws], axis=0)
         chance, expected = found[:, :2], problem.scale.scores(found[:, 2])
@@ -59,6 +68,12 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
         expected = chance @ np.array(problem.scale.levels)
     columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}
+
+
+def _with_families(problem: ScoresProblem, codes: dict[str, Ints]) -> dict[str, Ints]:
+    """Codes with the family of each judge, where judges share errors."""
+    families = problem.density.families
+    return codes | ({"family": np.array(families)[codes["judge"]]} if families else {})
 
 
 PERCEIVED = (

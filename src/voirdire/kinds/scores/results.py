@@ -122,7 +122,8 @@ def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
 def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Groups of judges: judges, scores given, the plain mean score, and the group's severity with interval.
 
-    ``mean`` averages the group's judges, each judge's scores first; ``severity`` is the mean of its judges' severities.
+    ``mean`` averages the group's judges, each judge's scores first; ``severity`` is the mean of its judges' severities,
+    of which there is none where all are of one group: severities sum to zero.
     """
     size = len(problem.groups)
     table, group = problem.table, problem.judge_group
@@ -137,7 +138,7 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
     }
     nothing = np.full(size, np.nan)
     columns |= {"severity": nothing, "low": nothing, "high": nothing}
-    if "severity" in posterior.central_values:
+    if "severity" in posterior.central_values and size > 1:
         shown = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
         of = shown["severity"]
         columns |= {"severity": of.point, "low": of.low, "high": of.high}

@@ -40,9 +40,15 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.panel_gap import find_gap, with_other_score
-from voirdire.kinds.results import rank_values
+from voirdire.kinds.results import even_columns, interchangeable, rank_values
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.systems import Placed, rank_systems, require_systems, systems_and_contexts
+from voirdire.kinds.systems import (
+    Placed,
+    members_by_context,
+    rank_systems,
+    require_systems,
+    systems_and_contexts,
+)
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.parameters import Spread
 from voirdire.model.terms.raters import log_noise
@@ -247,10 +253,11 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
     drawn = system_draws(problem, posterior, seed)
     where = systems_and_contexts(problem.table)
     assert where is not None  # draws() refuses
-    columns = rank_systems(problem.table, where, drawn, posterior, prob)
+    alike = interchangeable(problem, members_by_context(where, len(problem.table.systems)))
+    columns = even_columns(rank_systems(problem.table, where, drawn, posterior, prob), alike)
     if problem.about is not None:
         gap = find_gap(problem, drawn, item_systems(problem))
-        target = rank_systems(problem.table, where, gap.of(drawn), posterior, prob)
+        target = even_columns(rank_systems(problem.table, where, gap.of(drawn), posterior, prob), alike)
         score = gap.point(columns["score"])
         columns = with_other_score(
             problem.about, target | {"score": score, "rank": rank_values(score)}, columns

@@ -96,24 +96,34 @@ def read_criterion_importance(
     if there == ["weight"]:
         found = read_columns(table, [], ["criterion", "weight"], Problems(NAME))
         return OnCriteria(weights=_read_weights(found, criteria, answers))
-    return OnCriteria(_check_votes(read_votes(table, name="votes on criteria"), criteria, ties))
+    return OnCriteria(_check_votes(read_votes(table, name="votes on criteria"), criteria, ties, answers))
 
 
 def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) -> tuple[float, ...]:
     problems = Problems(NAME)
     if "criterion" not in cells:
         problems.stop("column 'criterion' is missing; name the criterion of each weight")
-    weight = score_numbers(cells["weight"], problems)
+    weight = score_numbers(cells["weight"], problems, "weight")
+    names = [str(cell) for cell in cells["criterion"]]
     given: dict[str, float] = {}
-    for row, (cell, value) in enumerate(zip(cells["criterion"], weight, strict=True), start=1):
-        name = str(cell)
+    unknown: dict[int, str] = {}
+    for row, (name, value) in enumerate(zip(names, weight, strict=True), start=1):
         if name not in criteria:
-            problems.rows([row], f"criterion {name!r} has no {answers}{nearest_name(name, criteria)}")
+            unknown[row] = name
         elif name in given:
             problems.rows([row], f"criterion {name!r} has a weight already; keep one")
-        if value < 0:
-            problems.rows([row], f"weight {value:g} is negative; use numbers from 0")
         given[name] = float(value)
+    if unknown:
+        others = list(dict.fromkeys(unknown.values()))
+        hint = (
+            nearest_name(others[0], criteria)
+            or f"; the criteria of the {answers} are {known_names(criteria)}"
+        )
+        problems.rows(unknown, f"{known_names(others)} {'have' if others[1:] else 'has'} no {answers}{hint}")
+    negative = np.flatnonzero(weight < 0)
+    if len(negative):
+        at = f" (in row {negative[0] + 1})" if len(negative) > 1 else ""
+        problems.rows(negative + 1, f"weight {weight[negative[0]]:g}{at} is negative; use numbers from 0")
     missing = [name for name in criteria if name not in given]
     if missing:
         problems.table(f"no weight for {known_names(missing)}; give one to every criterion")
@@ -124,7 +134,7 @@ def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) 
     return tuple(given[name] / total for name in criteria)
 
 
-def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool) -> Votes:
+def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str) -> Votes:
     problems = []
     if votes.has_ties and not ties:
         problems.append(
@@ -134,8 +144,8 @@ def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool) -> Votes:
     unknown = sorted(set(votes.items) - set(criteria))
     if unknown:
         problems.append(
-            f"votes on criteria name {known_names(unknown)}, under which no score was given; the criteria of the "
-            f"scores are {known_names(criteria)}"
+            f"votes on criteria name {known_names(unknown)}, which have no {answers}; the criteria of the {answers} "
+            f"are {known_names(criteria)}"
         )
     if problems:
         raise InputError(problems)

@@ -25,7 +25,9 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.details import Details
 from voirdire.tables.encode import encode_column, level_positions
+from voirdire.tables.further import BY, check_groups_of_contexts, missing_column_message
 from voirdire.tables.problems import Problems
+from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
 FEW = 3.0  # answers about an item in a context, below which an item's strength in a context is not known well
@@ -79,11 +81,12 @@ def group_contexts(votes: Votes, by: str) -> tuple[Votes, list[str]]:
     InputError
         No such column, an empty cell, a context of two groups, a group of one context, or one group alone.
     """
+    check_groups_of_contexts(by)
     problems = Problems("votes")
     details = votes.details or Details()
     columns = votes.further.columns
     if by not in columns:
-        problems.stop(f"there is no column {by!r} to group contexts by")
+        raise InputError(f"{BY}: {missing_column_message(VoteRows(votes), by)}")
     column = encode_column(columns[by], by, problems)
     problems.raise_any()
     groups = tuple(sorted(column.levels))

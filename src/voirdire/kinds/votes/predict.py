@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.target_predictions import ItemQuestions, Predicted, refuse_contexts
-from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.target_predictions import ItemQuestions, Predicted, known_contexts, refuse_contexts
+from voirdire.kinds.unseen import predictive_draws
+from voirdire.kinds.votes.chances import AskedPairs, cell_probabilities
 from voirdire.kinds.votes.contexts import by_context
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -17,7 +18,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.votes import read_votes
-from voirdire.typing import Floats
+from voirdire.typing import Floats, Ints
 
 
 def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
@@ -43,7 +44,11 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     """
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
     votes = _recode_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
-    cell = cell_probabilities(problem.model, problem.density, some_draws(posterior), votes)
+    asked = _codes_of_pairs(problem, votes)
+    draws = predictive_draws(posterior, _codes_of_pairs(problem, problem.votes), asked)
+    if len(draws) == 1 and problem.density.contexts and (asked["context"] < 0).any():
+        draws *= MAX_DRAWS  # each has a new context
+    cell = cell_probabilities(problem.model, problem.density, draws, votes)
     rows = cell[votes.row_cell]
     columns: Columns = {
         name: np.array(levels, dtype=object)[codes[votes.row_cell]]
@@ -57,13 +62,22 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
 
 
+def _codes_of_pairs(problem: VotesProblem, votes: Votes) -> dict[str, Ints]:
+    """Codes of both items of each comparison, one after the other."""
+    pairs = AskedPairs.of_cells(problem.model, votes)
+    codes = {"judge": pairs.judge, "criterion": pairs.criterion}
+    codes["context"] = pairs.judge * 0 - 1 if pairs.context is None else pairs.context
+    return {name: np.tile(code, 2) for name, code in codes.items()} | {
+        "item": np.concatenate([pairs.first, pairs.second])
+    }
+
+
 def _recode_contexts(problem: VotesProblem, votes: Votes) -> Votes:
     """Votes by the contexts of a problem; -1 for a context that it does not know."""
     if not problem.density.contexts or votes.row_context is None:
         return votes
-    code = {name: at for at, name in enumerate(problem.votes.contexts)}
     split = by_context(votes)
-    known = np.array([code.get(name, -1) for name in split.contexts], dtype=np.int64)
+    known = known_contexts(split.contexts, problem.votes.contexts)
     return split.with_codes(context=known[split.context])
 
 

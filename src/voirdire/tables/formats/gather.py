@@ -28,6 +28,7 @@ from voirdire.tables.formats.rows import (
     Extended,
     Fault,
     Known,
+    Label,
     Note,
     Refused,
     Row,
@@ -35,7 +36,7 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Source, leave_out_columns, open_source
 from voirdire.tables.formats.table_rows import COLUMNS, Rows
-from voirdire.tables.label_sets import ROWS
+from voirdire.tables.label_sets import ROWS, LabelSet
 from voirdire.tables.problems import nearest_name
 
 
@@ -102,7 +103,7 @@ def gather_tables(
         rows["labels"].path = None  # kept until all rows of a set are there
     notes: dict[str, None] = {}
     formats: dict[str, str] = {}
-    unknown = False
+    unknown = with_sets = False
     reasons: Counter[str] = Counter()
     known = Anchors()
     faults: list[Refused] = []
@@ -110,7 +111,7 @@ def gather_tables(
     sources: list[Source] = []
 
     def take_row(found: Row) -> None:
-        nonlocal unknown
+        nonlocal unknown, with_sets
         row = known.add(found) if isinstance(found, Known) else found
         if row is None:
             return
@@ -127,7 +128,9 @@ def gather_tables(
         elif filtering.is_chosen(row):
             if len(sources) > 1:
                 copies.add(row)
-            rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
+            answer = row.row if isinstance(row, Extended) else row
+            with_sets = with_sets or (isinstance(answer, Label) and isinstance(answer.label, LabelSet))
+            rows[TABLES[type(answer)]].add(row)
 
     with ExitStack() as stack:
         _check_duplicate_files(paths)
@@ -150,6 +153,16 @@ def gather_tables(
     if not any(rows[name].count for name in TABLES.values()):
         filtering.check_any_chosen(names)
         raise InputError(f"{names}: no vote, score or label is in it{_refusals_in_short(reasons)}")
+    if said.label_sets and not with_sets:
+        held = (
+            "counts of labels"
+            if rows["labels"].count
+            else " and ".join(n for n in TABLES.values() if rows[n].count)
+        )
+        raise InputError(
+            f"{names}: label_sets (--label-sets) says how several labels of an item are written; {held} have none, so "
+            "leave it out"
+        )
     rankings = rows["rankings"]
     if as_votes and rankings.count and not rows["votes"].count:
         filtering, rows["rankings"] = RowChoice({}), Rows("rankings")  # the rows have been chosen

@@ -128,9 +128,13 @@ class Rows:
         columns = self.filled()
         if not self._parts:
             return None
-        return pd.DataFrame(
-            {
-                name: list(chain.from_iterable(part.get(name) or [None] * size for size, part in self._parts))
-                for name in columns
-            }
-        )
+        cells = {
+            name: list(chain.from_iterable(part.get(name) or [None] * size for size, part in self._parts))
+            for name in columns
+        }
+        try:
+            return pd.DataFrame(cells)
+        except (
+            UnicodeEncodeError
+        ):  # half of a character in a further column, which is refused where it is used
+            return pd.DataFrame(cells, dtype=object)

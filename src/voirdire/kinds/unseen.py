@@ -1,0 +1,61 @@
+"""Latent values that no answer of a table concerns, such as the taste of a judge for an item that it has not answered.
+
+Draws of a posterior have them as the spreads say. At the mode alone they are zero, which nobody believes of a judge and
+an item that have not met: there they are drawn by their spreads at the mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.model.terms.parameters import Spread
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats, Ints
+
+NUMBERS = 3e7  # that all draws may hold, of which there are twenty at least
+
+
+def predictive_draws(
+    posterior: Posterior, seen: Mapping[str, Ints], asked: Mapping[str, Ints]
+) -> list[Values]:
+    """Values under which answers are predicted: some draws, or the mode with what no answer concerns drawn.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    seen, asked : mapping of str to int array
+        Codes of the table's answers, and of what is asked, by dimension of the parameters; -1 for any level.
+    """
+    draws = some_draws(posterior)
+    if posterior.draws is not None:
+        return draws
+    (mode,) = draws
+    spreads = {
+        one.name: here * np.exp(one.prior.log_sd(mode))
+        for one in posterior.density.parameters
+        if isinstance(one.prior, Spread)
+        and {*one.dims} <= asked.keys()
+        and (here := _unseen_cells(mode[one.name].shape, one.dims, seen, asked)).any()
+    }
+    if not spreads:
+        return draws
+    rng, size = np.random.default_rng(0), sum(sd.size for sd in spreads.values())
+    found: list[Values] = []
+    for _ in range(int(np.clip(NUMBERS / size, 20, MAX_DRAWS)) // 2):
+        apart = {name: sd * rng.standard_normal(sd.shape) for name, sd in spreads.items()}
+        found += [mode | {name: mode[name] + sign * by for name, by in apart.items()} for sign in (1.0, -1.0)]
+    return found
+
+
+def _unseen_cells(
+    shape: tuple[int, ...], dims: tuple[str, ...], seen: Mapping[str, Ints], asked: Mapping[str, Ints]
+) -> Floats:
+    """1 where something is asked and no answer of the table is, else 0; of the shape of a parameter."""
+    found = np.zeros(shape)
+    for codes, value in ((asked, 1.0), (seen, 0.0)):
+        at = np.stack([codes[dim] for dim in dims])
+        found[tuple(at[:, (at >= 0).all(axis=0)])] = value
+    return found

@@ -128,3 +128,12 @@ def test_tables_of_too_many_opinions_have_a_default_that_integrates_them_out(
     fit = voirdire.fit(scores(), method="map")
     assert fit.model.name == "rating-severity"
     assert any("would take minutes" in note for note in fit.notes)
+
+
+def test_families_in_several_contexts_have_a_default_with_both() -> None:
+    families = {"j0": "one", "j1": "one", "j2": "two", "j3": "two"}
+    for table in (scores(0, 1, 3), scores(0, 1, 3).query("run == 'r0'")):
+        fit = voirdire.fit(table, families=families, method="map")
+        assert fit.model.name == "item + judge + item:context + judge:item + family:item"
+        assert {"context", "taste"} <= set(fit.spreads()["name"])
+        assert not any("left out" in note for note in fit.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -48,6 +49,7 @@ from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
 from voirdire.kinds.scores.terms import (
     check_terms,
+    families_and_contexts,
     model_from_terms,
     why_spread_not_learned,
     with_learned_spread,
@@ -62,6 +64,7 @@ from voirdire.kinds.systems import check_context_scope, system_entrants, systems
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.specs import Model, load_model
 from voirdire.model.target_answers import TargetAnswers
+from voirdire.model.term_rows import parse_terms
 from voirdire.tables.families import read_families
 from voirdire.tables.scores import Scores
 from voirdire.typing import Bools
@@ -109,9 +112,9 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-learned``.
 
-        ``rating-severity`` where judges score items repeatedly, and of large tables; ``rating-contexts`` where items
-        recur in several contexts; ``rating-halo`` where judges score items under several criteria; ``rating-families``
-        where families of judges are named; ``rating-continuous``, ``rating-continuous-halo`` and
+        ``rating-severity`` of large tables; ``rating-contexts`` where items recur in several contexts; ``rating-halo``
+        where judges score items under several criteria; ``rating-families`` where families of judges are named, and a
+        sum of terms where items recur in contexts, too; ``rating-continuous``, ``rating-continuous-halo`` and
         ``rating-continuous-contexts`` of scores that are not whole numbers.
         """
         if request.criteria is not None and not request.asks_terms:
@@ -129,16 +132,19 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
         why = "the table has scores"
         named = {} if request.families is None else read_families(request.families, table.judges)
-        alone = why_no_shared_errors(table, named)
-        if alone is None:
-            return "rating-families", f"{why} of families of judges"
-        if alone:
-            why += f"; errors that families share are left out: {alone}"
-        without = why_contexts_left_out(table)
+        alone, without = why_no_shared_errors(table, named), why_contexts_left_out(table)
+        if alone is None and without is None:
+            terms = replace(request, terms=parse_terms(families_and_contexts(table)))
+            return model_from_terms(
+                table, terms
+            ), f"{why} of families of judges, of the same items in several contexts"
+        why += " of families of judges" if alone is None else ""
+        why += f"; errors that families share are left out: {alone}" if alone else ""
         if without is None:
             return "rating-contexts", f"{why}, of the same items in several contexts"
-        if without:
-            why += f"; contexts are left out: {without}"
+        why += f"; contexts are left out: {without}" if without else ""
+        if alone is None:
+            return "rating-families", why
         without = why_no_halo(table)
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"

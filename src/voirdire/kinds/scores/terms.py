@@ -110,6 +110,21 @@ SECTIONS = {
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
 
 
+def families_and_contexts(table: Scores) -> str:
+    """The sum of terms of judges of families who score the same items in several contexts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [(judge, item, context, 1) for judge in "ab" for item in "xy" for context in "pq"]
+    >>> families_and_contexts(read_scores(pd.DataFrame(rows, columns=["judge", "item", "context", "score"])))
+    'item + judge + item:context + judge:item + family:item'
+    """
+    taste = "judge:item + " if can_learn_tastes(table, contexts=True) else ""
+    return f"item + judge + item:context + {taste}family:item"
+
+
 def model_from_terms(table: Scores, request: Request) -> Model:
     """The model of a sum of terms.
 

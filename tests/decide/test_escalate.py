@@ -256,7 +256,9 @@ def test_what_is_wrong_is_named() -> None:
         voirdire.fit(rankings, method="map").escalate(gold)
 
 
-def test_the_command_says_the_same_and_writes_the_table(tmp_path: Path) -> None:
+def test_the_command_says_the_same_and_writes_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table, gold = panel(np.random.default_rng(13))
     known = gold.sample(120, random_state=0)
     table.to_csv(tmp_path / "labels.csv", index=False)
@@ -277,6 +279,9 @@ def test_the_command_says_the_same_and_writes_the_table(tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, ["escalate", str(tmp_path / "labels.csv")])
     assert refused.exit_code == 1
     assert "say who are people" in refused.stderr
+    monkeypatch.delattr("voirdire.cli.escalate.fit")  # before which a wrong share is refused
+    wrong = ["escalate", str(tmp_path / "labels.csv"), *options[:2], "--error", "2"]
+    assert "error 2.0 is not between 0 and 1" in CliRunner().invoke(app, wrong).stderr
     assert CliRunner().invoke(app, [*words, "--model", "dawid-skene"]).exit_code == 2
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,6 +10,7 @@ from voirdire.cli import console
 from voirdire.cli.options import ModelName, OutFile, declare_options
 from voirdire.cli.outputs import check_new_file
 from voirdire.cli.reading import TableOptions
+from voirdire.decide.escalate import Escalation, check_escalation
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
@@ -18,9 +18,6 @@ from voirdire.folders import write_file
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people
-
-if TYPE_CHECKING:
-    from voirdire.decide.escalate import Escalation
 
 
 @declare_options()
@@ -63,6 +60,7 @@ def escalate(
         Write the answers to a new file.
     """
     check_new_file(out)
+    check_escalation(error, prob, cost_human, cost_error)
     saved, people = table.is_dir(), reading.people_tables(humans)
     if saved and model is not None:
         raise typer.BadParameter("--model: the saved fit has its own; leave it out, or give the table")

@@ -162,7 +162,7 @@ def escalate(
     >>> escalate(fit(labels, method="map"), known).counts
     {'accept': 160, 'ask': 0, 'known': 40}
     """
-    _check_request(error, prob, cost_human, cost_error)
+    check_escalation(error, prob, cost_human, cost_error)
     claims = fit.kind.claims(fit.problem, fit.posterior)
     claims = claims if fit.anchored is None else claims.with_pairs(fit.anchored.pairs)
     right = _agrees_with_people(fit, claims, people, tolerance)
@@ -203,7 +203,13 @@ def escalate(
     )
 
 
-def _check_request(error: float, prob: float, cost_human: float | None, cost_error: float) -> None:
+def check_escalation(error: float, prob: float, cost_human: float | None, cost_error: float) -> None:
+    """Refuse shares and prices that :func:`escalate` does not take.
+
+    Raises
+    ------
+    InputError
+    """
     problems = share_problems(error=(error, 0.1), prob=(prob, PROB))
     problems += [
         f"{name} {value} is no price; give a number from 0 on"

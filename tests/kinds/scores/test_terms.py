@@ -129,7 +129,7 @@ def test_covariates_and_families_are_terms_of_the_default_model() -> None:
     items = TABLE.groupby("item", as_index=False)["length"].mean()
     table = TABLE[["judge", "item", "score"]]
     found = voirdire.fit(table, covariates=items, method="map", **FAMILIES)
-    assert found.model.name == "rating-learned"
+    assert found.model.name == "rating-families"
     names = [row.words for row in found.model.terms]
     assert names == ["length", "own-family", "judge:length", "judge:own-family"]
     left = voirdire.fit(table, method="map", without_own_family=True, **FAMILIES)
@@ -243,7 +243,8 @@ def test_scores_between_levels_have_effects_in_points() -> None:
     one, twice = (fit.spreads().set_index("name")["value"] for fit in fits)
     np.testing.assert_allclose(twice, 2 * one, rtol=0.02)
     told = voirdire.fit(table, terms="item + judge:item + judge:time + length", method="map")
-    assert set(told.terms()["term"]) == {"judge:item", "judge:time"}
+    assert set(told.terms()["term"]) == {"judge:time"}
+    assert told.judges()["variance_judge_item"].gt(0).all()
     with pytest.raises(InputError, match="takes none beside its own"):
         voirdire.fit(table, model="mean-score", covariates="length", method="map")
 

@@ -56,7 +56,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
     needs_contexts = (
         "contexts need a model with contexts, such as plackett-luce-contexts, and a table in which items are ranked in "
-        "several; this is {model}"
+        "several; the model here is {model}"
     )
     results: ClassVar[Results] = {
         "items": shared_results.ranking_table,

@@ -79,7 +79,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     refused = ("classes", "positive", "order")
     needs_contexts = (
         "contexts need a model with contexts, rating-contexts or rating-continuous-contexts, and a table in which "
-        "items are scored in several; this is {model}"
+        "items are scored in several; the model here is {model}"
     )
     results: ClassVar[Results] = {
         "items": results.ranking_on_scale,

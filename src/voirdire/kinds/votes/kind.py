@@ -53,7 +53,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     words = "votes"
     refused = ("levels", "classes", "positive")
     needs_contexts = (
-        "contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; this is "
+        "contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; here it is "
         "{model} of {contexts} context(s)"
     )
     results: ClassVar[Results] = {

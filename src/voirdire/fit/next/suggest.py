@@ -32,6 +32,7 @@ from voirdire.kinds.votes.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
 from voirdire.model.terms.reliability import Values
+from voirdire.settings import is_whole
 from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints
 
@@ -165,14 +166,14 @@ def next_comparisons(
 def _check_request(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
     problem = votes_of(fit.problem, "next_comparisons")
     problems = []
-    if not isinstance(count, int | np.integer) or count < 1:
+    if not is_whole(count) or count < 1:
         problems.append(f"count {count!r} is not a positive whole number")
     if who not in get_args(Who):
         problems.append(f"who {who!r} is neither 'person' nor 'judge'")
     if about not in get_args(About):
         problems.append(f"about {about!r} is none of {', '.join(get_args(About))}")
-    if seed < 0:
-        problems.append(f"seed {seed} is negative; use a whole number from 0")
+    if not is_whole(seed) or seed < 0:
+        problems.append(f"seed {seed!r} is no whole number from 0")
     if fit.posterior.draws is None:
         problems.append(
             f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "

@@ -105,3 +105,13 @@ def test_doctor_says_that_they_can_be_compared(tmp_path: Any) -> None:
         ranked(3, judges).to_csv(tmp_path / "rankings.csv", index=False)
         found = CliRunner().invoke(app, ["doctor", str(tmp_path / "rankings.csv")])
         assert said in found.stdout
+
+
+def test_doctor_counts_rankings_and_not_their_rows_as_fit_does(tmp_path: Any) -> None:
+    table, path = ranked(3, "ab"), tmp_path / "rankings.csv"
+    table.to_csv(path, index=False)
+    found = CliRunner().invoke(app, ["doctor", str(path)]).stdout
+    rankings = int(voirdire.fit(table, method="map").judges()["rankings"].sum())
+    assert rankings < len(table)
+    assert f"read as {len(table)} rows of rankings;" in found
+    assert f"  {rankings} rankings of " in found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +11,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import voirdire
 import voirdire_studies as studies
 from voirdire.cli import app, console
+from voirdire.cli.show import ranking_table
 
 NAMES = ("gpt-4o-mini", "claude-haiku", "llama-3.1-8b")
 
@@ -103,3 +106,17 @@ def test_a_form_for_people_has_no_formula_and_is_read_back(tmp_path: Path) -> No
     people = voirdire.fit(votes, anchors=form, anchor_mode="joint", method="map").problem.anchors
     assert people.count == 6
     assert people.notes == ()
+
+
+def test_a_probability_that_is_neither_0_nor_1_is_not_shown_as_if_it_were() -> None:
+    """As on the page of the same fit."""
+    shares = {"a": 0.998, "b": 0.002, "c": 0.0}
+    rows = [
+        {"rank": place, "item": item, "score": 0.0, "low": -1.0, "high": 1.0, "p_best": share}
+        for place, (item, share) in enumerate(shares.items(), start=1)
+    ]
+    console = Console(width=80, file=io.StringIO())
+    console.print(ranking_table(rows, 0.9))
+    assert isinstance(console.file, io.StringIO)
+    shown = [line.split()[-1] for line in console.file.getvalue().splitlines()[-3:]]
+    assert shown == [">99%", "<1%", "0%"]

@@ -300,11 +300,17 @@ def test_several_faults_of_the_request_are_named_at_once(folder: Path) -> None:
     arguments = ("--method", "nuts", "--draws", "1", "--chains", "0", "--seed", "-1", "--prob", "2")
     assert refused(folder, "votes.csv", *arguments).splitlines() == [
         "4 problems:",
-        "  seed -1 is negative; use a whole number from 0",
+        "  seed -1 is no whole number from 0",
         "  draws 1 is too few; at least 4",
         "  chains 0 is too few; at least 1",
         "  prob 2.0 is not between 0 and 1; 0.9 gives 90% intervals",
     ]
+
+
+@pytest.mark.parametrize("seed", [1.5, "1", None, True, -1])
+def test_a_seed_that_is_no_whole_number_is_refused(folder: Path, seed: Any) -> None:
+    with pytest.raises(InputError, match=f"^seed {seed!r} is no whole number from 0$"):
+        fit("votes.csv", seed=seed)
 
 
 @pytest.mark.parametrize("model", ["bradley-terry", "crowd-bt-position"])

@@ -139,7 +139,38 @@ def test_mass_by_laplace_is_rough(panel: str) -> None:
     assert value == pytest.approx(mirrored_mass(likelihood, coins), abs=0.035)
 
 
-# --- the three estimators on a posterior known in closed form ---------------------------------------------------
+def mass_beside_people(ann: tuple[int, int], people: tuple[int, int]) -> float:
+    """Mass of the panel's less likely orientation, where people answered, too: people's coin is integrated as well."""
+    d, weight_d = nodes(-10 * SD, 10 * SD, 240)
+    weight_d = weight_d * stats.norm.pdf(d, 0.0, np.sqrt(2.0) * SD)
+    coin, weight_coin = nodes(0.0, 1.0, 100)
+    by_people = (
+        stats.beta.pdf(coin, 19, 1) * weight_coin @ one(d, np.log(coin / (1 - coin))[:, None], *people)
+    )
+    halves = []
+    for low, high in ((0.0, 0.5), (0.5, 1.0)):
+        eta, weight = nodes(low, high, 100)
+        prior = (1 - REVERSED) * stats.beta.pdf(eta, A, B) + REVERSED * stats.beta.pdf(eta, B, A)
+        by_judge = (prior * weight) @ one(d, np.log(eta / (1 - eta))[:, None], *ann)
+        halves.append(float((by_judge * by_people * weight_d).sum()))
+    return min(halves) / sum(halves)
+
+
+@pytest.mark.parametrize("against", [1, 2, 3])
+def test_where_people_contradict_the_panel_the_mass_is_of_one_orientation_of_the_panel(against: int) -> None:
+    """People prefer the one orientation in some draws and the other in others: the lesser of each adds up to little."""
+    table = votes(("ann", "x", "y", "x", 5))
+    people = pd.DataFrame(
+        {"person": [f"p{k}" for k in range(against)], "first": "x", "second": "y", "winner": "y"}
+    )
+    result = fit(table, model="crowd-bt", anchors=people, anchor_mode="joint", priors=PRIORS)
+    assert check_value(result) == pytest.approx(mass_beside_people((5, 0), (0, against)), abs=0.04)
+    assert result.posterior.values is not None
+    wrong = float((result.posterior.values["reliability"] < 0).mean())
+    assert check_value(result) == pytest.approx(min(wrong, 1 - wrong), abs=0.03)
+
+
+# --- estimates on a posterior known in closed form ---------------------------------------------------
 # One judge, no votes: the posterior is the prior, eta ~ Beta(2, 1) has density 2 eta, and P(eta < 1/2) = 1/4.
 
 MIDPOINTS = (np.arange(100_000) + 0.5) / 100_000
@@ -159,14 +190,18 @@ def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def test_mass_from_draws_of_the_symmetric_posterior() -> None:
     ratio, turned = ratios(MIDPOINTS)  # density 2 eta + 2 (1 - eta): uniform
     assert turned.mean() == pytest.approx(0.5)
-    assert mirror.mirror_mass_from_symmetric(ratio) == pytest.approx(0.25, abs=1e-6)
+    assert mirror.mirror_mass(ratio, mirror.orbit_weights(ratio, turned, True)) == pytest.approx(
+        0.25, abs=1e-6
+    )
 
 
 def test_mass_from_draws_of_one_orientation() -> None:
     upper = np.sqrt(0.25 + 0.75 * MIDPOINTS)  # quantiles of Beta(2, 1) above one half
     ratio, turned = ratios(upper)
     assert not turned.any()
-    assert mirror.mirror_mass_from_oriented(ratio) == pytest.approx(0.25, abs=1e-6)
+    assert mirror.mirror_mass(ratio, mirror.orbit_weights(ratio, turned, False)) == pytest.approx(
+        0.25, abs=1e-6
+    )
 
 
 @pytest.mark.slow
@@ -177,7 +212,7 @@ def test_mass_from_chains_stuck_wherever_they_started(in_upper: int) -> None:
     ratio, turned = ratios(np.concatenate([upper] * in_upper + [lower] * (40 - in_upper)))
     assert turned.mean() == pytest.approx(1 - in_upper / 40)
     # below one half 1 / ratio is heavy-tailed, so that the grid converges slowly there
-    assert mirror.mirror_mass_from_unweighted(ratio, turned) == pytest.approx(
+    assert mirror.mirror_mass(ratio, mirror.orbit_weights(ratio, turned, False)) == pytest.approx(
         0.25, abs=2e-3 if in_upper == 0 else 1e-6
     )
 

@@ -113,6 +113,9 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert {"items", "distinguishable", "rows", "power", "decision", "apart", "margin", "within"} == set(
         found
     )
+    itself = voirdire.fit(path)  # one rule, one fit: what fit and board say of the table
+    assert found["decision"] == json.loads(json.dumps(itself.decision.as_dict()))
+    assert found["rows"] == plan_to_distinguish(itself).rows
     done = CliRunner().invoke(app, ["plan", str(path), "--apart", "top", "--margin", "0.5", "--json"])
     near = json.loads(done.stdout)
     assert near["margin"] == 0.5
@@ -124,12 +127,12 @@ def test_the_command_line(tmp_path: Path) -> None:
     votes(np.array([0.6, 0.3, 0.0, -1.0]), 40, np.random.default_rng(4)).drop(columns="judge").assign(
         person=[f"p{k % 8}" for k in range(40)]
     ).to_csv(people, index=False)
-    for verb in (["plan", "--apart", "top"], ["board", "--method", "laplace"]):
+    for verb in (["plan", "--apart", "top"], ["board"]):
         told = CliRunner().invoke(
             app, [*verb, str(path), "--anchors", str(people), "--about", "target", "--json"]
         )
         assert told.exit_code == 0, told.output
-        fit = voirdire.fit(path, anchors=people, about="target", method="laplace")
+        fit = voirdire.fit(path, anchors=people, about="target")
         assert json.loads(told.stdout)["decision"]["first"] == fit.decision.as_dict()["first"]
         assert json.loads(told.stdout)["decision"]["next"] == fit.decision.as_dict()["next"]
     for wrong, said in (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from voirdire.report.latex import escape_latex as tex
 from voirdire.report.latex import latex_table
@@ -99,6 +102,14 @@ def test_markdown_cannot_be_broken_out_of(name: str) -> None:
     shown = md(name)
     assert "\n" not in shown
     assert not re.search(r"(?<!\\)(?:\\\\)*[|<>\[\]*_`]", shown)
+
+
+@pytest.mark.parametrize(
+    "name", ["2.5", "1. x", "12) y", "7.6e-07 is it", "&amp;", "&copy; b", "- x", "+1", "=x", ".5", "<b>|c"]
+)
+def test_markdown_shows_a_name_as_it_is(name: str) -> None:
+    shown = MarkdownIt("commonmark").render(md(name))
+    assert html.unescape(shown) == f"<p>{name}</p>\n"
 
 
 @given(st.text(max_size=60))

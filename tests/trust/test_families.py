@@ -164,3 +164,15 @@ def test_two_who_see_something_beside_others_who_guess_are_seldom_taken_for_copi
             rows += [(f"j{k}", f"i{n}", int(score)) for n, score in enumerate(given)]
         taken += bool(alike(pd.DataFrame(rows, columns=["judge", "item", "score"])))
     assert taken <= 4
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_where_copies_count_for_less_nobody_is_told_to_name_families(named: bool) -> None:
+    table = votes(1, copies=4)
+    families = {judge: "base" if judge < "j4" else judge for judge in table["judge"].unique()}
+    fit = voirdire.fit(table, method="laplace", **({"families": families} if named else {}))
+    without = voirdire.fit(table, method="laplace", families={})
+    said, otherwise = (one.checks().set_index("check").loc["dependence", "message"] for one in (fit, without))
+    assert "name families" in otherwise
+    assert "So their answers count for less" in said
+    assert "name families" not in said

@@ -63,7 +63,8 @@ def _finding_lines(one: Findings) -> list[str]:
         width = max(len(column.name) for column in one.columns)
         lines += [f"  {_column_line(column, width)}" for column in one.columns]
     if one.error is None:
-        rows = ", ".join(count_in_words(count, name) for name, count in one.rows.items())
+        names = {"rankings": "rows of rankings"}
+        rows = ", ".join(count_in_words(count, names.get(name, name)) for name, count in one.rows.items())
         lines.append(f"read as {rows}; judges: {one.judges:,}, items: {one.items:,}")
     if one.stands_out:
         lines.append("to know")

@@ -160,7 +160,6 @@ def _plan_from_pilot(
     with console.progress_bar("Fitting the pilot"):
         fitted = fit(
             given[0] if len(given) == 1 else given,
-            method="laplace",
             seed=seed,
             anchors=reading.people_tables(anchors),
             levels=reading.levels,

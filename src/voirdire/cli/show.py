@@ -11,7 +11,7 @@ from rich.text import Text
 
 from voirdire.cli.console import empty_table, fill_table, printable_text
 from voirdire.report.sections.best import RANKS_NOTE
-from voirdire.report.table import target_panel_headings
+from voirdire.report.table import share_text, target_panel_headings
 
 Row = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ def ranking_table(
         if ranks:
             low, high = ranks.get(row["item"], ("?", "?"))
             cells["ranks"] = str(low) if low == high else f"{low} to {high}"
-        return cells | {"best": f"{row['p_best']:.0%}"}
+        return cells | {"best": share_text(row["p_best"])}
 
     ranked = _first_rows(titled_table(title, prob if sure else None), rows, row_cells, [called], f"{called}s")
     return Group(ranked, Text(RANKS_NOTE)) if ranked is not None and sure and ranks else ranked
@@ -289,7 +289,8 @@ def unconnected_pairs_table(rows: Sequence[Row]) -> RenderableType | None:
         titled_table("Pairs, least certain first"),
         sorted(rows, key=lambda row: abs(row["p_first"] - 0.5)),
         lambda row: (
-            {name: row[name] for name in ("first", "second")} | {"first is better": f"{row['p_first']:.0%}"}
+            {name: row[name] for name in ("first", "second")}
+            | {"first is better": share_text(row["p_first"])}
         ),
         ["first", "second"],
         "pairs",

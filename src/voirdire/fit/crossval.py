@@ -120,6 +120,11 @@ def cross_validate(
         )
     group = _group_codes(table, by)
     count = int(group.max()) + 1
+    if count < 2:
+        raise InputError(
+            "all answers are in one group (by= says what makes one), and groups are left out as a whole: none would be "
+            "left to learn from; collect answers to further questions"
+        )
     if folds < 2 or folds > count:
         raise InputError(f"folds {folds}: must be between 2 and the number of groups, {count}")
     order = np.random.default_rng(seed).permutation(count)

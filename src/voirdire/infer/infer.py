@@ -71,5 +71,5 @@ def infer_at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred
     density = problem.density
     if density.has_mirror:
         _, ratio, _ = mirror.fold_draws(density, mode.x, problem.data)
-        checks.append(problem.orientation_check(mirror.mirror_mass_from_oriented(ratio), at_mode=True))
+        checks.append(problem.orientation_check(mirror.mirror_mass(ratio, 1.0 + ratio), at_mode=True))
     return Inferred(Posterior(density, mode.x, None), tuple(checks), method="map")

@@ -17,6 +17,7 @@ from voirdire.infer.laplace import check_draws, memory_bytes
 from voirdire.infer.laplace import check_size as check_held
 from voirdire.infer.posterior import Posterior
 from voirdire.model.problem import Check, Problem
+from voirdire.settings import is_whole
 from voirdire.typing import Floats
 
 Progress = Callable[[int, int, str], None]
@@ -91,7 +92,7 @@ class Method:
         Examples
         --------
         >>> Method("vi", seed=-1).problems()
-        ["method 'vi' is none of auto, laplace, nuts, map, adam", 'seed -1 is negative; use a whole number from 0']
+        ["method 'vi' is none of auto, laplace, nuts, map, adam", 'seed -1 is no whole number from 0']
         """
         problems = []
         if self.name not in METHODS:
@@ -104,14 +105,16 @@ class Method:
             problems.append(f"device {self.device!r} is none of {', '.join(DEVICES)}")
         elif self.device in ("gpu", "jax") and self.name != "auto":
             problems.append(f"device {self.device!r} is for the method 'auto', whose chains run there")
-        if self.seed < 0:
-            problems.append(f"seed {self.seed} is negative; use a whole number from 0")
+        if not is_whole(self.seed) or self.seed < 0:
+            problems.append(f"seed {self.seed!r} is no whole number from 0")
         for name, value, least in (
             ("draws", self.draws, 4),
             ("warmup", self.warmup, 20),
             ("chains", self.chains, 1),
         ):
-            if value < least:
+            if not is_whole(value):
+                problems.append(f"{name} {value!r} is not a whole number")
+            elif value < least:
                 problems.append(f"{name} {value} is too few; at least {least}")
         if not 0 < self.seconds < math.inf:
             problems.append(f"seconds {self.seconds:g} is not positive and finite; 30 is the default")

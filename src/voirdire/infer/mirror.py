@@ -9,7 +9,9 @@ Let A be the half where prior(x) >= prior(Mx). Then the mass outside A is
 
 with R = E[prior(Mx) / prior(x)] over the posterior restricted to A. A sampler that targets L(x) (prior(x) + prior(Mx))
 may sit in either mode or wander between them: its draws, folded into A, have the density of the folded posterior
-whatever it does, and P(not A) = E[r / (1 + r)], r = prior(Mx) / prior(x), over them.
+whatever it does, and P(not A) = E[r / (1 + r)], r = prior(Mx) / prior(x), over them. People may prefer the one
+orientation in some draws and the other in others, so that A is then no orientation of the panel: what is told is the
+mass of the half where the panel's prior alone is larger, or of the other, whichever has less (:func:`mirror_mass`).
 
 Folded draws serve diagnostics. What is said of items and judges rests on the posterior itself, in which a folded draw
 is its twin with probability r / (1 + r) (:func:`weigh_orientations`): else every interval and every claim would take
@@ -67,27 +69,39 @@ def fold_draws(
     return density.fold_orientations(draws, data)
 
 
-def mirror_mass_from_symmetric(ratio: Floats) -> float:
-    """Posterior mass of the other orientation, from folded draws of a sampler that targeted both alike."""
-    return float(np.mean(ratio / (1.0 + ratio)))
+def orbit_weights(ratio: Floats, turned: npt.NDArray[np.bool_], alike: bool) -> Floats:
+    """Weights of folded draws with which they are those of the folded posterior.
 
-
-def mirror_mass_from_oriented(ratio: Floats) -> float:
-    """Posterior mass of the other orientation, from draws of the posterior within one orientation."""
-    mean = float(np.mean(ratio))
-    return mean / (1.0 + mean)
-
-
-def mirror_mass_from_unweighted(ratio: Floats, turned: npt.NDArray[np.bool_]) -> float:
-    """Posterior mass of the other orientation, from draws of L(x) prior(x) around one mode or the other.
-
-    The Laplace approximation and samplers that cannot weigh the two modes give such draws. How many of them lie on
-    either side says nothing, so those within A are used alone, as in
-    :func:`mirror_mass_from_oriented`; where there are none, those outside, over which 1/r averages to 1/R.
+    A sampler that targets all orientations alike gives such draws. Others give draws of L(x) prior(x) around one mode
+    or the other: how many of them lie on either side says nothing, so those within A are used alone, with 1 + r or,
+    where there are none, those outside, with 1 + 1/r.
     """
-    if not turned.all():
-        return mirror_mass_from_oriented(ratio[~turned])
-    return float(1.0 / (1.0 + np.mean(1.0 / ratio)))
+    if alike:
+        return np.ones_like(ratio)
+    if turned.all():
+        return np.asarray(1.0 + 1.0 / np.maximum(ratio, 1e-300))
+    return np.where(turned, 0.0, 1.0 + ratio)
+
+
+def mirror_mass(ratio: Floats, weight: Floats, prefers: npt.NDArray[np.bool_] | bool = True) -> float:
+    """Posterior mass of the other orientation, from folded draws.
+
+    Parameters
+    ----------
+    ratio, weight : array
+        See :func:`orbit_weights`.
+    prefers : bool array
+        Where the prior without people's answers prefers the folded draw to its twin: orientations are the panel's, and
+        people may prefer the one in some draws and the other in others. The likelier of the two is not the other one.
+
+    Examples
+    --------
+    >>> mirror_mass(np.array([1.0, 0.0]), np.ones(2)), mirror_mass(np.ones(2) / 4, np.ones(2), np.array([True, False]))
+    (0.25, 0.5)
+    """
+    chance = ratio / (1.0 + ratio)
+    other = float(np.average(np.where(prefers, chance, 1.0 - chance), weights=weight))
+    return other if np.all(prefers) else min(other, 1.0 - other)
 
 
 class Orientations(NamedTuple):
@@ -100,7 +114,7 @@ class Orientations(NamedTuple):
     whole : array, shape (chains, draws, size)
         Of the posterior in all its orientations: for all that is said of items and judges.
     mass : float
-        Probability of the other orientations.
+        Probability of the other orientations (see :func:`mirror_mass`).
     turned : float
         Share of the draws that were folded.
     """
@@ -123,8 +137,7 @@ def weigh_orientations(
     ----------
     alike : bool
         Whether the sampler targeted all orientations alike. If not, its draws are those of L(x) prior(x) around one
-        mode: they are drawn anew first, with weights 1 + r within A or, where there are none, 1 + 1/r outside (see
-        :func:`mirror_mass_from_unweighted`).
+        mode: they are drawn anew first, by their :func:`orbit_weights`.
 
     Examples
     --------
@@ -137,13 +150,12 @@ def weigh_orientations(
     (0.161, 0.161)
     """
     folded, ratio, turned = fold_draws(density, draws, data)
-    mass = mirror_mass_from_symmetric(ratio) if alike else mirror_mass_from_unweighted(ratio, turned)
+    weight = orbit_weights(ratio, turned, alike)
+    mass = mirror_mass(ratio, weight, density.prior_prefers(folded))
     size, share = folded.shape[-1], float(turned.mean())
     whole, odds = folded.reshape(-1, size), ratio.ravel()
     if not alike:
-        inverse = 1.0 / np.maximum(ratio, 1e-300)
-        weight = (1.0 + inverse if turned.all() else np.where(turned, 0.0, 1.0 + ratio)).ravel()
-        drawn = systematic_resample(weight / weight.sum(), len(weight), rng)
+        drawn = systematic_resample(weight.ravel() / weight.sum(), weight.size, rng)
         whole, odds = whole[drawn], odds[drawn]
     chance = np.floor(np.cumsum(odds / (1.0 + odds)) + rng.random())
     twins = np.flatnonzero(np.diff(chance, prepend=0.0))

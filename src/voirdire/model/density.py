@@ -342,6 +342,10 @@ class LogDensity(ABC):
         turned = np.asarray(there > here)
         return np.where(turned[..., None], twin, draws), np.exp(-np.abs(here - there)), turned
 
+    def prior_prefers(self, x: Floats) -> npt.NDArray[np.bool_]:
+        """True where the prior, without what people answered, prefers a vector to its twins, shape (...)."""
+        return np.asarray(self.log_prior(x, np) >= self.log_prior(np.asarray(self.mirror_values(x, np)), np))
+
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
         """One of the twins of each vector, shape (n, size), drawn with the odds that the prior (and people) give."""
         return np.asarray(self.mirror_values(x, np))

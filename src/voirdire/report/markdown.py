@@ -94,5 +94,5 @@ def escape_markdown(text: str) -> str:
     \\<script\\> a\\_b\\|c
     """
     flat = " ".join(text.translate(_ISOLATES).split())
-    flat = re.sub(r"([\\`*_{}\[\]<>#|~$])", r"\\\1", flat)
-    return re.sub(r"^([-+=]|\d+[.)])", r"\\\1", flat)
+    flat = re.sub(r"([\\`*_{}\[\]<>#|~$&])", r"\\\1", flat)
+    return re.sub(r"^(\d+(?=[.)](?: |$)))?([-+=.)])", r"\1\\\2", flat)

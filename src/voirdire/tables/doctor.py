@@ -18,6 +18,7 @@ from voirdire.tables.formats.source import Source, leave_out_columns, open_sourc
 from voirdire.tables.formats.suggestions import likely_tables, sample_columns
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
+from voirdire.tables.rankings import ABOUT
 from voirdire.tables.reading import BESIDE, Reading, read_as
 from voirdire.tables.repeats import name_notes, repeat_notes
 from voirdire.tables.run_folders import run_folder
@@ -244,6 +245,14 @@ def _describe_levels(frame: pd.DataFrame) -> list[str]:
     return [f"scores from {levels[0]:g} to {levels[-1]:g}, {len(levels)} different ones"]
 
 
+def _describe_rankings(frame: pd.DataFrame) -> list[str]:
+    sizes = frame.groupby([name for name in ABOUT if name in frame], dropna=False).size()
+    least, most = int(sizes.min()), int(sizes.max())
+    return [
+        f"{count_in_words(len(sizes), 'rankings')} of {least if least == most else f'{least} to {most}'} items"
+    ]
+
+
 def _describe_order(frame: pd.DataFrame) -> list[str]:
     if "order" in frame and (frame["order"] == "unknown").any():
         return ["which item was shown first is not known: no model of positions is used"]
@@ -261,6 +270,7 @@ _DESCRIBED: dict[str, Callable[[Any], list[str]]] = {
     "winner": _describe_order,
     "label": _describe_classes,
     "score": _describe_levels,
+    "rank": _describe_rankings,
 }
 
 

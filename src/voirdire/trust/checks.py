@@ -58,14 +58,22 @@ def check_dependent_judges(
     if chosen is not None and chosen not in ("joint", "cut"):
         message += f". The pairs do not rest on their consensus but on the anchors ({chosen}); strengths and ranks do."
         return [Check("dependence", "warn", found.size, message)]
-    if found.high < 0.5 * count:
+    people = (getattr(problem, name, None) for name in ("anchors", "target_answers"))
+    human = "human answers" if all(one is None for one in people) else "more human answers"
+    weight = getattr(problem, "answer_weight", None)
+    weight = np.ones(count) if weight is None else weight[left.judges]
+    if found.high < 0.5 * weight.sum():
         message += (
             ". Their shared mistakes count as evidence many times over: this ranking and its intervals must not be "
             f"trusted as they are. {remedy()}; name families of judges (families=..., --families)."
         )
         return [Check("dependence", "fail", found.size, message)]
-    people = (getattr(problem, name, None) for name in ("anchors", "target_answers"))
-    human = "human answers" if all(one is None for one in people) else "more human answers"
+    if (weight[np.unique(alike)] < 1.0).all():
+        message += (
+            f". So their answers count for less, all {count} judges as {weight.sum():.1f} independent ones. "
+            f"{'Drop copies, and get' if weight.sum() > found.high else 'Get'} {human} where much hangs on it."
+        )
+        return [Check("dependence", "warn", found.size, message)]
     message += (
         ". Their agreement counts more than it should: name families (families=..., --families) or drop copies, and "
         f"get {human} where much hangs on it."

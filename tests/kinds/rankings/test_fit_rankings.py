@@ -182,6 +182,15 @@ def test_ranks_may_be_any_numbers_and_the_order_of_rows_says_nothing() -> None:
     np.testing.assert_allclose(one["score"], other["score"], atol=1e-6)
 
 
+def test_the_order_of_rows_says_nothing_to_the_last_digit_where_items_are_tied() -> None:
+    tied = TABLE.assign(rank=TABLE["rank"].clip(upper=2))
+    one, other = (
+        voirdire.fit(table, method="laplace").ranking()
+        for table in (tied, tied.sample(frac=1.0, random_state=3))
+    )
+    pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

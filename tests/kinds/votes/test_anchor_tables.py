@@ -49,7 +49,9 @@ def test_pairs_that_no_judge_saw_inform_strengths_only() -> None:
 
 def test_answers_under_no_criterion_are_about_the_whole(panel: Votes) -> None:
     votes = frame(("a", "x", "y", "x", "style"), columns=("judge", "first", "second", "winner", "criterion"))
-    assert read_anchors(frame(("x", "y", "x")), read_votes(votes)).overall
+    several = pd.concat([votes, votes.assign(criterion="facts")])
+    assert read_anchors(frame(("x", "y", "x")), read_votes(several)).overall
+    assert not read_anchors(frame(("x", "y", "x")), read_votes(votes)).overall  # one criterion is the whole
     named = frame(("x", "y", "x", "style"), columns=("first", "second", "winner", "criterion"))
     assert not read_anchors(named, read_votes(votes)).overall
     with pytest.raises(

@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import voirdire
 from voirdire.infer import checks
 from voirdire.kinds import checks as shared
 from voirdire.kinds.votes import checks as vote_checks
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Check, worst_level
 from voirdire.model.specs import load_model
+from voirdire.simulate import OneCoin, simulate_votes
 from voirdire.tables.votes import read_votes
 
 
@@ -138,3 +140,18 @@ def test_that_a_panel_is_right_as_a_whole_is_not_claimed_of_dependent_judges(
     assert (told[0].level, told[1]) == (level, found[1])
     assert ("7e-51 posterior probability" in told[0].message) == (level == "ok")
     assert ("It is larger than that" in told[0].message) == (depend == "warn")
+
+
+@pytest.mark.parametrize(("mode", "follows"), [("joint", True), ("cut", False)])
+def test_where_judges_outweigh_people_who_contradict_them_it_is_said(mode: str, follows: bool) -> None:
+    judges = {f"j{k}": OneCoin(0.05 if k < 5 else 0.95) for k in range(7)}
+    made = simulate_votes(judges, 6, 1, seed=0)
+    best = [made.truth.items[at] for at in np.argsort(-made.truth.strengths[0])]
+    anchors = pd.DataFrame([(best[k], best[k + apart]) for apart in (2, 3) for k in range(6 - apart)])
+    anchors = anchors.set_axis(["first", "second"], axis=1).assign(winner="first")
+    fitted = voirdire.fit(made.votes, anchors=anchors, anchor_mode=mode, method="map")
+    said = fitted.checks().set_index("check").loc["anchors", "message"]
+    agrees = fitted.ranking()["item"].tolist().index(best[0]) < 3
+    assert agrees is not follows
+    assert ("The scores follow the judges all the same, with 0 of" in said) is follows
+    assert ("Trust what rests on the anchors" in said) is not follows

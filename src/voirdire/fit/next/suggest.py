@@ -33,6 +33,7 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
 from voirdire.model.problem import Problem
 from voirdire.model.terms.reliability import Values
+from voirdire.settings import is_whole
 from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints
 
@@ -179,14 +180,14 @@ def check_comparisons_request(
     """
     votes = votes_of(problem, "next_comparisons")
     problems = []
-    if not isinstance(count, int | np.integer) or count < 1:
+    if not is_whole(count) or count < 1:
         problems.append(f"count {count!r} is not a positive whole number")
     if who not in get_args(Who):
         problems.append(f"who {who!r} is neither 'person' nor 'judge'")
     if about is not None and about not in get_args(About):
         problems.append(f"about {about!r} is none of {', '.join(get_args(About))}")
-    if seed < 0:
-        problems.append(f"seed {seed} is negative; use a whole number from 0")
+    if not is_whole(seed) or seed < 0:
+        problems.append(f"seed {seed!r} is no whole number from 0")
     if about == "judges" or (about is None and who == PERSON):
         anywhere = problem.density.values(np.zeros(problem.density.size), np)
         if np.isnan(_judge_reliability(votes, anywhere)).all():

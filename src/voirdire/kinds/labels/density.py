@@ -293,6 +293,12 @@ class LabelsDensity(LabelsLayout):
         lead = draws.shape[:-1]
         return folded.reshape(draws.shape), ratio.reshape(lead), turned.reshape(lead)
 
+    def prior_prefers(self, x: Floats) -> npt.NDArray[np.bool_]:
+        """Of renamings always: draws are folded by the prior alone."""
+        if "reliability" in self.parameter_slices:
+            return super().prior_prefers(x)
+        return np.ones(x.shape[:-1], dtype=bool)
+
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
         """A renaming of each vector, drawn from all of at most six free classes; of more, two names change places."""
         if "reliability" in self.parameter_slices:

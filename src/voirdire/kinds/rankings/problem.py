@@ -63,7 +63,7 @@ def order_rankings(table: Rankings) -> Order:
     ([[0, 2, 1], [4, 3, -1]], [[0, 0, 1], [0, 1, -1]])
     """
     which, rank = table.ranking, table.rank
-    rows = np.lexsort((rank, which))
+    rows = np.lexsort((table.item, rank, which))
     place = np.arange(len(rows)) - np.searchsorted(which[rows], which[rows])
     later = np.append(False, rank[rows][1:] > rank[rows][:-1]) & (place > 0)
     total = np.cumsum(later)

@@ -29,7 +29,7 @@ class Anchors:
     votes : Votes
         The answers, in the panel's coding of items and criteria; their one judge is ``people``.
     overall : bool
-        Whether they are about items as a whole although the panel's votes have criteria.
+        Whether they are about items as a whole although the panel's votes have several criteria.
     notes : tuple of str
         Answers that could not be used, or only in part, in words.
     """
@@ -89,7 +89,7 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
         notes.append(
             f"{unseen} anchors are on pairs that no judge has seen: they inform strengths, but not whom to trust."
         )
-    return Anchors(people, panel.has_criteria and not people.has_criteria, tuple(notes))
+    return Anchors(people, len(panel.criteria) > 1 and not people.has_criteria, tuple(notes))
 
 
 def compared_by_people(anchors: Anchors) -> ComparedByPeople:

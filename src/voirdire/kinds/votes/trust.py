@@ -9,14 +9,15 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
 from voirdire.kinds.checks import CheckBasis, names_check
 from voirdire.kinds.votes.chances import cell_probabilities
-from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons
+from voirdire.kinds.votes.comparisons import Comparisons, collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.position import position_check, unknown_position_check
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check, list_names
+from voirdire.model.terms.reliability import Values
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
 from voirdire.trust.checks import ALPHA, SHOWN, check_dependent_judges, check_influence
@@ -80,7 +81,7 @@ SAME = 0.9  # correlation of strengths under two criteria
 
 def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     """All checks that compare the votes with what the fitted model expects of them."""
-    checks = [] if problem.anchors is None else [human_agreement_check(problem)]
+    checks = [] if problem.anchors is None else [human_agreement_check(problem, basis.posterior)]
     checks += same_criteria_check(problem, basis.posterior)
     if problem.model.pool == "majority":
         return checks
@@ -193,8 +194,8 @@ def _same_answers(problem: VotesProblem, one: int, other: int) -> float:
     return float(np.minimum(left, right).sum() / total) if total >= FEWEST else 0.0
 
 
-def human_agreement_check(problem: VotesProblem) -> Check:
-    """Check whether the majority of the judges agrees with people."""
+def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
+    """Check whether the majority of the judges agrees with people; where it does not, whether the scores do."""
     assert problem.anchors is not None
     criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
     found = collect_comparisons(problem.coded_votes, criteria=criteria)
@@ -216,10 +217,31 @@ def human_agreement_check(problem: VotesProblem) -> Check:
     if interval.low > 0.5:
         return Check("anchors", "ok", share, f"{said}.")
     if interval.high < 0.5:
-        message = f"{said}: worse than chance. Trust what rests on the anchors, not the consensus."
-        return Check("anchors", "fail", share, message)
+        by_scores = answers * _score_differences(found, rows, posterior, criteria=criteria)
+        scored, followed = int((by_scores != 0).sum()), int((by_scores > 0).sum())
+        then = "Trust what rests on the anchors, not the consensus."
+        if 2 * followed < scored:
+            then = (
+                f"The scores follow the judges all the same, with {followed} of {scored}: under the prior so many bad "
+                "judges are less likely than so many wrong answers of people. Collect more answers of people; "
+                "anchor_mode='cut' (--anchor-mode cut) learns what judges are worth from people alone."
+            )
+        return Check("anchors", "fail", share, f"{said}: worse than chance. {then}")
     message = f"{said}, which cannot be told from chance. {pairs_to_ask(problem, more=True)}."
     return Check("anchors", "warn", share, message)
+
+
+def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, criteria: bool) -> Floats:
+    """Scores of the one item less those of the other, under the criterion asked about if ``criteria``."""
+    density = posterior.density
+
+    def scores(values: Values) -> dict[str, Floats]:
+        whole = integrated_scores(density, values)[..., None, :]
+        return {"score": density.item_strengths(values) if criteria else whole}
+
+    score = posterior.shown(scores, 0.9)["score"].point
+    criterion = found.criterion[rows] if criteria else 0
+    return np.asarray(score[criterion, found.one[rows]] - score[criterion, found.other[rows]])
 
 
 def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:

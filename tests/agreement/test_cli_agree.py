@@ -273,6 +273,14 @@ def test_comparisons_are_saved_and_reported(app, tables, tmp_path, verb, table, 
     assert "Difference in" in render_page(rows_page(kept), "md")
 
 
+def test_the_screen_says_that_p_values_are_adjusted_as_rows_hold_both(app, tables) -> None:
+    how = ["agree", tables["labels"], "--compare", "e1", "--permutations", "99", "--resamples", "20"]
+    rows = json.loads(run(app, *how, "--json"))["rows"]
+    assert len(rows) > 1
+    assert any(row["p_value"] != row["p_adjusted"] for row in rows)
+    assert "p-values adjusted for all rows" in run(app, *how).splitlines()[0]
+
+
 def test_metrics_are_printed_as_papers_do(app, tables) -> None:
     shown = run(app, "metaeval", tables["scores"], "--human", "e1", "--table", "--resamples", "20")
     assert "**" in shown

@@ -364,6 +364,25 @@ def test_a_judge_of_whom_too_little_is_known_is_not_kept() -> None:
     assert "too few answers" in card["why"]
 
 
+@pytest.mark.parametrize("with_people", [False, True])
+@pytest.mark.parametrize("failed", [0, 1])
+def test_judges_are_not_dropped_where_nearly_all_answers_are_one_class(
+    failed: int, with_people: bool
+) -> None:
+    """What people and judges call pass throughout says of no judge that its answers tell nothing."""
+    said = np.where(np.arange(500) < failed, "fail", "pass")
+    each = {"item": range(500), "label": said}
+    table = pd.concat([pd.DataFrame(each).assign(judge=judge) for judge in ("gpt", "claude", "llama")])
+    table.iloc[:3, table.columns.get_loc("label")] = "fail"  # of the first judge: copies are another matter
+    found = voirdire.audit(table, pd.DataFrame(each) if with_people else None, levels=["fail", "pass"])
+    of = "people" if with_people else "the other judges"
+    for card in found["judges"]:
+        assert card["agreement_information"] is None
+        if "answers as" not in card["why"]:
+            why = f"what {of} say hardly ever differs, so that nothing shows what an answer tells"
+            assert (card["verdict"], card["why"]) == ("ask people", why)
+
+
 def test_a_single_judge_is_not_compared_with_itself() -> None:
     (card,) = voirdire.audit(*labels({"gpt": 0.9}))["judges"]
     assert {"outfit", "noise", "independence"}.isdisjoint(row["measure"] for row in card["measures"])

@@ -99,9 +99,34 @@ def test_how_many_known_answers_it_takes() -> None:
     assert 0.9**22 <= 0.1 < 0.9**21
     assert answers_needed(None, 5, 0.1, 0.9) == 33
     assert answers_needed(Part(0.9, 1000, 50, 10), 200, 0.1, 0.9) is None
-    more = answers_needed(Part(0.9, 1000, 50, 4), 200, 0.1, 0.9)
+    more = answers_needed(Part(0.9, 10**6, 50, 4), 200, 0.1, 0.9)
     assert more is not None
     assert more > 200
+
+
+@pytest.mark.parametrize(("size", "known", "wrong"), [(25, 16, 0), (150, 24, 2), (40, 30, 5), (1000, 60, 10)])
+def test_answers_that_would_do_are_more_than_those_that_did_not_and_fewer_than_all(
+    size: int, known: int, wrong: int
+) -> None:
+    """Of a small part the differences are counted among the answers that are not known, however many are."""
+    part = Part(0.9, size, known, wrong)
+    assert part.p_value(0.2) > 0.1
+    more = answers_needed(part, known, 0.2, 0.9)
+    enough = [
+        n
+        for n in range(known + 1, size)
+        if part._replace(known=n, wrong=-(-wrong * n // known)).p_value(0.2) <= 0.1
+    ]
+    assert (more is None) == (not enough)
+    assert more is None or more in enough
+
+
+def test_a_small_table_is_not_told_to_have_more_answers_of_people_than_answers() -> None:
+    table, gold = panel(np.random.default_rng(6))
+    table = table[table["item"].isin(gold["item"].head(30))]
+    found = voirdire.fit(table, method="map").escalate(gold.head(20))
+    assert found.needed is None
+    assert "no number of people's answers" in found.sentence()
 
 
 def test_labels_are_accepted_where_judges_agree_and_people_are_asked_about_the_rest() -> None:

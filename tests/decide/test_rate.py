@@ -381,3 +381,16 @@ def test_the_example_of_a_good_class_is_a_likely_one_and_quoted() -> None:
         InputError, match=r"say which: --positive acceptable, if that is it \(in Python positive="
     ):
         voirdire.rate(table.replace({"bad answer": "bad", "fine by me": "fine"}), people)
+
+
+def test_an_item_under_several_criteria_is_no_further_item() -> None:
+    """The same answers under four criteria tell what they do under one."""
+    rng = np.random.default_rng(5)
+    good = rng.random(200) < 0.6
+    said = np.where(good == (rng.random(200) < 0.8), "pass", "fail")
+    judged = pd.DataFrame({"judge": "gpt", "item": range(200), "label": said})
+    people = pd.DataFrame({"item": range(60), "label": np.where(good[:60], "pass", "fail")})
+    one = voirdire.rate(judged, people)
+    four = voirdire.rate(*(pd.concat([of.assign(criterion=c) for c in "abcd"]) for of in (judged, people)))
+    assert four["rate"] == pytest.approx(one["rate"], abs=0.02)
+    assert four["high"] - four["low"] == pytest.approx(one["high"] - one["low"], rel=0.1)

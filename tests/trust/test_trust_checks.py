@@ -15,7 +15,7 @@ from voirdire.kinds.fit import Fit
 from voirdire.kinds.registry import kind_of
 from voirdire.kinds.votes.trust import item_moments, vote_residuals
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
-from voirdire.trust.checks import check_dependent_judges
+from voirdire.trust.checks import check_dependent_judges, check_first_place
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.influence import _data_without_judge, judges_changing_first
 from voirdire.trust.residuals import Residuals
@@ -286,3 +286,13 @@ def test_anchors_say_what_the_consensus_is_worth(llmbar: pd.DataFrame, shared) -
     side = np.sign(by_judge.loc[anchors["first"].str[:-2][:30]].to_numpy()) * truth
     assert entry["value"] == pytest.approx((side > 0).sum() / (side != 0).sum())
     assert entry["level"] in ("warn", "fail")
+
+
+def test_influence_names_no_judge_without_whom_the_first_stays_first() -> None:
+    """Where two items are nearly alike the search without a judge may begin from a mode that has the other first."""
+    draws = np.array([[1.0, 0.0], [1.0, 2.0], [1.0, 0.0]])
+    found = check_first_place([("ann", "x")], "item", ["x", "y"], draws)
+    assert (found.level, found.value) == ("ok", 0.0)
+    assert found.message == "No single judge decides which item is first."
+    found = check_first_place([("ann", "x"), ("bob", "y")], "item", ["x", "y"], draws)
+    assert "changes with single judges: without bob it is y." in found.message

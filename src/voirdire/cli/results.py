@@ -113,6 +113,7 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
             shown["ahead"] = lambda row: "" if row["p_ahead"] is None else f"{100 * row['p_ahead']:.3g}%"
         adjusted = [name for name in found.columns if name.endswith("_adjusted")]
         shown |= {name.removesuffix("_adjusted"): partial(_p_value_text, of=name) for name in adjusted}
+        title += ", p-values adjusted for all rows" if adjusted and len(rows) > 1 else ""
     if "paired" in found:
         shown["paired"] = lambda row: "yes" if row["paired"] else "no"
     _show_rows(rows, title, shown | {"n": lambda row: f"{row['n']:,}"}, partner)

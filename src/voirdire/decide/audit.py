@@ -204,11 +204,13 @@ def _judge_card(
     told = next((one for one in mine if one.measure == INFORMATION), None)
     biases = [one.note for one in mine if one.found]
     copy = None if alike is None else alike.copy_of[place]
-    unknown = f"people answered fewer than {ENOUGH} of its units, and other judges fewer than {FEWEST}"
     value, high = (None, None) if told is None else (told.value, told.high)
-    made = judge_verdict(
-        value, high, biases, copy, unknown if told is None else "", _describe_reference(answers, place)
-    )
+    unknown, of = "", _describe_reference(answers, place)
+    if told is None and truth_for(answers, place) is None:
+        unknown = f"people answered fewer than {ENOUGH} of its units, and other judges fewer than {FEWEST}"
+    elif told is None:
+        unknown = f"{of} hardly ever differs, so that nothing shows what an answer tells"
+    made = judge_verdict(value, high, biases, copy, unknown, of)
     measures = [*people, *mine, *([] if alike is None else [alike.row(place)])]
     return {
         "judge": answers.judges[place],

@@ -20,7 +20,7 @@ import numpy as np
 
 from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers, clear_mode
 from voirdire.decide.unit_means import UnitMeans, mean_by_code
-from voirdire.decide.verdicts import mutual_information
+from voirdire.decide.verdicts import LITTLE, mutual_information
 from voirdire.typing import Bools, Floats, Ints
 
 FEWEST = 10  # units
@@ -305,6 +305,7 @@ def agreement_information(answers: Answers, judge: int) -> float | None:
 
     The plug-in estimate less Miller and Madow's bias, (cells - rows - columns + 1) / 2n, not below 0. Of pairs either
     item may be the first by name, so that both views of each count, and cells that mirror each other are one.
+    None where neither is known, or hardly ever differs: no answer could tell anything of it.
     """
     found = truth_for(answers, judge)
     if found is None:
@@ -315,6 +316,8 @@ def agreement_information(answers: Answers, judge: int) -> float | None:
         said, true = (np.append(one, answers.levels - 1 - one) for one in (said, true))
     joint = np.zeros((len(np.unique(said)), len(np.unique(true))))
     np.add.at(joint, (np.unique(said, return_inverse=True)[1], np.unique(true, return_inverse=True)[1]), 1)
+    if mutual_information(np.diag(joint.sum(axis=0) / joint.sum())) < LITTLE:
+        return None
     plain = mutual_information(joint / joint.sum())
     cells, rows, columns = (-(-size // views) for size in ((joint > 0).sum(), *joint.shape))
     bias = views * (cells - rows - columns + 1) / (2 * joint.sum())

@@ -68,7 +68,7 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
         note = f"nats that an answer tells of what {of}; right {0 if right is None else right.value:.0%} of the time"
         units = len(np.unique(answers.unit[rows_]))
         rows.append(Found(INFORMATION, told, max(told - half, 0.0), told + half, units, None, note))
-    elif not np.isnan(answers.value).all():
+    elif truth is None and not np.isnan(answers.value).all():
         rows += _score_information(answers, judge, prob)
     return rows
 

@@ -196,7 +196,7 @@ def escalate(
         chosen,
         held[-1].size if held else 0,
         int(known.sum()),
-        more,
+        more if more is None or more < len(known) else None,
         cost,
         _sampling_notes(confidence, known),
         fit.frames,

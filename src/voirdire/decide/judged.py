@@ -43,7 +43,7 @@ class Judged:
     good : float array, shape (items,)
         1 or 0 as people said; NaN without an answer of theirs.
     clusters : int array, shape (items,)
-        Items of the same context.
+        Items of the same context; without contexts an item under several criteria.
     groups : dict of str to (tuple of str, int array)
         Groups of items by column: names, and the group of each item.
     single : bool
@@ -117,7 +117,7 @@ def read_judged(
     good = _match_people(persons, said, units)
     predicted, single = _judge_predictions(read, names, unit, len(units), positive, persons)
     first = np.unique(unit, return_index=True)[1]
-    cluster = np.arange(len(units)) if read.context is None else read.context[first]
+    cluster = (read.item if read.context is None else read.context)[first]
     named = dict.fromkeys(filter(None, [by, None if read.system is None else "system"]))
     groups = {name: _group_items(read, name, unit, first) for name in named}
     clusters = np.unique(cluster, return_inverse=True)[1].astype(np.int64)

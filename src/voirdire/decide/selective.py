@@ -24,7 +24,6 @@ from voirdire.typing import Bools, Floats
 STEPS = 20  # sizes that are tried
 START = 1.5  # answers of people in the first, on average, in those that suffice without a difference;
 FIRST = 0.25  # and the share of all in it, at the least: one difference among few surest ones would end it
-MOST = 10**6  # answers of people that are looked for
 
 
 class Part(NamedTuple):
@@ -105,7 +104,7 @@ def fewest_answers(error: float, prob: float) -> int:
 
 
 def answers_needed(part: Part | None, known: int, error: float, prob: float) -> int | None:
-    """About how many answers of people would do, of which as large a share differs; None where no number does.
+    """About how many answers of people would do, of which as large a share differs; None where fewer than all do not.
 
     Parameters
     ----------
@@ -114,14 +113,11 @@ def answers_needed(part: Part | None, known: int, error: float, prob: float) -> 
     known : int
         Answers of people in all.
     """
-    from scipy.stats import binom
-
     if part is None or part.known == 0:
         return ceil(START * fewest_answers(error, prob))
-    share = part.wrong / part.known
-    count = max(part.known, fewest_answers(error, prob))
-    while share < error and count < MOST:
-        if binom.cdf(ceil(share * count), count, error) <= 1.0 - prob:
+    share, count = part.wrong / part.known, part.known + 1
+    while share < error and count < part.size:
+        if part._replace(known=count, wrong=ceil(share * count)).p_value(error) <= 1.0 - prob:
             return ceil(count * known / part.known)
         count = ceil(1.05 * count)
     return None

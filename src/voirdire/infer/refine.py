@@ -5,8 +5,9 @@ importance weights to stay even, the corrected draws are proposals only, with ta
 are resampled with Pareto-smoothed weights: their distribution then is the posterior as far as the proposals reach.
 
 Under a model with a mirror M, proposals are folded into the half A where the prior is larger, where they have the
-density q(x) + q(Mx) (the sum over all twins, where there are more), and the target is that of the folded posterior,
-L(x) (prior(x) + prior(Mx)).
+density q(x) + q(Mx) and the target is that of the folded posterior, L(x) (prior(x) + prior(Mx)). Where there are more
+twins, both are sums over them, that of q over the twins from which proposals were folded; where these are many,
+proposals folded from the rarer ones are thrown away, which leaves the weights of the others right.
 
 Of large tables a few draws of the corrected normal are weighed first. Where posterior and proposal are as near to each
 other as many answers make them, those weights are even, and draws count as they are: with an effective share s of
@@ -43,6 +44,7 @@ of gradients one standard deviation to either side, which need nothing compiled 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -249,21 +251,23 @@ def _weigh_draws(
 ) -> _Weighed:
     density, data = problem.density, problem.data
     draws = proposal.draws(count, rng, freedom)
+    counting = np.ones(count, dtype=bool)
+    twins: Iterable[Floats] = ()
     if density.has_mirror:
-        draws = fold_draws(density, draws, data)[0]
+        draws, counting, twins = density.fold_with_twins(draws, data)
     both = density.has_mirror and not density.mixture and "pinned" not in data
     log_target = Derivatives(density, data, symmetric=both).log_densities(draws)
     log_proposal = proposal.log_density(draws, freedom)
-    if density.has_mirror:
-        if not both:
-            log_target = (
-                log_target
-                - density.log_orientation(draws, data, np)
-                + symmetric_log_prior(density, draws, data, np)
-            )
-        for twin in density.equivalent_points(draws, np):
-            log_proposal = np.logaddexp(log_proposal, proposal.log_density(np.asarray(twin), freedom))
-    log_ratio = np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal
+    if density.has_mirror and not both:
+        log_target = (
+            log_target
+            - density.log_orientation(draws, data, np)
+            + symmetric_log_prior(density, draws, data, np)
+        )
+    for twin in twins:
+        log_proposal = np.logaddexp(log_proposal, proposal.log_density(twin, freedom))
+    log_ratio = np.full(count, -np.inf)
+    np.subtract(log_target, log_proposal, out=log_ratio, where=counting & np.isfinite(log_target))
     return _Weighed(proposal, draws, *pareto_smoothed(log_ratio))
 
 

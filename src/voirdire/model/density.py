@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -305,10 +305,6 @@ class LogDensity(ABC):
         values, ratios = self._values_in_units(x, xp)
         return self._log_prior(x, values, ratios, xp) + self.log_likelihood(values, data, xp)
 
-    def equivalent_points(self, x: Array, xp: Any) -> list[Array]:
-        """All other vectors of the same likelihood; only where :attr:`has_mirror`."""
-        return [self.mirror_values(x, xp)]
-
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of the sum over all twins of x, x among them, of all that tells them apart (:meth:`log_orientation`)."""
         here = self.log_orientation(x, data, xp)
@@ -345,6 +341,22 @@ class LogDensity(ABC):
     def prior_prefers(self, x: Floats) -> npt.NDArray[np.bool_]:
         """True where the prior, without what people answered, prefers a vector to its twins, shape (...)."""
         return np.asarray(self.log_prior(x, np) >= self.log_prior(np.asarray(self.mirror_values(x, np)), np))
+
+    def fold_with_twins(
+        self, draws: Floats, data: Data
+    ) -> tuple[Floats, npt.NDArray[np.bool_], Iterator[Floats]]:
+        """Fold draws, shape (n, size), as :meth:`fold_orientations` does.
+
+        Returns
+        -------
+        folded : array, shape (n, size)
+        counting : bool array, shape (n,)
+            The draws that were folded from where they are, or from one of the twins below: the others do not count.
+        twins : iterator of array, shape (n, size)
+            The other points of which the draws that count may be the fold.
+        """
+        folded = self.fold_orientations(draws, data)[0]
+        return folded, np.ones(len(draws), dtype=bool), iter([np.asarray(self.mirror_values(folded, np))])
 
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
         """One of the twins of each vector, shape (n, size), drawn with the odds that the prior (and people) give."""

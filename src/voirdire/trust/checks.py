@@ -113,11 +113,12 @@ def check_first_place(
     >>> check_first_place([("ann", "y")], "item", ["x", "y"], draws).message
     'Which item is ranked first hangs on single judges: without ann it is y. Ask more judges about the best items.'
     """
+    first = int(np.argmax(np.median(draws, axis=0)))
+    changed = [(judge, name) for judge, name in changed if name != names[first]]  # of a mode that had another
     if not changed:
         return Check("influence", "ok", 0.0, f"No single judge decides which {called} is first.")
     said = [f"without {judge} it is {name}" for judge, name in changed[:SHOWN]]
     more = f" (and {count_in_words(len(changed) - SHOWN, 'more judges')})" if len(changed) > SHOWN else ""
-    first = int(np.argmax(np.median(draws, axis=0)))
     lead = [(draws[:, first] > draws[:, names.index(name)]).mean() for _, name in changed]
     if max(lead) <= CLEAR:
         message = f"Which {called} is ranked first changes with single judges: {'; '.join(said)}{more}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -12,6 +13,10 @@ import pytest
 from scipy.special import logsumexp
 
 from voirdire.infer import mirror
+from voirdire.infer.laplace import laplace_approximation
+from voirdire.infer.mode import find_mode
+from voirdire.infer.refine import _weigh_draws, skewed_approximation
+from voirdire.kinds.labels.density import MOST_TWINS
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
 from voirdire.model.specs import load_model
@@ -62,9 +67,9 @@ def test_renaming_keeps_the_likelihood_and_the_prior_sums_over_all_names(
     density = problem.density
     assert density.has_mirror
     x = np.random.default_rng(1).normal(size=density.size)
-    twins = density.equivalent_points(x, np)
     free = len(labels) - len(set(known))
-    assert len(twins) == {2: 1, 3: 5}[free]
+    others = list(permutations(range(free)))[1:]
+    twins = [density.rename_classes(x, density._class_order(names), np) for names in others]
     likelihood = density.log_likelihood(density.values(x, np), problem.data, np)
     for twin in twins:
         again = density.log_likelihood(density.values(twin, np), problem.data, np)
@@ -79,6 +84,36 @@ def test_renaming_keeps_the_likelihood_and_the_prior_sums_over_all_names(
     assert density.log_prior(folded[0], np) == pytest.approx(max(priors), rel=1e-12)
     np.testing.assert_allclose(ratio, np.expm1(logsumexp(priors) - max(priors)), rtol=1e-9)
     assert turned.sum() == len(twins)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_draws_that_count_are_folded_from_where_they_are_or_from_a_twin(classes: int) -> None:
+    """Seven classes have 5,040 names, and as many copies of all draws do not fit into memory."""
+    density = posed("hierarchical-dawid-skene", list("abcdefg")[:classes]).density
+    draws = 2.0 * np.random.default_rng(3).normal(size=(300, density.size))
+    folded, counting, twins = density.fold_with_twins(draws, {})
+    np.testing.assert_array_equal(folded, density.fold_orientations(draws, {})[0])
+    each = [folded, *twins]
+    assert len(each) <= MOST_TWINS + 1
+    assert counting.all() == (classes < 7)
+    here = np.array([np.isclose(one, draws, atol=1e-9).all(axis=1) for one in each])
+    np.testing.assert_array_equal(here.any(axis=0), counting)
+
+
+def test_weights_of_proposals_are_right_however_few_names_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Means of shares and matrices by the names of all proposals, and of those that kept their names alone."""
+    problem = posed("hierarchical-dawid-skene", LABELS)
+    approximation = laplace_approximation(problem, find_mode(problem))
+    proposal = skewed_approximation(problem, replace(approximation, root=2.0 * approximation.root))
+    means, errors = [], []
+    for most in (MOST_TWINS, 1):
+        monkeypatch.setattr("voirdire.kinds.labels.density.MOST_TWINS", most)
+        found = _weigh_draws(problem, proposal, 40_000, np.random.default_rng(4))
+        values = problem.density.values(found.draws, np)
+        x = np.concatenate([np.exp(values["class_share"][:, 0]), values["confusion"][:, 0]], axis=1)
+        means.append(found.weights @ x)
+        errors.append(found.weights**2 @ (x - means[-1]) ** 2)
+    assert (np.abs(means[0] - means[1]) < 4 * np.sqrt(errors[0] + errors[1])).all()
 
 
 def test_swapping_two_classes_is_its_own_inverse() -> None:

@@ -46,7 +46,8 @@ def test_scores_outside_the_scale() -> None:
         "scores: row 5: score 0 is outside the scale 1, 2, 3, 4, 5",
     ]
     assert refused(table([1, 3, 5, 2]), levels=[1, 3, 5]) == [
-        "scores: row 4: score 2 is none of the levels 1, 3, 5; name all levels, or take rating-continuous"
+        "scores: row 4: score 2 is none of the levels 1, 3, 5; name all levels, or take "
+        "rating-continuous (model=..., --model)"
     ]
 
 
@@ -62,14 +63,27 @@ def test_scales_that_are_none() -> None:
         "scores: level 'high' is not a number; the levels of a scale of scores are numbers",
     ]
     assert refused(table([0, 100, 50, 70])) == [
-        "scores: scores go from 0 to 100 (row 2); name the scale's levels (levels=..., --levels)"
+        "scores: scores go from 0 to 100 (row 2); name the scale's levels (levels=..., --levels), or take "
+        "rating-continuous (model=..., --model)"
     ]
+
+
+@pytest.mark.parametrize("levels", [None, [0, 100]])
+def test_whole_scores_of_many_values_are_of_a_continuous_scale(levels: list[int] | None) -> None:
+    """Scores from 0 to 100 need no levels, and doctor calls such a table ready for a fit."""
+    frame = table(list(range(3, 93, 3)))
+    found = voirdire.fit(frame, method="map", levels=levels)
+    assert found.model.name == "rating-continuous"
+    assert any("scores of more than 13 different numbers" in note for note in found.notes)
+    assert found.problem.scale.levels == ((0, 100) if levels else (3, 90))
+    found = voirdire.fit(frame, method="map", levels=levels, anchors=frame.head(20).drop(columns="judge"))
+    assert found.model.name == "rating-continuous"
 
 
 def test_scores_between_the_levels_are_refused() -> None:
     assert refused(table([1, 2.5, 3, 2.5])) == [
         "scores: rows 2 and 4: score 2.5 is not a whole number; name the scale's levels (levels=..., --levels), "
-        "or take rating-continuous"
+        "or take rating-continuous (model=..., --model)"
     ]
 
 

@@ -14,7 +14,7 @@ right labels tells the names apart; classes that have an anchor keep their name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import permutations
@@ -48,6 +48,7 @@ from voirdire.typing import Floats, Ints
 
 LARGEST = 8  # classes up to which renamings are summed over
 LARGEST_GROUP = 6  # classes up to which one of all renamings is drawn
+MOST_TWINS = 24  # renamings whose draws count as proposals: all of four classes
 LEVELS = JudgeCutpointsOfLabels()  # of ordered labels
 VALUE_WEIGHTS = gauss_hermite_rule(VALUES)[1]
 SMOOTHING = 0.5  # labels added to each cell of the first guess
@@ -268,11 +269,6 @@ class LabelsDensity(LabelsLayout):
         scores, size = self.name_scores(x, xp), len(self.free)
         return log_permanent(scores, size, xp) - sum(scores[..., j, j] for j in range(size))
 
-    def equivalent_points(self, x: Array, xp: Any) -> list[Array]:
-        """All other namings of flat vectors."""
-        others = list(permutations(range(len(self.free))))[1:]
-        return [self.rename_classes(x, self._class_order(names), xp) for names in others]
-
     def fold_orientations(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """Rename the classes of every draw as the prior prefers; see :class:`voirdire.model.density.LogDensity`."""
         if not self.has_mirror or "reliability" in self.parameter_slices:
@@ -298,6 +294,26 @@ class LabelsDensity(LabelsLayout):
         if "reliability" in self.parameter_slices:
             return super().prior_prefers(x)
         return np.ones(x.shape[:-1], dtype=bool)
+
+    def fold_with_twins(
+        self, draws: Floats, data: Data
+    ) -> tuple[Floats, npt.NDArray[np.bool_], Iterator[Floats]]:
+        """Rename the classes of every draw as the prior prefers; see :class:`voirdire.model.density.LogDensity`.
+
+        There are as many twins as renamings, 5,040 of seven classes, but the draws take few of them: those of the
+        most frequent count.
+        """
+        if not self.has_mirror or "reliability" in self.parameter_slices:
+            return super().fold_with_twins(draws, data)
+        folded = self.fold_orientations(draws, data)[0]
+        names, taken, times = np.unique(
+            best_renaming(self.name_scores(draws, np)), axis=0, return_inverse=True, return_counts=True
+        )
+        counting = np.argsort(-times, kind="stable")[:MOST_TWINS]
+        orders = [np.argsort(self._class_order(names[which])) for which in counting]
+        here = np.arange(self.classes)
+        twins = (self.rename_classes(folded, back, np) for back in orders if (back != here).any())
+        return folded, np.isin(taken.ravel(), counting), twins
 
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
         """A renaming of each vector, drawn from all of at most six free classes; of more, two names change places."""

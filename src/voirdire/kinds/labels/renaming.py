@@ -7,12 +7,14 @@ computed by adding one row at a time for every set of columns already used, whic
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.confusion import log_sum_exp
 from voirdire.typing import Floats
 
 
@@ -32,17 +34,16 @@ def log_permanent(scores: Array, size: int, xp: Any) -> Array:
     >>> float(log_permanent(np.zeros((3, 3)), 3, np).round(6) - np.log(6).round(6))
     0.0
     """
-    reached = {0: 0.0 * scores[..., 0, 0]}
+    sets: list[tuple[int, ...]] = [()]
+    reached = 0.0 * scores[..., :1, 0]
     for row in range(size):
-        further: dict[int, Array] = {}
-        for used, total in reached.items():
-            for column in range(size):
-                if used & 1 << column:
-                    continue
-                term, key = total + scores[..., row, column], used | 1 << column
-                further[key] = term if key not in further else xp.logaddexp(further[key], term)
-        reached = further
-    return reached[2**size - 1]
+        place = {columns: at for at, columns in enumerate(sets)}
+        sets = list(combinations(range(size), row + 1))
+        # the column of this row, and the set of those of the rows before it
+        taken = np.array(sets)
+        before = np.array([[place[one[:at] + one[at + 1 :]] for at in range(row + 1)] for one in sets])
+        reached = log_sum_exp(reached[..., before] + scores[..., row, :][..., taken], row + 1, xp)
+    return reached[..., 0]
 
 
 def best_renaming(scores: Floats) -> npt.NDArray[np.int64]:

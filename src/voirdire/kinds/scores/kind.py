@@ -46,7 +46,7 @@ from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_fam
 from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.results import judge_values, score_quantities
-from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
+from voirdire.kinds.scores.scale import MOST, falls_between_levels, scale_with_people
 from voirdire.kinds.scores.terms import (
     check_terms,
     families_and_contexts,
@@ -115,12 +115,14 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         ``rating-severity`` of large tables; ``rating-contexts`` where items recur in several contexts; ``rating-halo``
         where judges score items under several criteria; ``rating-families`` where families of judges are named, and a
         sum of terms where items recur in contexts, too; ``rating-continuous``, ``rating-continuous-halo`` and
-        ``rating-continuous-contexts`` of scores that are not whole numbers.
+        ``rating-continuous-contexts`` of scores that are not whole numbers, or of too many to be levels.
         """
         if request.criteria is not None and not request.asks_terms:
             return "rating-maple", "the table has scores, and criteria are weighed"
         if falls_between_levels(table.score, request.levels):
-            why = "the table has scores that are not whole numbers"
+            whole = (table.score % 1 == 0).all()
+            of = f"of more than {MOST} different" if whole else "that are not whole"
+            why = f"the table has scores {of} numbers"
             without = why_contexts_left_out(table, learns_noise=True)
             if without is None:
                 return "rating-continuous-contexts", f"{why}, of the same items in several contexts"

@@ -60,7 +60,7 @@ class Scale:
 
 
 def falls_between_levels(score: Floats, declared: Sequence[object] | None) -> bool:
-    """True if scores are no whole numbers, and no levels are named but the two ends of their scale.
+    """True if scores are no whole numbers, or too many to be levels, and no levels are named but the scale's two ends.
 
     Examples
     --------
@@ -69,12 +69,14 @@ def falls_between_levels(score: Floats, declared: Sequence[object] | None) -> bo
     (True, True)
     >>> falls_between_levels(score, [0.25, 1]), falls_between_levels(np.array([1.0, 2.0]), None)
     (False, False)
+    >>> falls_between_levels(np.arange(0.0, 100.0, 5.0), None), falls_between_levels(np.array([0.0, 100.0]), None)
+    (True, False)
     """
-    whole = score == np.round(score)
-    if declared is None or whole.all():
-        return not whole.all()
+    between, many = score[score != np.round(score)], len(np.unique(score)) > MOST
+    if declared is None:
+        return many or len(between) > 0
     ends = declared_scale(declared, Problems("scores"))
-    return ends is not None and len(ends.levels) == 2 and not np.isin(score[~whole], ends.levels).all()
+    return ends is not None and len(ends.levels) == 2 and (many or not np.isin(between, ends.levels).all())
 
 
 def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None:
@@ -99,7 +101,7 @@ def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None
     low, high = float(both.min()), float(both.max())
     if (low, high) == (float(score.min()), float(score.max())):
         return None
-    if (score != np.round(score)).any():
+    if falls_between_levels(score, None):
         return low, high
     if (theirs != np.round(theirs)).any() or high - low >= MOST:
         return None
@@ -137,7 +139,7 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
             problems.rows(
                 rows,
                 f"score {value:g} is not a whole number; name the scale's levels (levels=..., --levels), or take "
-                "rating-continuous",
+                "rating-continuous (model=..., --model)",
             )
         return None
     low, high = (int(end) for end in (score.min(), score.max()))
@@ -149,7 +151,8 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
     if high - low >= MOST:
         most = np.flatnonzero(score == high)[0] + 1
         problems.table(
-            f"scores go from {low} to {high} (row {most}); name the scale's levels (levels=..., --levels)"
+            f"scores go from {low} to {high} (row {most}); name the scale's levels (levels=..., --levels), or take "
+            "rating-continuous (model=..., --model)"
         )
         return None
     return Scale(tuple(float(level) for level in range(low, high + 1)))
@@ -219,7 +222,8 @@ def _report_outside(score: Floats, scale: Scale, problems: Problems, inside: npt
         if scale.low <= value <= scale.high:
             problems.rows(
                 rows,
-                f"score {value:g} is none of the levels {names}; name all levels, or take rating-continuous",
+                f"score {value:g} is none of the levels {names}; name all levels, or take "
+                "rating-continuous (model=..., --model)",
             )
         elif between:
             problems.rows(rows, f"score {value:g} is outside the scale {names}")

@@ -314,8 +314,8 @@ def test_scores_between_levels_have_contexts_too() -> None:
 
 def test_terms_of_contexts_and_tastes_go_without_those_of_items_in_contexts() -> None:
     rng = np.random.default_rng(1)
-    item, context, judge = (part.ravel() for part in np.indices((4, 10, 3)))
-    score = 5 + item + rng.normal(0, 1.5, (3, 4))[judge, item] + rng.normal(0, 0.5, item.size)
+    item, context, judge = (part.ravel() for part in np.indices((4, 20, 3)))
+    score = 5 + item + rng.normal(0, 1.0, (3, 4))[judge, item] + rng.normal(0, 0.5, item.size)
     rows = {"item": [f"i{i}" for i in item], "context": [f"x{x}" for x in context]}
     table = pd.DataFrame({**rows, "judge": [f"j{k}" for k in judge], "score": score})
     plain, tasted = (

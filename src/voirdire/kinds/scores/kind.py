@@ -136,9 +136,9 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         named = {} if request.families is None else read_families(request.families, table.judges)
         alone, without = why_no_shared_errors(table, named), why_contexts_left_out(table)
         if alone is None and without is None:
-            terms = replace(request, terms=parse_terms(families_and_contexts(table)))
+            asked = replace(request, terms=parse_terms(families_and_contexts(table)))
             return model_from_terms(
-                table, terms
+                table, asked
             ), f"{why} of families of judges, of the same items in several contexts"
         why += " of families of judges" if alone is None else ""
         why += f"; errors that families share are left out: {alone}" if alone else ""

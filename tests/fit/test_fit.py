@@ -290,7 +290,7 @@ def test_draws_carry_names(result: Fit) -> None:
         ({"sampler": "stan"}, "sampler 'stan' is none of numpyro, nutpie, pymc"),
         ({"prob": 1.2}, "prob 1.2 is not between 0 and 1"),
         ({"prob": 0.0}, "prob 0.0"),
-        ({"seed": -1}, "seed -1 is negative"),
+        ({"seed": -1}, "seed -1 is no whole number from 0"),
         ({"draws": 1}, "draws 1 is too few"),
         ({"warmup": 3}, "warmup 3 is too few"),
         ({"chains": 0}, "chains 0 is too few"),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import voirdire
-from voirdire.kinds.results import interchangeable_items
+from voirdire.kinds.interchangeable import interchangeable_items
 
 SWAP = {"x": "y", "y": "x"}
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.results import interchangeable_items
+from voirdire.kinds.interchangeable import interchangeable_items
 
 VOTES = pd.DataFrame({"judge": "a", "first": ["x", "x"], "second": ["y", "z"], "winner": ["x", "x"]})
 

@@ -330,7 +330,7 @@ SCORE_EQUATIONS: dict[str, Any] = {
 
 
 def score_by_score(case: Any, v: dict[str, Any]) -> float:
-    """Every judge's scores of every item together; with repeats, integrated over what the judge makes of the item."""
+    """Every judge's scores of every item together, given what it makes of the item, or over all it may make of it."""
     if case.model.pool != "none":
         return centre_by_centre(case, v, SCORE_EQUATIONS[case.name])
     problem, (seen, limits) = case.problem, SCORE_EQUATIONS.get(case.name, (None, shared_limits))
@@ -344,25 +344,25 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
         taste = v["taste"][k][i] if "taste" in v else 0.0
         taste += v["context_strength"][c][i][CONTEXTS.index(where[0])] if told else 0.0
         eta = seen(v, k, v["strength"][c][i] + taste) - v["severity"][k]
+        own = v["judge_item_effect"][k][c][i] if "judge_item_effect" in v else 0.0
+        eta += own[CONTEXTS.index(where[0])] if told and "judge_item_effect" in v else own
         if case.ties:
             eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
         scores = rows["score"].tolist()
         if limits is None:
             noise = v["log_noise_criterion"][k][c] if "log_noise_criterion" in v else v["log_noise"][k]
             mu = eta - v["severity_criterion"][c][k] if "severity_criterion" in v else eta
-            mu += v["judge_item_effect"][k][c][i] if "judge_item_effect" in v else 0.0
             total += sum(one_tobit((y - 2.5) / 3, mu, math.exp(noise)) for y in scores)
             continue
         cut = [-math.inf, *limits(v, k, c), math.inf]
 
-        def chance(shifted: float, scores: list[int] = scores, cut: list[float] = cut) -> float:
-            between = [(cut[score - 1] - shifted, cut[score] - shifted) for score in scores]
-            # of the two tails the smaller, so that no difference of numbers near one is taken
-            return math.prod(s(-low) - s(-high) if high > 0 else s(high) - s(low) for low, high in between)
+        def log_chance(shifted: float, scores: list[int] = scores, cut: list[float] = cut) -> float:
+            return sum(log_between(cut[score - 1] - shifted, cut[score] - shifted) for score in scores)
 
-        again = "log_judge_item" in v
+        again = "log_judge_item" in v and "judge_item_effect" not in v
         sigma = math.exp(v["log_judge_item"][k]) if again else 0.0
-        total += math.log(ruled(lambda z: chance(eta + sigma * z)) if again else chance(eta))  # noqa: B023
+        chance = lambda z: math.exp(log_chance(eta + sigma * z))  # noqa: B023, E731
+        total += math.log(ruled(chance)) if again else log_chance(eta)
     if case.model.data == "scores":
         total += human_scores(case, v)
     if case.name == "rating-maple":
@@ -459,6 +459,13 @@ def ranking_by_ranking(case: Any, v: dict[str, Any]) -> float:
             chance += np.prod([w / sum(order[place:]) for place, w in enumerate(order)])
         total += float(np.log(chance))
     return total
+
+
+def log_between(low: float, high: float) -> float:
+    """log(s(high) - s(low)), of the two tails in the smaller, so that no difference of numbers near one is taken."""
+    low, high = (-high, -low) if high > 0 else (low, high)
+    log_s = [x - math.log1p(math.exp(x)) if x < 0 else -math.log1p(math.exp(-x)) for x in (low, high)]
+    return log_s[1] + math.log1p(-math.exp(log_s[0] - log_s[1]))
 
 
 def ruled(function: Callable[[float], float]) -> float:
@@ -765,7 +772,7 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         "log_discrimination": over("log_discrimination_spread"),
         "shift": over("log_shift_spread"),
         "judge_item_effect": lambda value: float(
-            stats.norm.logpdf(np.asarray(value) / np.exp(v["log_judge_item"])[:, None, None]).sum()
+            stats.norm.logpdf(np.moveaxis(value, 0, -1) / np.exp(v["log_judge_item"])).sum()
         ),
     }
     rates = {
@@ -876,7 +883,7 @@ def test_the_generating_model_has_the_density(case: Any, as_written: Any) -> Non
 
 def test_numpy_and_jax_agree_and_derivatives_are_right(case: Any) -> None:
     density, data = case.density, case.problem.data
-    rng = np.random.default_rng(4)
+    rng, step, log_densities = np.random.default_rng(4), 1e-4, Derivatives(density, data).log_densities
 
     def taped_density(node: autodiff.Node) -> autodiff.Node:
         return density.log_density(node, data, autodiff.TAPED)
@@ -897,9 +904,9 @@ def test_numpy_and_jax_agree_and_derivatives_are_right(case: Any) -> None:
             one, two = (taped_gradient(x + h * u) - taped_gradient(x - h * u) for h in (1e-5, 2e-5))
             bent = (8.0 * one - two) / 12e-5  # wrong by the fourth power of the step
             np.testing.assert_allclose(curvature @ u, bent, rtol=1e-6, atol=1e-7 * np.abs(bent).max())
-        step, along = 1e-5, np.concatenate([rng.normal(size=(4, density.size)), np.eye(density.size)])
-        ahead, behind = (Derivatives(density, data).log_densities(x + h * along) for h in (step, -step))
-        np.testing.assert_allclose(-along @ gradient, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-6)
+        along = np.concatenate([rng.normal(size=(4, density.size)), np.eye(density.size)])
+        near, far = (log_densities(x + h * along) - log_densities(x - h * along) for h in (step, 2 * step))
+        np.testing.assert_allclose(-along @ gradient, (8.0 * near - far) / (12 * step), rtol=1e-6, atol=1e-6)
 
 
 def test_many_points_at_once_are_as_each_alone(case: Any) -> None:

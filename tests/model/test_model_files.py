@@ -39,6 +39,12 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, 
                 ours, theirs = (getattr(model, section).kind for model in (case.model, simple.model))
                 if ours != theirs:
                     values = LIFTS[ours][theirs](values)
+            if "judge_item_effect" in values:  # of items in contexts: here the same in all of these
+                shape = {p.name: p.shape(case.density.sizes) for p in case.density.parameters}[
+                    "judge_item_effect"
+                ]
+                own = np.asarray(values["judge_item_effect"])
+                values["judge_item_effect"] = own[(..., *[None] * (len(shape) - own.ndim))]
             lifted = {
                 # of contexts and tastes, and of spreads, the simpler model has none
                 p.name: np.broadcast_to(values.get(p.name, 0.0), p.shape(case.density.sizes))

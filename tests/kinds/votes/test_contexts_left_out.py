@@ -38,6 +38,7 @@ def fitted(parts: Any) -> voirdire.Fit:
     return voirdire.fit(parts[0], model="crowd-bt-contexts", method="laplace")
 
 
+@pytest.mark.filterwarnings("ignore:The fit has no context")
 def test_votes_there_are_predicted_no_worse_than_without_contexts(parts: Any, fitted: voirdire.Fit) -> None:
     """Mean loss over contexts, within two standard errors; and as large as the fit itself expects it to be."""
     seen, unseen = parts

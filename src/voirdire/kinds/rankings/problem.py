@@ -103,6 +103,16 @@ class RankingsProblem(Problem):
         added = {name: list(names) for name, names in self.added.levels.items()}
         return added | super().coords | {"context": list(self.table.contexts), "panel": ["panel"]}
 
+    @property
+    def ranked(self) -> tuple[Ints, Floats]:
+        """Ranks of items, 0 of others, shape (rankings, items), and who ranked by what and where, (rankings, codes)."""
+        table, contexts = self.table, self.density.sizes.get("context", 0)
+        _, ranking, at = np.unique(table.ranking, return_index=True, return_inverse=True)
+        rank = np.zeros((len(ranking), len(self.items)), np.int64)
+        rank[at, table.item] = np.unique(table.rank, return_inverse=True)[1] + 1
+        about = [table.judge, table.criterion, *([table.context] if contexts else [])]
+        return rank, np.stack([code[ranking] for code in about], axis=1).astype(float)
+
     def cells(self) -> Cells:
         """Cells of the table: what each ranking is about, and the items at its places."""
         return add_term_factors(ranking_cells(self.table, self.order), self.order, self.added)

@@ -39,8 +39,9 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.interchangeable import interchangeable
 from voirdire.kinds.panel_gap import find_gap, with_other_score
-from voirdire.kinds.results import even_columns, interchangeable, rank_values
+from voirdire.kinds.results import even_columns, rank_values
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.systems import (
     Placed,

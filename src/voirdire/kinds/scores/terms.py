@@ -142,7 +142,7 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "context", "score"]))
     >>> found = model_from_terms(table, Request(terms=parse_terms("item + item:context + judge:time")))
     >>> sorted(found.sections), [row.words for row in found.terms]
-    (['anchors', 'context', 'cutpoints', 'reliability', 'severity', 'strength', 'weights'], ['judge:time'])
+    (['anchors', 'context', 'cutpoints', 'reliability', 'repeats', 'severity', 'strength', 'weights'], ['judge:time'])
     """
     rows = request.terms
     named = {frozenset(row.factors) for row in rows}

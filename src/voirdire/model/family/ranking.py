@@ -149,7 +149,8 @@ def _log_left(present: Sequence[Any], xp: Any) -> list[Any]:
     """Log of the sum of w over what is at each place and after it."""
     found = [present[-1]]
     for value in present[-2::-1]:
-        found.append(xp.logaddexp(value, found[-1]))
+        # the difference is 0 of two that are absent: exp of either is 0 where this is compiled as it is written
+        found.append(value + xp.logaddexp(found[-1] - value, 0.0))
     return found[::-1]
 
 

@@ -1,0 +1,140 @@
+"""Things whose answers are the same up to their names, so that no result may tell them apart.
+
+Of draws of a posterior two such items have results that differ by Monte Carlo error alone; they are given the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats, Ints
+
+MOST = 500  # items
+
+
+class Rows(NamedTuple):
+    """Answers: the items that each is about, shape (rows, items of a row), and all else, shape (rows, columns)."""
+
+    items: Ints
+    rest: Floats
+
+    def of(self, names: Ints) -> bytes:
+        """The answers in one order, their items called by other names."""
+        return _sorted_bytes(np.column_stack([names[self.items], self.rest]))
+
+    def about(self, some: Ints) -> bytes:
+        """The answers about some items, whatever the others are called, in one order."""
+        place = np.zeros(max(self.items.max(initial=0), some.max()) + 1, np.int64)
+        place[some] = np.arange(1, len(some) + 1)
+        here = place[self.items]
+        rows = here.any(axis=1)
+        return _sorted_bytes(np.column_stack([here[rows], self.rest[rows]]))
+
+
+class Ranked(NamedTuple):
+    """Rankings: ranks of items, 0 of others, shape (rankings, items), and all else, shape (rankings, columns)."""
+
+    rank: Ints
+    rest: Floats
+
+    def of(self, names: Ints) -> bytes:
+        """As of :class:`Rows`."""
+        return _sorted_bytes(np.column_stack([self.rank[:, np.argsort(names)], self.rest]))
+
+    def about(self, some: Ints) -> bytes:
+        """As of :class:`Rows`."""
+        rows = self.rank[:, some].any(axis=1)
+        return _sorted_bytes(np.column_stack([self.rank[rows][:, some], self.rest[rows]]))
+
+
+def interchangeable_items(problem: Problem) -> list[Ints]:
+    """Groups of two items or more that could change names, of votes, scores and rankings; codes of the items.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> votes = {"judge": "a", "first": ["x", "x"], "second": ["y", "z"], "winner": "first"}
+    >>> [group.tolist() for group in interchangeable_items(fit(pd.DataFrame(votes), method="map").problem)]
+    [[1, 2]]
+    """
+    return interchangeable(problem, list(np.arange(len(problem.items))[:, None]))
+
+
+def interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
+    """Groups of two things or more that could change names with each other; codes of the things.
+
+    Parameters
+    ----------
+    members : sequence of int array
+        Codes of the items of each thing, in such an order that those at one place change names; none of one that is
+        like no other.
+    """
+    added = getattr(problem, "added", None)
+    if (
+        len(members) > MOST
+        or getattr(problem, "anchors", None) is not None
+        or (added is not None and added.terms)
+    ):
+        return []
+    known = _known_answers(problem)
+    size = len(problem.items)
+    as_is = [rows.of(np.arange(size)) for rows in known]
+    alike: dict[tuple[bytes, ...], list[list[int]]] = {}
+    for thing, own in enumerate(members if known else ()):
+        if not len(own):
+            continue
+        groups = alike.setdefault(tuple(rows.about(own) for rows in known), [])
+        for group in groups:
+            names, others = np.arange(size), members[group[0]]
+            names[own], names[others] = others, own
+            if all(rows.of(names) == same for rows, same in zip(known, as_is, strict=True)):
+                group.append(thing)
+                break
+        else:
+            groups.append([thing])
+    return [np.array(group) for groups in alike.values() for group in groups if len(group) > 1]
+
+
+def _known_answers(problem: Problem) -> list[Rows | Ranked]:
+    """The answers of a problem, a table each; none where a table has another form."""
+    if (ranked := getattr(problem, "ranked", None)) is not None:
+        return [Ranked(*ranked)]
+    # votes on criteria are about no item
+    parts = [part for name, part in problem.data.items() if name != "criteria"]
+    tables = [rows for part in parts for rows in _answer_rows(part)]
+    return [] if any(rows is None for rows in tables) else [rows for rows in tables if rows is not None]
+
+
+def _answer_rows(part: Mapping[str, Any]) -> Iterator[Rows | None]:
+    """The answers of a part of a table; None for one of another form, nothing for what is about judges alone."""
+    if "item" in part:
+        yield _plain_rows(part["item"][:, None], [part[name] for name in part if name != "item"])
+    elif "pair" in part:
+        more = [
+            name for name in part if name.startswith("pair_") and name not in ("pair_first", "pair_second")
+        ]
+        for pair, columns in (
+            ("pair", ("judge", "outcome", "weight")),
+            ("tie_pair", ("tie_judge", "tied", "decided")),
+        ):
+            if pair in part:
+                at = part[pair]
+                about = [part[name][..., at] for name in more]
+                items = np.stack([part["pair_first"][at], part["pair_second"][at]], axis=1)
+                yield _plain_rows(items, [*(part[name] for name in columns), *about])
+    elif "group" not in part:
+        yield None
+
+
+def _plain_rows(items: Ints, rest: list[Floats]) -> Rows | None:
+    plain = all(np.shape(one) == (len(items),) for one in rest)
+    return Rows(items, np.stack(rest, axis=1).astype(float)) if plain else None
+
+
+def _sorted_bytes(rows: Floats) -> bytes:
+    return rows[np.lexsort(rows.T)].tobytes()

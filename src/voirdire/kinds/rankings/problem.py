@@ -110,7 +110,11 @@ class RankingsProblem(Problem):
         _, ranking, at = np.unique(table.ranking, return_index=True, return_inverse=True)
         rank = np.zeros((len(ranking), len(self.items)), np.int64)
         rank[at, table.item] = np.unique(table.rank, return_inverse=True)[1] + 1
-        about = [table.judge, table.criterion, *([table.context] if contexts else [])]
+        about = [
+            table.judge,
+            table.criterion,
+            *([] if table.context is None or not contexts else [table.context]),
+        ]
         return rank, np.stack([code[ranking] for code in about], axis=1).astype(float)
 
     def cells(self) -> Cells:

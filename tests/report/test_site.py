@@ -206,4 +206,6 @@ def test_the_search_works_from_disk(site: Path, browser: Any) -> None:
         said = browser.run("document.querySelector('.md-search-result__meta').innerText")
     assert browser.errors == []
     assert int(said.split()[0]) >= 10
+    first = browser.run("document.querySelector('.md-search-result__link').href")
+    assert "glossary.html" in first
     assert not [asked for asked in browser.requests if asked.startswith("http")]

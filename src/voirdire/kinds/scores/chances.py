@@ -138,7 +138,7 @@ def _untold_variance(problem: ScoresProblem, values: Values, about: dict[str, In
     variance = np.zeros(len(nowhere))
     if "log_judge_item" in values:
         own = np.exp(2.0 * values["log_judge_item"])[about["judge"]]
-        variance += own * (density.integrates_repeats | (nowhere & (density.contexts > 0)))
+        variance += own * (("judge_item_effect" not in values) | (nowhere & (density.contexts > 0)))
     if "log_context_spread" in values:
         variance += np.where(nowhere, np.exp(2.0 * values["log_context_spread"]), 0.0)
     return variance

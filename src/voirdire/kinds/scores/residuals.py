@@ -105,7 +105,9 @@ def _score_moments(
     """Mean and variance of the sum of a judge's scores of an item, of ``given`` scores each, in parts of the scale."""
     part = (np.array(problem.scale.levels) - problem.scale.low) / problem.scale.range
     middle, within, between = np.empty((3, len(given)))
-    effects = len(normal_quadrature()[0]) if problem.density.integrates_repeats else 1
+    # what a judge makes of an item in all its runs may be what it has in common with others: it is none of its noise
+    values = {name: value for name, value in values.items() if name != "judge_item_effect"}
+    effects = len(normal_quadrature()[0]) if "log_judge_item" in values else 1
     step = max(1, NUMBERS // (len(part) * effects))
     for start in range(0, len(given), step):
         some = slice(start, start + step)

@@ -13,6 +13,7 @@ from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.model.term_rows import parse_terms
 from voirdire.model.terms.cumulative import normal_quadrature
+from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.tables.scores import read_scores
 
 JUDGES, ITEMS, RUNS = 4, 10, 3
@@ -112,12 +113,29 @@ def test_a_sum_of_terms_takes_opinions_that_runs_tell() -> None:
     assert [row.words for row in beside.problem.model.terms] == [row.words for row in parse_terms("item:run")]
 
 
-def test_scores_of_new_contexts_are_over_what_judges_would_make_of_items_there() -> None:
+def test_scores_of_new_contexts_are_over_what_items_are_worth_and_judges_make_of_them_there() -> None:
+    """By many draws at the mode of what both add to an item in a context that nobody scored."""
     fit = voirdire.fit(scores(0, 1, 3), method="map")
-    asked = pd.DataFrame({"judge": ["j0", "j0"], "item": ["i0", "i0"], "context": ["c0", "elsewhere"]})
+    values, density = fit.posterior.central_values, fit.problem.density
+    asked = pd.DataFrame({"judge": ["j0"], "item": ["i0"], "context": ["elsewhere"]})
     with pytest.warns(UserWarning, match="no context 'elsewhere'"):
-        here, there = fit.predict(asked).filter(like="p_").to_numpy()
-    assert (here * np.log(here)).sum() > (there * np.log(there)).sum()  # less is known elsewhere
+        found = fit.predict(asked).filter(like="p_").to_numpy()[0]
+    sd = np.hypot(np.exp(values["log_context_spread"]), np.exp(values["log_judge_item"][0]))
+    known = values["strength"][0, 0] + values["taste"][0, 0] - values["severity"][0]
+    eta = known + sd * np.random.default_rng(0).standard_normal(400_000)
+    cuts = SharedCutpoints().cutpoint_values(values, density.levels, np)[0]
+    above = (1.0 / (1.0 + np.exp(cuts[:, None] - eta))).mean(axis=1)
+    np.testing.assert_allclose(found, -np.diff([1.0, *above, 0.0]), atol=0.003)  # four Monte Carlo errors
+
+
+def test_panels_of_very_many_judges_have_a_default_that_integrates_opinions_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from voirdire.kinds.scores import halo
+
+    monkeypatch.setattr(halo, "MOST_REPEATING", 3)
+    for shape in ((1, 1), (2, 1), (1, 3)):
+        assert voirdire.fit(scores(0, *shape), method="map").model.name == "rating-severity"
 
 
 def test_tables_of_too_many_opinions_have_a_default_that_integrates_them_out(

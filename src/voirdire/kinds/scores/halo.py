@@ -18,7 +18,7 @@ MOST_LATENT = 20_000  # strengths and tastes of a default
 MOST_SCORES = 50_000
 MOST_NOISES = 200  # of judges under each criterion, likewise
 MOST_REPEATING = (
-    60  # judges with repeated scores: what each makes of items in all its runs has a spread of its own
+    60  # judges with repeated scores, each with a spread of what it makes of items in all its runs
 )
 SHARED = 0.5  # share of judges' items above which must be scored under several criteria, of items by several judges
 
@@ -61,9 +61,9 @@ def why_spread_given(table: Scores) -> str | None:
     return None
 
 
-def _is_large(table: Scores, each: int) -> bool:
+def _is_large(table: Scores, each: int, contexts: int = 0) -> bool:
     """True if a table would take minutes, with so many latent values of each item and those that repeats tell."""
-    opinions = _values_of_repeats(table)
+    opinions = _values_of_repeats(table, contexts)
     return (
         (each + opinions) * len(table.items) > MOST_LATENT
         or table.rows > MOST_SCORES
@@ -188,11 +188,11 @@ def why_contexts_left_out(table: Scores, learns_noise: bool = False) -> str | No
     several = (_contexts_per_item(table) > 1).sum()
     if several <= SHARED_ITEMS * items:
         return f"{several:,} of {items:,} items are scored in several of them"
-    each = criteria * (1 + contexts) + judges + 1 + _values_of_repeats(table, contexts)
+    each = criteria * (1 + contexts) + judges + 1
     if learns_noise and has_one_score_per_context(table):
         return "most items have one score in a context, where its worth there is no other thing than noise"
-    large = items * each > MOST_LATENT or table.rows > MOST_SCORES or float(items) * each**3 > MOST_WORK
-    if large:
+    work = float(items) * (each + _values_of_repeats(table, contexts)) ** 3
+    if _is_large(table, each, contexts) or work > MOST_WORK:
         judged = count_in_words(judges, "judges")
         return f"{judged} and {items:,} items in {contexts:,} contexts would take many minutes"
     return None

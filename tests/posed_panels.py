@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from voirdire.infer.mode import find_mode
+from voirdire.infer import find_mode
 from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
 from voirdire.infer.nested.nested import spread_covariance
+from voirdire.kinds import encode_scores, encode_votes
 from voirdire.kinds.rankings.problem import encode_rankings
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.rankings import read_rankings
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_rankings, read_scores, read_votes
 
 MANY = "crowd-bt-contexts of sixty contexts"  # so that L'^-1 is not written out
 TOLD = "crowd-bt-contexts of many votes"  # so that what items are worth there is told

@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 import voirdire
 from voirdire.cli import VERBS, app, show
 from voirdire.cli.console import printable_text, progress_bar
-from voirdire.model.problem import Check
+from voirdire.model import Check
 
 HEADER = "judge,first,second,winner"
 ROWS = [

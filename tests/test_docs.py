@@ -181,9 +181,9 @@ def test_the_module_can_write_the_tables_only_in_a_source_tree(tmp_path: Path) -
 
 
 def test_the_page_on_collecting_names_every_key_and_protocol(project: Path) -> None:
-    from voirdire.collect.panel import Panel, read_panel
+    from voirdire.collect import Judge, read_panel
+    from voirdire.collect.panel import Panel
     from voirdire.collect.plan import protocol_names
-    from voirdire.collect.protocol import Judge
     from voirdire.settings import field_rules
 
     text = (project / "docs" / "collect.md").read_text(encoding="utf-8")

@@ -14,11 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire import InputError, agreement, collect, fit
+from voirdire import InputError, agreement, collect, fit, load
 from voirdire.cli.demo import FOLDER
 from voirdire.cli.demo_panel import Demo
 from voirdire.cli.demo_panel import demo_layout as demo_layout
-from voirdire.fit.store import load
 from voirdire.folders import check_resumed_folder, new_folder, write_file
 from voirdire.layouts import Layout, read_json, recognise_json, recognise_text
 from voirdire.report.sources import save_rows

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 import os
 import subprocess
@@ -79,3 +81,29 @@ def test_names_are_imported_at_their_first_use() -> None:
         "print([name for name in lazy if name in sys.modules])"
     )
     assert fresh(code).splitlines() == ["[]", "['voirdire.fit.store']"]
+
+
+@pytest.mark.parametrize("package", ["adaptive", "collect", "infer", "kinds", "model", "tables"])
+def test_doors_of_packages_lead_to_what_their_modules_have(package: str) -> None:
+    module = importlib.import_module(f"voirdire.{package}")
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf8"))
+    tables = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    homes = {str(name): str(home) for table in tables for name, home in ast.literal_eval(table).items()}
+    assert homes
+    for name, home in homes.items():
+        found = getattr(importlib.import_module(f"voirdire.{package}.{home}"), name)
+        assert getattr(module, name) is found
+        where = getattr(found, "__module__", f"voirdire.{package}.{home}")
+        assert where == f"voirdire.{package}.{home}", name
+    with pytest.raises(AttributeError, match=f"module 'voirdire.{package}' has no attribute 'nothing'"):
+        _ = module.nothing
+
+
+def test_most_imports_of_the_tests_go_through_doors() -> None:
+    names = [
+        node.module
+        for path in Path(__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("voirdire")
+    ]
+    assert sum(name.count(".") > 1 for name in names) <= 0.5 * len(names)

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from voirdire.adaptive import collect_until
 from voirdire.cli import app
-from voirdire.collect import asking, collect
-from voirdire.collect.protocol import Answer
+from voirdire.collect import Answer, asking, collect
 from voirdire.errors import InputError
 
 TABLES = ("votes.csv", "missing.csv", "rounds.csv", "rounds.svg")

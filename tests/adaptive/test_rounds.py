@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire import fit
 from voirdire.adaptive import reveal
 from voirdire.adaptive.revealed import drive_rounds
 from voirdire.adaptive.rounds import Course, Request, choose_rounds
 from voirdire.errors import InputError
 from voirdire.fit.next.suggest import next_comparisons
-from voirdire.fit.verb import fit
 
 
 def votes(

@@ -10,7 +10,7 @@ import pytest
 
 from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 
 
 def value(statistic: Any) -> float:

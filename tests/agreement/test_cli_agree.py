@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.agreement import (
     compare_judges,
+    compare_means,
     compare_metrics,
+    compare_pass_rates,
     compare_systems,
     detection,
     expert_agreement,
@@ -27,7 +29,7 @@ from voirdire.agreement import (
 )
 from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
 from voirdire.agreement.engine.intervals import bootstrap_interval
-from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, pass_interval
+from voirdire.agreement.experts.gates import pass_interval
 from voirdire.cli.agree import agree
 from voirdire.cli.fit import fit
 from voirdire.cli.metaeval import metaeval

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from voirdire.agreement import bootstrap
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
 from voirdire.agreement.coefficients.correlation import spearman_statistic
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
 from voirdire.agreement.engine.intervals import bootstrap_interval
-from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.statistic import Statistic
 
 SHARES = np.array([0.5, 0.3, 0.2])

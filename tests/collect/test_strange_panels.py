@@ -21,11 +21,9 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.cli.collect import _confirm_host
-from voirdire.collect import collect
+from voirdire.collect import Judge, collect, read_panel
 from voirdire.collect.allowed import BUILT_IN, key_problems, parse_key_hosts
-from voirdire.collect.panel import read_panel
 from voirdire.collect.plan import find_protocol, metadata, protocol_names
-from voirdire.collect.protocol import Judge
 from voirdire.errors import InputError
 
 ITEMS = pd.DataFrame({"id": ["a", "b"], "text": ["x", "y"]})

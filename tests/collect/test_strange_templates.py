@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from voirdire.collect import sandbox
-from voirdire.collect.rendering import Prompts
+from voirdire.collect import Prompts, sandbox
 from voirdire.errors import InputError
 
 GIVEN = {"first": "a text", "items": [{"name": "x", "score": 1.5}, {"name": "y", "score": 2}], "round": 3}

@@ -8,7 +8,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing_row
+from voirdire.collect import Question, Row, Setting
+from voirdire.collect.protocol import Ask, Calls, missing_row
 
 SCHEMA = {
     "type": "object",

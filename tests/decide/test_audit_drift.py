@@ -13,7 +13,7 @@ import voirdire
 from voirdire.decide.audit_answers import pair_with_reference
 from voirdire.decide.audit_drift import accuracy_change, accuracy_over_time
 from voirdire.decide.verdicts import SMALL
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 
 MODELS, JUDGES = 10, 5
 

@@ -15,7 +15,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.decide.board import board, clear_wins, shortest_cycle
 from voirdire.errors import InputError
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 
 def panel(theta: np.ndarray, votes: int = 900, seed: int = 0, contexts: int = 12) -> pd.DataFrame:

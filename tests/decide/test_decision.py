@@ -14,10 +14,10 @@ from scipy.special import ndtri
 from typer.testing import CliRunner
 
 import voirdire
+from voirdire import Fit
 from voirdire.cli import app
 from voirdire.decide.pairs import compare_pairs
 from voirdire.errors import InputError
-from voirdire.kinds.fit import Fit
 from voirdire.report.board_page import board_page
 from voirdire.report.fit_page import fit_page
 from voirdire.report.page import Text

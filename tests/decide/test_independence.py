@@ -11,7 +11,7 @@ import pytest
 import voirdire
 from voirdire.decide.alike import independence_ratios
 from voirdire.decide.audit_answers import pair_with_reference
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 
 ITEMS = 300
 

@@ -14,7 +14,7 @@ from voirdire.decide.audit_drift import find_repeats, others_repeat_disagreement
 from voirdire.decide.audit_effects import noise_ratios, outfit_statistics, truth_for
 from voirdire.decide.audit_measures import judge_measures
 from voirdire.decide.unit_means import UnitMeans
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 from voirdire.typing import Floats
 
 

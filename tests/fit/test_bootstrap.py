@@ -11,15 +11,13 @@ import pytest
 import voirdire
 from voirdire import fit
 from voirdire.errors import InputError
-from voirdire.infer.mode import find_mode, find_modes
+from voirdire.infer import find_mode, find_modes
+from voirdire.kinds import VotesProblem, encode_scores, encode_votes
 from voirdire.kinds.joint import JOINT
 from voirdire.kinds.scores.draw import resample_scores
-from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.votes import draw as refit
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_scores, read_votes
 
 
 def table(size: int, items: int = 6, seed: int = 2, apart: bool = False) -> pd.DataFrame:

@@ -13,13 +13,12 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
+from voirdire import cross_validate, fit
 from voirdire.errors import InputError
-from voirdire.fit.crossval import cross_validate
-from voirdire.fit.verb import fit
+from voirdire.kinds import encode_votes
 from voirdire.kinds.votes.contexts import by_context
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model, model_names
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model, model_names
+from voirdire.tables import read_votes
 
 ITEMS, JUDGES, OUTCOMES = list("wxyz"), ["ann", "bob"], ["first", "second", "tie"]
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.posterior import integrated_scores
-from voirdire.model.specs import load_model
+from voirdire.infer import integrated_scores
+from voirdire.model import load_model
 from voirdire.typing import Floats
 
 MODEL = "crowd-bt-position"

@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from voirdire import Fit, fit
 from voirdire.errors import InputError
-from voirdire.fit.verb import fit
 from voirdire.infer.method import LAPLACE_DRAWS
-from voirdire.kinds.fit import Fit
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 from voirdire.simulate import Accuracy, Adversarial, Copycat, Random, simulate_votes
 
 Rows = list[tuple[str, str, str, str]]

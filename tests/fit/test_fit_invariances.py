@@ -14,9 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from voirdire.fit.verb import fit
-from voirdire.kinds.fit import Fit
-from voirdire.model.specs import load_model
+from voirdire import Fit, fit
+from voirdire.model import load_model
 
 ITEMS, JUDGES, OUTCOMES = ["w", "x", "y"], ["ann", "bob"], ["first", "second", "tie"]
 CELLS = [(j, f, s, o) for j in JUDGES for f in ITEMS for s in ITEMS if f != s for o in OUTCOMES]

@@ -8,11 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.fit.crossval import cross_validate
-from voirdire.fit.verb import fit
-from voirdire.kinds.fit import Fit
-from voirdire.tables.counts import Votes
-from voirdire.tables.votes import read_votes
+from voirdire import Fit, cross_validate, fit
+from voirdire.tables import Votes, read_votes
 
 GPT = ["gpt-3.5", "gpt-4"]
 

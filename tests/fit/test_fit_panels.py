@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.fit.verb import fit
-from voirdire.kinds.fit import Fit
+from voirdire import Fit, fit
 from voirdire.simulate import Accuracy, Simulation, simulate_votes
 
 PANELS = {"60 to 100%": range(60, 101, 10), "10 to 100%": range(10, 101, 10)}

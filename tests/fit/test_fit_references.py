@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.fit.verb import fit
-from voirdire.kinds.fit import Fit
+from voirdire import Fit, fit
 
 FLAT = {"strength": {"sd": 1e4}, "ties": {"sd": 1e4}}
 

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire import Fit, fit
 from voirdire.errors import InputError
-from voirdire.fit.verb import fit
 from voirdire.infer.posterior import MAX_DRAWS
-from voirdire.kinds.fit import Fit
 
 
 def s(x: float) -> float:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.model.specs import specification_folder
+from voirdire.model import specification_folder
 
 
 def fitted(*words: str | Path) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import pytest
 from voirdire import fit, load
 from voirdire.errors import InputError
 from voirdire.simulate import TwoCoin, simulate_votes
+from voirdire.tables import read_votes
 from voirdire.tables.counts import drop_order_and_contexts
 from voirdire.tables.joined import joined_table
-from voirdire.tables.votes import read_votes
 
 
 @pytest.fixture(scope="module")

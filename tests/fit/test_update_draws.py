@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire import fit, load
+from voirdire import Fit, fit, load
 from voirdire.infer.nested.carrying import carry_draws
 from voirdire.infer.nested.transporting import transport_draws
-from voirdire.kinds.fit import Fit
 
 
 def votes_of(count: int, *, contexts: int = 0, seed: int = 3) -> pd.DataFrame:

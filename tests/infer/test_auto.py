@@ -7,14 +7,12 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer import hmc_moves
+from voirdire.infer import find_mode, hmc_moves, integrated_scores
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Inferred, Method
-from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import integrated_scores
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import VotesProblem, encode_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 
 def table(items: int, votes: int, spread: float, seed: int = 0) -> pd.DataFrame:

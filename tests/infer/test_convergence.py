@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from voirdire.infer import to_arviz
 from voirdire.infer.convergence import convergence_diagnostics
-from voirdire.infer.diagnose import to_arviz
 
 
 def series(chains: int, length: int, rho: float, seed: int = 0) -> np.ndarray:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.infer import checks
-from voirdire.infer.diagnose import diagnose_draws, to_arviz
+from voirdire.infer import checks, to_arviz
+from voirdire.infer.diagnose import diagnose_draws
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 
 PROGRAM = VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False)
 CHAINS, DRAWS = 4, 500

@@ -6,17 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.infer import derivatives
+from voirdire.infer import Derivatives, derivatives
 from voirdire.infer.autodiff import TAPED, Node
-from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.hessian import hessian_matrix
-from voirdire.kinds.labels.problem import encode_labels
-from voirdire.kinds.votes.problem import encode_votes
+from voirdire.kinds import encode_labels, encode_votes
+from voirdire.model import load_model
 from voirdire.model.problem import Problem
-from voirdire.model.specs import load_model
 from voirdire.simulate import TwoCoin, simulate_votes
-from voirdire.tables.labels import read_labels
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_labels, read_votes
 
 
 def votes() -> Problem:

@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.infer import engine, mirror
+from voirdire.infer import Laplace, engine, find_mode, laplace_approximation, mirror
 from voirdire.infer.hmc_cost import moves_affordable
 from voirdire.infer.hmc_moves import CHAINS, FORGOTTEN, rejuvenate_draws
-from voirdire.infer.laplace import Laplace, laplace_approximation
-from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import laplace_draws
-from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import read_labels
+from voirdire.kinds import LabelsProblem, encode_labels
+from voirdire.model import load_model
+from voirdire.tables import read_labels
 
 COUNT = 4000
 

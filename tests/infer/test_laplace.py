@@ -14,13 +14,12 @@ from scipy.optimize import brentq
 
 import voirdire
 from voirdire.errors import InputError
+from voirdire.infer import Laplace, find_mode, laplace_approximation, method
 from voirdire.infer import laplace as module
-from voirdire.infer import method
-from voirdire.infer.laplace import Laplace, _inverse_root, laplace_approximation
-from voirdire.infer.mode import find_mode
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.infer.laplace import _inverse_root
+from voirdire.kinds import VotesProblem, encode_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 
 def votes(*groups: tuple[str, str, str, str, int]) -> pd.DataFrame:

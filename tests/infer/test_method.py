@@ -7,7 +7,7 @@ import pandas as pd
 
 import voirdire
 from voirdire.infer.by_laplace import _posterior_centre
-from voirdire.kinds.registry import kind_of
+from voirdire.kinds import kind_of
 
 
 def test_a_typical_mode_is_shown() -> None:

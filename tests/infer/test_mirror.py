@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.fit.verb import fit
+from voirdire import Fit, fit
 from voirdire.infer import mirror
-from voirdire.kinds.fit import Fit
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 
 SD, A, B, REVERSED = 3.0, 2.0, 1.0, 0.1  # of strengths, and the prior of every coin
 PRIORS = {"strength": {"sd": SD}, "reliability": {"a": A, "b": B, "reversed": REVERSED}}

@@ -10,14 +10,13 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
-from voirdire.infer import engine
+from voirdire.infer import engine, find_mode, find_modes
 from voirdire.infer import mode as modes
-from voirdire.infer.mode import find_mode, find_modes
 from voirdire.infer.posterior import Mode
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
+from voirdire.kinds import VotesProblem, encode_votes
+from voirdire.model import load_model
 from voirdire.simulate import Accuracy, simulate_votes
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 
 def objective(problem: VotesProblem) -> Any:

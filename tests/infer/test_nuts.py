@@ -9,14 +9,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.infer import mirror, nuts
+from voirdire.infer import Laplace, find_mode, laplace_approximation, mirror, nuts
 from voirdire.infer.diagnose import diagnose_draws
-from voirdire.infer.laplace import Laplace, laplace_approximation
-from voirdire.infer.mode import find_mode
 from voirdire.infer.nuts import BLOCK, Draws, sample_nuts
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import VotesProblem, encode_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 CHAINS, WARMUP, COUNT = 4, 280, 1000  # warmup ends within a block
 RIGHT = {"ann": 0.95, "bob": 0.8, "cem": 0.65}

@@ -14,13 +14,11 @@ from scipy import stats
 import voirdire
 from voirdire.infer.posterior import some_draws
 from voirdire.infer.pymc_model import pymc_model
-from voirdire.kinds.registry import kind_of
+from voirdire.kinds import encode_votes, kind_of
 from voirdire.kinds.votes.chances import cell_probabilities
-from voirdire.kinds.votes.problem import encode_votes
+from voirdire.model import draw_from_prior, load_model
 from voirdire.model.density import LogDensity
-from voirdire.model.prior_draws import draw_from_prior
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning"),
@@ -92,7 +90,7 @@ def test_answers_are_drawn_by_their_probabilities() -> None:
     draws = fit.pymc_draws
     assert set(draws["posterior"].data_vars) == {of.name for of in fit.pymc_model.free_RVs}
     outcomes = {one.name: one for one in kind_of(problem).outcomes(problem)}
-    from voirdire.infer.diagnose import to_arviz
+    from voirdire.infer import to_arviz
     from voirdire.infer.pymc_model import variable_draws
 
     given = variable_draws(density, x)
@@ -161,8 +159,7 @@ def test_graphs_are_drawn(name: str) -> None:
     pytest.importorskip("graphviz")
     import pymc as pm
 
-    from voirdire.tables.labels import read_labels
-    from voirdire.tables.scores import read_scores
+    from voirdire.tables import read_labels, read_scores
 
     rng = np.random.default_rng(0)
     rated = pd.DataFrame({"judge": rng.choice(JUDGES, 40), "item": rng.choice(ITEMS, 40)})

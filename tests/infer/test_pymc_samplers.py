@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire import fit
 from voirdire.errors import InputError
-from voirdire.fit.verb import fit
 from voirdire.infer import pymc_samplers
 from voirdire.infer.pymc_model import free_draws, pymc_model, value_point, variable_draws
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import encode_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 

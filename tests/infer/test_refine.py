@@ -10,15 +10,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from voirdire.infer import Derivatives, Laplace, find_mode, laplace_approximation
 from voirdire.infer.checks import LARGEST_K
-from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic_resample
-from voirdire.infer.laplace import Laplace, laplace_approximation
-from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import Skewed, laplace_draws, skewed_approximation
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import VotesProblem, encode_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 COUNT = 4000
 SD = 2.0

@@ -9,13 +9,11 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.infer import Laplace, find_mode, laplace_approximation
 from voirdire.infer.by_laplace import MODES, draw_about_modes, modes_beside
-from voirdire.infer.laplace import Laplace, laplace_approximation
-from voirdire.infer.mode import find_mode
-from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.model.prior_draws import draw_from_prior
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import read_labels
+from voirdire.kinds import LabelsProblem, encode_labels
+from voirdire.model import draw_from_prior, load_model
+from voirdire.tables import read_labels
 from voirdire.typing import Floats
 
 COUNT = 40_000

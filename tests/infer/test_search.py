@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from voirdire.infer import derivatives, engine, mode
 from voirdire.infer.autodiff import TAPED, value_and_gradient
 from voirdire.infer.search import _inverse_curvatures, search_minimum
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model
+from voirdire.kinds import encode_votes
+from voirdire.model import load_model
 from voirdire.simulate import TwoCoin, simulate_votes
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 FUNCTIONS = {
     "arithmetic": lambda x, xp: ((2.0 - x) * x / (3.0 + x * x) + 1.0 / (x + 9.0) - x**3).sum(),

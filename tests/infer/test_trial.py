@@ -6,15 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.infer import find_mode, laplace_approximation
 from voirdire.infer.infer import infer_posterior
-from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.method import Method
-from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import RESAMPLED_SIZE, laplace_draws
 from voirdire.infer.trial import validate_by_hmc
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import VotesProblem, encode_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 
 def voted(items: int, votes: int, spread: float, seed: int = 0) -> VotesProblem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.infer.laplace import Laplace
+from voirdire.infer import Laplace
 from voirdire.infer.nuts import Whitening, whitening_map
 
 

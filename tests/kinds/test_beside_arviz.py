@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire import InputError
-from voirdire.kinds.fit import Fit
+from voirdire import Fit, InputError
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voirdire.kinds.registry import kind_of
-from voirdire.model.prior_draws import draw_from_prior
-from voirdire.model.specs import load_model
+from voirdire.kinds import kind_of
+from voirdire.model import draw_from_prior, load_model
 from voirdire_studies.prior_panels import panel_of
 
 DRAWS = 400

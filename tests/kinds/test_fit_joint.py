@@ -15,13 +15,11 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.infer.mode import find_mode
+from voirdire.infer import find_mode
+from voirdire.kinds import encode_scores, encode_votes
 from voirdire.kinds.joint_problem import JointProblem, encode_joint
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_scores, read_votes
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 A = np.array([0.5, 0.8, 1.2, 2.0])  # consistency; the product is 0.96, so log a sums to nearly zero

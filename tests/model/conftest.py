@@ -10,19 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.kinds import Request, encode_labels, encode_scores, encode_votes
 from voirdire.kinds.joint_problem import encode_joint
-from voirdire.kinds.labels.problem import encode_labels
 from voirdire.kinds.rankings.problem import encode_rankings
-from voirdire.kinds.request import Request
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.kinds.votes.problem import encode_votes
 from voirdire.kinds.votes.terms import with_terms
-from voirdire.model.specs import load_model, model_names
+from voirdire.model import load_model, model_names
+from voirdire.tables import read_labels, read_rankings, read_scores, read_votes
 from voirdire.tables.covariates import covariate_columns
-from voirdire.tables.labels import read_labels
-from voirdire.tables.rankings import read_rankings
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 LABELS = ["bad", "good", "unsure"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.model.specs import load_model, specification_folder
+from voirdire.model import load_model, specification_folder
 from voirdire_studies import load_study
 
 VALUES = (

@@ -10,12 +10,9 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError
-from voirdire.kinds.registry import KINDS
-from voirdire.kinds.request import Request
-from voirdire.model.specs import load_model, model_names
-from voirdire.tables.rankings import read_rankings
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import KINDS, Request
+from voirdire.model import load_model, model_names
+from voirdire.tables import read_rankings, read_scores, read_votes
 
 VOTES, ITEMS = 240, 5
 PEOPLE = pd.DataFrame(

@@ -19,19 +19,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.infer import autodiff, engine
-from voirdire.infer.derivatives import Derivatives
+from voirdire.infer import Derivatives, autodiff, engine
 from voirdire.infer.hessian import hessian_matrix
 from voirdire.infer.pymc_model import pymc_model, value_point
+from voirdire.kinds import Request, kind_of
 from voirdire.kinds.further_terms import resolve_terms
-from voirdire.kinds.registry import kind_of
-from voirdire.kinds.request import Request
 from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.contexts import by_context, cell_contexts, split_by_terms
 from voirdire.kinds.votes.terms import with_terms
-from voirdire.model.specs import load_model, specification_folder
+from voirdire.model import load_model, specification_folder
+from voirdire.tables import read_votes
 from voirdire.tables.covariates import covariate_columns
-from voirdire.tables.votes import VoteRows, read_votes
+from voirdire.tables.votes import VoteRows
 
 # PyTensor's wheels come without BLAS and say so; no model here multiplies matrices.
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.infer.mode import find_mode
+from voirdire.infer import find_mode
 
 Values = dict[str, Any]
 PI = np.pi

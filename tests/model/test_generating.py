@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from voirdire.infer.pymc_model import pymc_model
-from voirdire.kinds.registry import kind_of
-from voirdire.model.prior_draws import draw_from_prior
+from voirdire.kinds import kind_of
+from voirdire.model import draw_from_prior
 
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from model.lifts import LIFTS
 
-from voirdire.model.specs import SECTIONS, load_model, specification_folder
+from voirdire.model import load_model, specification_folder
+from voirdire.model.specs import SECTIONS
 
 MIRRORED = {
     *("crowd-bt", "crowd-bt-position", "learned-crowd-bt-position", "learned-maple-position"),

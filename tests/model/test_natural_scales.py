@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voirdire.kinds.registry import kind_of
+from voirdire.kinds import kind_of
 from voirdire.model.natural_scales import FACTS, LOGITS, LOGS, estimated_name, natural_name
 
 

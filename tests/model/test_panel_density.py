@@ -10,12 +10,12 @@ from scipy import stats
 
 from voirdire.infer import engine
 from voirdire.infer.nested.panel import panel_field
+from voirdire.model import load_model
 from voirdire.model.design import Cells, Scale, Term
 from voirdire.model.family.family import Family
 from voirdire.model.family.ordinal import ordinal_family
 from voirdire.model.family.ranking import ranking_family
 from voirdire.model.panel_density import PanelDensity
-from voirdire.model.specs import load_model
 
 CELLS, JUDGES, ITEMS, CRITERIA = 30, 3, 4, 2
 SIZES = (("judge", JUDGES), ("criterion", CRITERIA), ("item", ITEMS), ("context", 5))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.model.specs import load_model, model_names, specification_folder
+from voirdire.model import load_model, model_names, specification_folder
 
 SHIPPED = [
     *("bradley-terry", "bradley-terry-judge-ties", "bt-sigma", "bt-sigma-position"),

@@ -10,12 +10,12 @@ import pytest
 
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.layout import vote_terms
+from voirdire.model import load_model, model_names
 from voirdire.model.design import Cells, Scale, Term
 from voirdire.model.family.sharpness import sharpness_family
 from voirdire.model.family.two_coin import two_coin_family
 from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND
 from voirdire.model.panel_density import PanelDensity
-from voirdire.model.specs import load_model, model_names
 from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
 
 POINTS = 20

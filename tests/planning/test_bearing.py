@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.planning.bearing import _draw_answers, parse_added_judges, ranking_robustness
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 
 def panel(judges: int = 6, items: int = 8, right: float = 0.85) -> pd.DataFrame:

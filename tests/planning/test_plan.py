@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from voirdire import plan
 from voirdire.errors import InputError
-from voirdire.planning.votes import SPLITS, _priced_table, plan
+from voirdire.planning.votes import SPLITS, _priced_table
 
 
 def test_the_cheapest_split_that_reaches_the_target_is_recommended():

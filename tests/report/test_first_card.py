@@ -11,7 +11,7 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.model.problem import Check
+from voirdire.model import Check
 from voirdire.report.compare import compare_fits
 from voirdire.report.compare_page import compare_page
 from voirdire.report.figures.beside import rows_comparing_runs

@@ -12,9 +12,9 @@ import pytest
 
 from voirdire import Fit, InputError, fit
 from voirdire.infer.posterior import some_draws
+from voirdire.kinds import KINDS
 from voirdire.kinds.labels.answers import leave_one_out_probabilities as labels_left_out
 from voirdire.kinds.labels.influence import label_units
-from voirdire.kinds.registry import KINDS
 from voirdire.kinds.scores.answers import leave_one_out_probabilities as scores_left_out
 from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.report.figure_blocks import calibration_blocks, predictive_check_blocks

@@ -12,8 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from voirdire import Fit, InputError, fit
-from voirdire.agreement.experts.phases import phase_change
-from voirdire.agreement.experts.runs import run_deviation
+from voirdire.agreement import phase_change, run_deviation
 from voirdire.cli import app
 from voirdire.report.sources import Rows, read_run, save_rows
 from voirdire.report.verb import render_page, report, report_page

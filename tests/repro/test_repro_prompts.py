@@ -20,9 +20,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.collect import Judge, Question
 from voirdire.collect.asking import Asking
 from voirdire.collect.client import Request
-from voirdire.collect.protocol import Judge, Key, Question
+from voirdire.collect.protocol import Key
 from voirdire.collect.rendering import HERE
 from voirdire_repro import load_system, runs
 from voirdire_repro.runfile import read_run, toy_file

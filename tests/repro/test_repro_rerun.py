@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voirdire.model.specs import specification_folder
+from voirdire.model import specification_folder
 from voirdire_repro import judge_claims, load_system, system_names
 from voirdire_repro.checks import studies
 from voirdire_studies import load_study, run_study

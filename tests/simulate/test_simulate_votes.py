@@ -32,7 +32,7 @@ from voirdire.simulate import (
     simulate_counts,
     simulate_votes,
 )
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 PANEL = {
     "exact": Accuracy(0.7),

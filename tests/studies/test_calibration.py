@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.model.specs import Model, load_model, specification_folder
+from voirdire.model import Model, load_model, specification_folder
 from voirdire.model.terms import RELIABILITY
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.coins import Fixed

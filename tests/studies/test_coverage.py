@@ -9,7 +9,7 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 from voirdire_studies import load_study, run_study
 from voirdire_studies.coverage import units
 from voirdire_studies.coverage_panels import simulate_panel

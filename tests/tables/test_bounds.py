@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from voirdire import InputError, read
+from voirdire.tables import read_scores
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.rows import Score
 from voirdire.tables.formats.table_rows import Rows
-from voirdire.tables.scores import read_scores
 
 pa = pytest.importorskip("pyarrow")
 MB = 2**20

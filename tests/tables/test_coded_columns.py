@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.tables import csv_file, parquet_file
+from voirdire.tables import csv_file, parquet_file, read_labels
 from voirdire.tables.cells import CODED, Coded
 from voirdire.tables.files import read_file
-from voirdire.tables.labels import read_labels
 from voirdire.tables.parquet_file import parquet_cells, parquet_rows
 from voirdire.tables.problems import Problems
 

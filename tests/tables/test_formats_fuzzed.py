@@ -22,9 +22,9 @@ from case_options import reading_of
 
 import voirdire
 from voirdire import InputError
-from voirdire.collect.items import read_items
+from voirdire.collect import read_items
 from voirdire.notices import listen_for_notes
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 from voirdire.tables.formats.folder import import_files
 from voirdire.tables.formats.registry import FORMATS
 

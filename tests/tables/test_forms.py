@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from voirdire.cli import app
-from voirdire.kinds.votes.people import read_anchors
+from voirdire.kinds import read_anchors
+from voirdire.tables import read_votes
 from voirdire.tables.forms import escape_formula_cell, unescape_names
-from voirdire.tables.votes import read_votes
 
 NAMES = st.text(alphabet="=+-@\t'ab1.", max_size=6)
 

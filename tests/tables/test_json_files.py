@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 from voirdire import InputError, fit, read
-from voirdire.collect.items import read_items
+from voirdire.collect import read_items
 from voirdire.notices import listen_for_notes
+from voirdire.tables import read_labels, read_scores, read_votes
 from voirdire.tables.formats import json_text
 from voirdire.tables.formats.source import open_source
-from voirdire.tables.labels import read_labels
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
 
 ROW = {"judge": "a", "item": "x", "score": 1}
 RECORD = json.dumps(ROW)

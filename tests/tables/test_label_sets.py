@@ -12,7 +12,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError, read
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # notices of what was read
 

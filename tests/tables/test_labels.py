@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.tables.detect import read_table
-from voirdire.tables.labels import Labels, read_labels
+from voirdire.tables import read_labels, read_table
+from voirdire.tables.labels import Labels
 
 TABLE = pd.DataFrame({"judge": ["b", "a", "b"], "item": ["x", "x", "y"], "label": ["yes", "no", "unsure"]})
 

@@ -13,7 +13,7 @@ import pytest
 
 from voirdire import InputError, fit, read
 from voirdire.notices import listen_for_notes
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 from voirdire.tables.reading import BESIDE
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from voirdire import InputError, read
 from voirdire.notices import listen_for_notes
-from voirdire.tables.counts import Votes
-from voirdire.tables.detect import read_table
+from voirdire.tables import Votes, read_table
 
 NAMES = ["a", "B", "é", "1", "2.0", "007", 'q"uo', "x,y", "semi-colon", "two words", "NA ", "tie"]
 ODD = ["", " a", "NaN", "1_0", "first"]

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from voirdire import InputError, fit, read
 from voirdire.cli import app
+from voirdire.tables import read_scores, read_votes
 from voirdire.tables.further import with_covariates
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import VoteRows, read_votes
+from voirdire.tables.votes import VoteRows
 
 NUMBERS = {"12": 12.0, "-0.5": -0.5, "1e-3": 0.001, "1E3": 1000.0, "+3": 3.0, ".5": 0.5, "007": 7.0}
 OTHERS = [

@@ -9,7 +9,7 @@ import pytest
 
 from voirdire import read
 from voirdire.notices import listen_for_notes
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 
 
 def ranks(path: Path) -> dict[str, dict[str, int]]:

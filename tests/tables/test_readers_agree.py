@@ -18,10 +18,8 @@ import pytest
 
 from voirdire import InputError
 from voirdire.notices import listen_for_notes
-from voirdire.tables import grouped
-from voirdire.tables.counts import CountedVotes, Votes, drop_order_and_contexts
-from voirdire.tables.detect import read_table
-from voirdire.tables.votes import read_votes
+from voirdire.tables import Votes, grouped, read_table, read_votes
+from voirdire.tables.counts import CountedVotes, drop_order_and_contexts
 
 FIELDS = ("judges", "criteria", "items", "has_criteria", "rows")
 CODES = ("judge", "criterion", "first", "second", "counts")

@@ -12,7 +12,7 @@ import pytest
 import voirdire
 from voirdire import InputError, read
 from voirdire.notices import listen_for_notes
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 from voirdire.tables.formats.folder import import_files
 from voirdire.tables.reading import BESIDE, Reading
 

@@ -11,11 +11,9 @@ import pytest
 
 import voirdire
 from voirdire.notices import listen_for_notes
-from voirdire.tables.counts import Votes
+from voirdire.tables import Votes, read_scores, read_votes
 from voirdire.tables.doctor import examine_file
 from voirdire.tables.repeats import notes_on_answers
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
 
 COPY = "1 row repeats an earlier answer of its judge (row 31 that of row 30): each counts."
 TWO = "1 question has different answers of one judge (rows 1 and 32: judge 'j0', item 'i0', {answer} {one} and {other})"

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.tables.detect import read_table
-from voirdire.tables.scores import Scores, read_scores
+from voirdire.tables import read_scores, read_table
+from voirdire.tables.scores import Scores
 
 TABLE = pd.DataFrame(
     {

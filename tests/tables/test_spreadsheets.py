@@ -17,8 +17,8 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 
 from voirdire import InputError, read
+from voirdire.tables import read_scores
 from voirdire.tables.formats.source import open_source
-from voirdire.tables.scores import read_scores
 
 HEADER = ["judge", "item", "score"]
 ROWS = [["a", "x", 1], ["b", "x", 2.5]]

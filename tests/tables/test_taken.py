@@ -12,9 +12,8 @@ import pytest
 import voirdire
 from voirdire import InputError
 from voirdire.notices import listen_for_notes
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table, read_votes
 from voirdire.tables.formats import streams
-from voirdire.tables.votes import read_votes
 
 
 def heard(path: Path, **how: object) -> tuple[object, list[str]]:

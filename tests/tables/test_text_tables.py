@@ -14,10 +14,9 @@ from typer.testing import CliRunner
 
 from voirdire import InputError, read
 from voirdire.cli import app
-from voirdire.collect.items import read_items
+from voirdire.collect import read_items
 from voirdire.notices import listen_for_notes
-from voirdire.tables.labels import read_labels
-from voirdire.tables.scores import read_scores
+from voirdire.tables import read_labels, read_scores
 
 TABLE = "judge,item,score\na,x,1\nb,x,2\n"
 

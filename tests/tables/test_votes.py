@@ -20,9 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from voirdire import InputError
-from voirdire.tables.counts import Votes, count_votes
+from voirdire.tables import Votes, read_votes
+from voirdire.tables.counts import count_votes
 from voirdire.tables.encode import cell_to_name
-from voirdire.tables.votes import read_votes
 
 FIELDS = [
     *("judges", "criteria", "items", "judge", "criterion", "first", "second", "counts"),

@@ -16,9 +16,8 @@ import pytest
 
 from voirdire import fit, load
 from voirdire.errors import InputError
-from voirdire.tables import grouped
-from voirdire.tables.counts import CountedVotes, Votes
-from voirdire.tables.votes import read_votes
+from voirdire.tables import Votes, grouped, read_votes
+from voirdire.tables.counts import CountedVotes
 
 SIZE = 3000
 

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from voirdire.tables.counts import Votes
+from voirdire.tables import Votes, read_votes
 from voirdire.tables.graph import Connectivity, graph_components, graph_connectivity
-from voirdire.tables.votes import read_votes
 
 ITEMS = tuple("abcdef")
 

@@ -15,7 +15,7 @@ import pytest
 
 from voirdire import InputError
 from voirdire.notices import listen_for_notes
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 HEADER = "judge,first,second,winner\n"
 

@@ -22,9 +22,7 @@ import pytest
 
 from voirdire import InputError
 from voirdire.notices import listen_for_notes
-from voirdire.tables.labels import read_labels
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_labels, read_scores, read_votes
 
 FAST, FULL = 30, 300
 Rng = np.random.Generator

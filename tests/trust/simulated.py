@@ -7,16 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from voirdire.infer import mirror
-from voirdire.infer.laplace import laplace_approximation
-from voirdire.infer.mode import find_modes
-from voirdire.infer.posterior import Posterior
+from voirdire.infer import Posterior, find_modes, laplace_approximation, mirror
+from voirdire.kinds import encode_votes
 from voirdire.kinds.votes.checks import all_checks
-from voirdire.kinds.votes.problem import encode_votes
 from voirdire.kinds.votes.results import judge_table
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 from voirdire.simulate import AllPairs, Judge, NormalTruth, OneCoin, simulate_votes
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 HONEST = {f"honest-{eta:.2f}": OneCoin(eta) for eta in (0.6, 0.65, 0.7, 0.75, 0.78, 0.8, 0.85, 0.9)}
 ITEMS = 10

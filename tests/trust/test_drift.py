@@ -11,8 +11,9 @@ import pytest
 from scipy import stats
 
 import voirdire
+from voirdire import load
 from voirdire.errors import InputError
-from voirdire.fit.store import load, save
+from voirdire.fit.store import save
 from voirdire.trust.drift import (
     ALPHA,
     OverTime,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.infer.diagnose import to_arviz
+from voirdire.infer import to_arviz
 from voirdire.trust.prior import DELTA, power_sensitivity, symmetric_distance
 
 

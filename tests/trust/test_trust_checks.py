@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.mode import find_mode, find_modes
-from voirdire.infer.posterior import Posterior, integrated_scores
-from voirdire.kinds.fit import Fit
-from voirdire.kinds.registry import kind_of
+from voirdire import Fit
+from voirdire.infer import Posterior, find_mode, find_modes, integrated_scores
+from voirdire.kinds import kind_of
 from voirdire.kinds.votes.trust import item_moments, vote_residuals
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
 from voirdire.trust.checks import check_dependent_judges, check_first_place

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from voirdire.doors import open_door
 
 if TYPE_CHECKING:
     from voirdire.adaptive.revealed import reveal
@@ -11,10 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["collect_until", "reveal"]
 
-_PLACES = {"collect_until": "voirdire.adaptive.verb", "reveal": "voirdire.adaptive.revealed"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(importlib.import_module(_PLACES[name]), name)
-    raise AttributeError(f"module 'voirdire.adaptive' has no attribute {name!r}")
+__getattr__ = open_door(
+    __name__,
+    {
+        "collect_until": "verb",
+        "reveal": "revealed",
+    },
+)

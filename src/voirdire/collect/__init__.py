@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from voirdire.doors import open_door
 
 if TYPE_CHECKING:
     from voirdire.collect.dry_run import estimate
@@ -11,10 +12,19 @@ if TYPE_CHECKING:
 
 __all__ = ["collect", "estimate"]
 
-_PLACES = {"collect": "voirdire.collect.run", "estimate": "voirdire.collect.dry_run"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(importlib.import_module(_PLACES[name]), name)
-    raise AttributeError(f"module 'voirdire.collect' has no attribute {name!r}")
+__getattr__ = open_door(
+    __name__,
+    {
+        "Answer": "protocol",
+        "Item": "protocol",
+        "Judge": "protocol",
+        "Prompts": "rendering",
+        "Question": "protocol",
+        "Row": "protocol",
+        "Setting": "protocol",
+        "collect": "run",
+        "estimate": "dry_run",
+        "read_items": "items",
+        "read_panel": "panel",
+    },
+)

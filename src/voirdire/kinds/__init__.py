@@ -1,1 +1,22 @@
 """The kinds of data that can be fitted: votes, labels, scores, and votes and scores together."""
+
+from __future__ import annotations
+
+from voirdire.doors import open_door
+
+__getattr__ = open_door(
+    __name__,
+    {
+        "Fit": "fit",
+        "KINDS": "registry",
+        "LabelsProblem": "labels.problem",
+        "Request": "request",
+        "ScoresProblem": "scores.problem",
+        "VotesProblem": "votes.problem",
+        "encode_labels": "labels.problem",
+        "encode_scores": "scores.problem",
+        "encode_votes": "votes.problem",
+        "kind_of": "registry",
+        "read_anchors": "votes.people",
+    },
+)

@@ -1,1 +1,18 @@
 """Models: the file, the terms and the log density of a model, and the catalogue of those that ship."""
+
+from __future__ import annotations
+
+from voirdire.doors import open_door
+
+__getattr__ = open_door(
+    __name__,
+    {
+        "COMMON": "design",
+        "Check": "problem",
+        "Model": "specs",
+        "draw_from_prior": "prior_draws",
+        "load_model": "specs",
+        "model_names": "specs",
+        "specification_folder": "specs",
+    },
+)

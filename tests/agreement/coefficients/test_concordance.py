@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
-from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement import concordance_index
 from voirdire.errors import InputError
 
 PAIRS = st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=12)

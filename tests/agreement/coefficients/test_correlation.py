@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from voirdire.agreement import concordance_index
 from voirdire.agreement.coefficients import correlation, pairwise
-from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
 from voirdire.agreement.engine.draws import bootstrap_weights
 from voirdire.errors import InputError

@@ -14,7 +14,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.measures import MEASURES, statistic_of
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.tables.detect import read_table
+from voirdire.tables import read_table
 
 TOLERANCE = 1e-9
 CRITERIA = ("coherence", "fluency", "informativeness", "relevance")

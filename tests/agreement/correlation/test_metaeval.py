@@ -10,11 +10,9 @@ import pytest
 from scipy import stats
 
 import voirdire
+from voirdire import metaeval
+from voirdire.agreement import compare_metrics, human_ceiling, metric_table, williams_test
 from voirdire.agreement.coefficients.rows import json_rows
-from voirdire.agreement.correlation.ceiling import human_ceiling
-from voirdire.agreement.correlation.compare import compare_metrics, williams_test
-from voirdire.agreement.correlation.table import metric_table
-from voirdire.agreement.correlation.verb import metaeval
 from voirdire.errors import InputError
 
 RNG = np.random.default_rng(7)
@@ -293,7 +291,7 @@ def test_posterior_draws_at_every_level(level: str) -> None:
 
 
 def test_a_fit_in_place_of_scores() -> None:
-    from voirdire.fit.verb import fit
+    from voirdire import fit
 
     rng = np.random.default_rng(0)
     strength = np.linspace(-2, 2, 12)

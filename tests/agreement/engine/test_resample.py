@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from voirdire.agreement import PlainStatistic, bootstrap
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
 from voirdire.agreement.coefficients.correlation import (
     kendall_statistic,
@@ -21,13 +22,7 @@ from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, con
 from voirdire.agreement.engine.combine import crossed_statistic, difference, group_statistic, mean_statistic
 from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
 from voirdire.agreement.engine.intervals import bootstrap_interval, standard_errors
-from voirdire.agreement.engine.resample import bootstrap
-from voirdire.agreement.engine.statistic import (
-    CountStatistic,
-    PlainStatistic,
-    WeightedStatistic,
-    share_statistic,
-)
+from voirdire.agreement.engine.statistic import CountStatistic, WeightedStatistic, share_statistic
 from voirdire.errors import InputError
 
 RNG = np.random.default_rng(5)

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
+from voirdire.agreement import adjust
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
-from voirdire.agreement.engine.permutation import adjust, permutation_p, swap_test
+from voirdire.agreement.engine.permutation import permutation_p, swap_test
 from voirdire.errors import InputError
 
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)

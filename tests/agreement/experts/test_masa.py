@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.agreement import bootstrap, detection
 from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.engine.intervals import bootstrap_interval
-from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.statistic import share_statistic
-from voirdire.agreement.experts.detection import detection
 from voirdire.agreement.verb import agreement
 
 # Table 3, Llama-2 against GPT-3.5: wins, losses and ties by Table 2's percentages, and the published 95% interval.

@@ -13,13 +13,19 @@ from scipy import stats
 from sklearn import metrics
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint, proportions_ztest
 
-from voirdire.agreement.experts.compare import compare_judges
-from voirdire.agreement.experts.detection import detection
-from voirdire.agreement.experts.expert_panel import expert_agreement, leave_one_expert_out
-from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, gate, pass_interval
-from voirdire.agreement.experts.phases import phase_change
-from voirdire.agreement.experts.runs import run_deviation
-from voirdire.agreement.experts.swap import swap_consistency
+from voirdire.agreement import (
+    compare_judges,
+    compare_means,
+    compare_pass_rates,
+    detection,
+    expert_agreement,
+    gate,
+    leave_one_expert_out,
+    phase_change,
+    run_deviation,
+    swap_consistency,
+)
+from voirdire.agreement.experts.gates import pass_interval
 from voirdire.errors import InputError
 
 EXPERTS = ["e1", "e2", "e3", "e4"]

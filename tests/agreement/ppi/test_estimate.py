@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from voirdire.agreement.engine.resampling import Resampling
+from voirdire.agreement import Resampling
 from voirdire.agreement.ppi.estimate import Estimate, Sample, powered_estimate, resample_values
 from voirdire.agreement.ppi.intervals import PoweredMethod, powered_interval, wilson_interval
 from voirdire.errors import InputError

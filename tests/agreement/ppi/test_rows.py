@@ -134,7 +134,7 @@ def test_rows_in_any_order_and_names_of_judges_do_not_matter() -> None:
     assert named["judges"].iloc[0] == ("a", "ann")
     swapped = human.rename(columns={"first": "second", "second": "first"})
     pd.testing.assert_frame_equal(one, agreement(judged, humans=swapped))
-    from voirdire.tables.votes import read_votes
+    from voirdire.tables import read_votes
 
     pd.testing.assert_frame_equal(one, agreement(read_votes(judged), humans=read_votes(human, judge="human")))
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from voirdire.collect import Answer, Item, Judge, Prompts, Question, Row, Setting
 from voirdire.collect.answers import check_schema, find_breach
-from voirdire.collect.protocol import Answer, Item, Judge, Question, Row, Setting
-from voirdire.collect.rendering import Prompt, Prompts
+from voirdire.collect.rendering import Prompt
 
 Reply = Callable[[Question], Any] | Mapping[str, Any] | Answer | None
 

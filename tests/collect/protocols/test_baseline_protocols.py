@@ -6,12 +6,12 @@ import math
 import pandas as pd
 import pytest
 
-from voirdire.collect.protocol import Answer, Item, Judge, Setting
+from voirdire.collect import Answer, Item, Judge, Setting
 from voirdire.collect.protocols.baselines import ChatEval, Cot, SelfRefine, Vanilla
 from voirdire.collect.protocols.g_eval import GEval, GEvalOptions
 from voirdire.collect.protocols.metrics import RougeL, RougeLOptions
 from voirdire.collect.protocols.weighted import expected_score
-from voirdire.tables.scores import read_scores
+from voirdire.tables import read_scores
 
 
 @pytest.mark.parametrize("protocol", [Vanilla(), Cot()])

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from voirdire.collect.protocol import Item, Setting
+from voirdire.collect import Item, Setting
 from voirdire.collect.protocols.metrics import MODEL, BertScore, BertScoreOptions
-from voirdire.tables.scores import read_scores
+from voirdire.tables import read_scores
 
 ITEMS = (
     Item("same", "the cat sat", context="c", reference="the cat sat"),

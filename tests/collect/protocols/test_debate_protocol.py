@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect.protocols.debate import Debate
-from voirdire.tables.scores import read_scores
+from voirdire.tables import read_scores
 
 
 def verdicts(*words):

@@ -12,11 +12,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from voirdire.collect import Answer, Item, Question, Row
 from voirdire.collect.options import build_options
-from voirdire.collect.protocol import TABLES, Answer, Item, Question, Row, ask_all
-from voirdire.tables.labels import read_labels
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
+from voirdire.collect.protocol import TABLES, ask_all
+from voirdire.tables import read_labels, read_scores, read_votes
 
 ITEMS = [Item(letter, f"text {letter}", source=f"source {letter}", reference="text") for letter in "abc"]
 CRITERIA = {"style": "How it reads.", "sense": "What it says."}
@@ -162,7 +161,7 @@ def test_whatever_is_missing_tables_stay_readable(name, entries, settle, script)
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_a_judge_that_is_not_there_is_named(name, entries) -> None:
-    from voirdire.collect.protocol import Judge, Setting
+    from voirdire.collect import Judge, Setting
 
     protocol = made(name, entries)
     field = next((f for f in ("judges", "evaluators") if hasattr(protocol.Options(), f)), None)

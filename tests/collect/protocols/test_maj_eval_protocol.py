@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voirdire.collect.protocol import Answer, Item, Judge, Setting
+from voirdire.collect import Answer, Item, Judge, Setting
 from voirdire.collect.protocols.maj_eval import MajEval, MajEvalOptions, SimpleRole, SimpleRoleOptions
-from voirdire.tables.scores import read_scores
+from voirdire.tables import read_scores
 
 ROLES = {"Teachers": "You teach.", "Parents": "You raise children."}
 

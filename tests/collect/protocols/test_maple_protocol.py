@@ -4,10 +4,10 @@ import itertools
 
 import pytest
 
-from voirdire.collect.protocol import Item, Judge, Setting
+from voirdire.collect import Item, Judge, Setting
 from voirdire.collect.protocols.maple import Maple, MapleOptions
 from voirdire.collect.protocols.pairwise import Pairwise, PairwiseOptions
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 
 def by_text(question):

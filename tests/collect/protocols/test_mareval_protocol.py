@@ -6,9 +6,9 @@ import math
 import pandas as pd
 import pytest
 
-from voirdire.collect.protocol import Answer
+from voirdire.collect import Answer
 from voirdire.collect.protocols.mareval import Mareval
-from voirdire.tables.scores import read_scores
+from voirdire.tables import read_scores
 
 
 def summary(question):

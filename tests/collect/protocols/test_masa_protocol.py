@@ -6,11 +6,10 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from voirdire.collect.protocol import Item, Judge, Setting
+from voirdire.collect import Item, Judge, Setting
 from voirdire.collect.protocols.masa import Masa, MasaOptions
 from voirdire.collect.protocols.pairing import TIE, majority_of_runs, winner_of_both_orders
-from voirdire.tables.labels import read_labels
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_labels, read_votes
 
 
 def outright(answers):

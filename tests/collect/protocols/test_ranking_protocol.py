@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from voirdire.collect.protocol import Item, Question, Setting
+from voirdire.collect import Item, Question, Setting
 from voirdire.collect.protocols.ranking import Ranking, RankingOptions
 
 LETTERS = "abcdefghijkl"

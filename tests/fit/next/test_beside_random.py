@@ -8,12 +8,12 @@ import pytest
 from scipy.special import ndtri
 
 from voirdire.fit.next.suggest import next_comparisons
-from voirdire.infer.posterior import Posterior
+from voirdire.infer import Posterior
+from voirdire.kinds import encode_votes
 from voirdire.kinds.registry import VotesFit
-from voirdire.kinds.votes.problem import encode_votes
 from voirdire.kinds.votes.stacking import Stacking
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 COIN = {"a": 4.0, "b": 1.5, "reversed": 0.1}
 PAIRS, ASKED = 150, 15

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from voirdire import fit
 from voirdire.fit.next.spread import choose_by_moments, weighted_moments
 from voirdire.fit.next.suggest import next_comparisons
-from voirdire.fit.verb import fit
 
 
 def drawn(draws: int = 400, items: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -12,18 +12,16 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from voirdire import Fit, fit
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.next.questions import answer_probabilities, list_questions
 from voirdire.fit.next.suggest import _weighted_draws, next_comparisons
-from voirdire.fit.verb import fit
-from voirdire.infer.posterior import Posterior
-from voirdire.kinds.fit import Fit
+from voirdire.infer import Posterior
+from voirdire.kinds import encode_votes, read_anchors
 from voirdire.kinds.registry import VotesFit
-from voirdire.kinds.votes.people import read_anchors
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 ITEMS = 8
 

@@ -26,7 +26,7 @@ from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.panel import FormedAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.rescaling import apply_steps, draw_steps
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 from voirdire.model.family.family import Family, refuse_alternatives
 from voirdire.model.family.ordinal import ordinal_family
 from voirdire.model.family.ranking import ranking_family

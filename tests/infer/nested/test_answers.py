@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.kinds.votes.problem import encode_votes
+from voirdire.kinds import encode_votes
+from voirdire.model import load_model
 from voirdire.model.family.ordinal import ordinal_family
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 
 def of_votes() -> Answers:

@@ -7,7 +7,7 @@ import pytest
 
 from voirdire.infer.nested.arrow import sparse_factor
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 
 SIZE, CELLS = 14, 60
 

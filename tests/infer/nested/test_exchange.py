@@ -21,7 +21,7 @@ from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 from voirdire.typing import Floats
 
 ITEMS, JUDGES = 5, 2

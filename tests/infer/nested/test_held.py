@@ -8,9 +8,9 @@ import pandas as pd
 from voirdire.infer.nested.marginal import find_conditional_mode
 from voirdire.infer.nested.mode import CLOSE, find_held_modes
 from voirdire.infer.nested.sparse import is_sparse
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import encode_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 
 def test_modes_with_shared_coordinates_are_those_of_each_table() -> None:

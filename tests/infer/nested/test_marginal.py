@@ -15,7 +15,7 @@ from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.marginal import Marginal, find_conditional_mode, refine_fixed_effects
 from voirdire.infer.nested.nested import draw_posterior, maximise_spreads
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 
 GROUPS, EACH = 40, 6
 

@@ -22,7 +22,7 @@ from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.nuts import sample_nuts
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.search import Nested
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 from voirdire.typing import Floats
 
 GROUPS, EACH = 12, 4

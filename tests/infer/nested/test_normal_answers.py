@@ -16,7 +16,7 @@ from voirdire.infer.nested.marginal import Marginal, find_conditional_mode
 from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.normal import NormalAnswers
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 from voirdire.model.terms.censored import score_log_density
 
 POINTS = np.array([[0.0, 0.3, -0.45, 0.7, -1.2, 2.0], np.log([0.1, 0.4, 0.2, 0.3, 0.5, 3.0])])

@@ -16,7 +16,7 @@ from voirdire.infer.nested.nested import maximise_spreads
 from voirdire.infer.nested.normal import NormalAnswers, is_normal
 from voirdire.infer.nested.normal_moves import NormalMoves
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 from voirdire.typing import Floats
 
 ITEMS = 30

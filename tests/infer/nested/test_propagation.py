@@ -28,11 +28,10 @@ from voirdire.infer.nested.sparse import (
     search_by_evidence,
 )
 from voirdire.infer.nested.tilted import Normals, derivative_means, tilted_moments
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.design import COMMON
+from voirdire.kinds import encode_votes
+from voirdire.model import COMMON, load_model
 from voirdire.model.family.two_coin import CLOSED_FORM
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 
 def table(

@@ -16,7 +16,7 @@ from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent_priors import Group, Hyper
 from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 
 VALUES = 6
 CHAINS = 400

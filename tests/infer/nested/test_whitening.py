@@ -9,7 +9,7 @@ from voirdire.infer.nested import whitening
 from voirdire.infer.nested.arrow import Factor, sparse_factor
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.whitening import DENSE, choose_whitening
-from voirdire.model.design import COMMON
+from voirdire.model import COMMON
 
 COMMONS = 30
 

@@ -7,16 +7,14 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from voirdire.infer import mode
+from voirdire.infer import Derivatives, find_modes, mode
 from voirdire.infer.autodiff import TAPED, value_and_gradient
-from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.mode import find_modes
+from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.kinds.labels import curvature
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.layout import DenseCounts, SparseCounts, choose_count_storage
-from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import read_labels
+from voirdire.model import load_model
+from voirdire.tables import read_labels
 
 MODELS = ("dawid-skene", "hierarchical-dawid-skene", "dawid-skene-pooled")
 

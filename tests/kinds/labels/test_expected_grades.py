@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from voirdire.infer.autodiff import TAPED, value_and_gradient
-from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import read_labels
+from voirdire.kinds import LabelsProblem, encode_labels
+from voirdire.model import load_model
+from voirdire.tables import read_labels
 
 
 def posed(levels: int, families: dict[str, str] | None = None) -> LabelsProblem:

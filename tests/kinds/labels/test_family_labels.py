@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.kinds import encode_labels
 from voirdire.kinds.labels.families import found_families
-from voirdire.kinds.labels.problem import encode_labels
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import read_labels
+from voirdire.model import load_model
+from voirdire.tables import read_labels
 from voirdire.typing import Floats, Ints
 
 CLASSES, ITEMS = 3, 300

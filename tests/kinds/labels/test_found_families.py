@@ -12,7 +12,7 @@ import pytest
 
 import voirdire
 from voirdire.kinds.labels.families import found_families
-from voirdire.tables.labels import read_labels
+from voirdire.tables import read_labels
 
 Simulated = Callable[..., tuple[pd.DataFrame, Any]]
 SPARSE = (

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.kinds import Request
 from voirdire.kinds.labels.default import order_predicts_better
 from voirdire.kinds.labels.kind import LABELS
-from voirdire.kinds.request import Request
-from voirdire.tables.labels import read_labels
+from voirdire.tables import read_labels
 
 Simulated = Callable[..., tuple[pd.DataFrame, Any]]
 UNORDERED, ORDERED = "hierarchical-dawid-skene", "ordered-labels"

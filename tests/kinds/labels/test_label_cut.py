@@ -19,10 +19,10 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.fit.human import describe_anchors
+from voirdire.kinds import LabelsProblem
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.labels import cut as shares
 from voirdire.kinds.labels.about import class_probabilities
-from voirdire.kinds.labels.problem import LabelsProblem
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.Series]]
 A, B, REVERSED, SD = 4.0, 1.5, 0.1, 1.5  # of one-coin-label

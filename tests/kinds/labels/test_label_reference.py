@@ -14,11 +14,10 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer import engine
-from voirdire.infer.mode import find_mode
-from voirdire.kinds.labels.problem import encode_labels
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import read_labels
+from voirdire.infer import engine, find_mode
+from voirdire.kinds import encode_labels
+from voirdire.model import load_model
+from voirdire.tables import read_labels
 
 # a prior so wide that the mode is the maximum of the likelihood
 FLAT = {"classes": {"sd": 1e4}, "reliability": {"sd": 1e4, "judge_sd": 1e4}}

@@ -12,15 +12,13 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
-from voirdire.infer import mirror
-from voirdire.infer.laplace import laplace_approximation
-from voirdire.infer.mode import find_mode
+from voirdire.infer import find_mode, laplace_approximation, mirror
 from voirdire.infer.refine import _weigh_draws, skewed_approximation
+from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.kinds.labels.density import MOST_TWINS
-from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import read_labels
+from voirdire.model import load_model
+from voirdire.tables import read_labels
 
 LABELS = ["a", "b", "c"]
 

@@ -11,9 +11,10 @@ from scipy import stats
 from typer.testing import CliRunner
 
 import voirdire
+from voirdire import load
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.fit.store import load, save
+from voirdire.fit.store import save
 from voirdire.kinds.labels.systems import system_shares
 from voirdire.planning.apart import plan_to_distinguish
 

@@ -10,14 +10,13 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.infer.mode import find_mode
+from voirdire.infer import find_mode
+from voirdire.kinds import Request, encode_labels
 from voirdire.kinds.labels.families import found_families
 from voirdire.kinds.labels.kind import LABELS
-from voirdire.kinds.labels.problem import encode_labels
 from voirdire.kinds.labels.states import beliefs_of_others, panel_class_probabilities
-from voirdire.kinds.request import Request
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import read_labels
+from voirdire.model import load_model
+from voirdire.tables import read_labels
 
 FAMILY = {"a": "A", "a2": "A", "a3": "A"}
 

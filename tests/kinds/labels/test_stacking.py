@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire import Fit
 from voirdire.infer.multinomial import answer_probabilities, fit_multinomial
-from voirdire.kinds.fit import Fit
 from voirdire.kinds.labels.stacking import MOST, Stacking
 
 

@@ -12,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 import voirdire
+from voirdire import load
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit import verb
-from voirdire.fit.store import load, save
+from voirdire.fit.store import save
 from voirdire.infer import hmc_cost
 from voirdire.kinds.labels.success import NEITHER, PAIRS, SHORT, known_success
 

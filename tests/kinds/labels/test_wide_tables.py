@@ -8,18 +8,18 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import Posterior
+from voirdire.infer import Posterior, find_mode
+from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.kinds.labels import around, families, influence, problem, systems
 from voirdire.kinds.labels import layout as sparse_counts
 from voirdire.kinds.labels import wide_residuals as sums_of_pairs
 from voirdire.kinds.labels.curvature import Curvature, negative_hessian
 from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.expected import Expected
-from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.wide_residuals import wide_residuals
-from voirdire.model.specs import load_model
-from voirdire.tables.labels import Labels, read_labels
+from voirdire.model import load_model
+from voirdire.tables import read_labels
+from voirdire.tables.labels import Labels
 
 MODELS = ("hierarchical-dawid-skene", "dawid-skene")
 

@@ -10,12 +10,12 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import voirdire
-from voirdire.infer.mode import find_mode
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.model.specs import load_model
+from voirdire.infer import find_mode
+from voirdire.kinds import encode_scores
+from voirdire.model import load_model
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.censored import score_log_density
-from voirdire.tables.scores import read_scores
+from voirdire.tables import read_scores
 
 
 def panel(

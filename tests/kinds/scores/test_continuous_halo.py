@@ -12,10 +12,10 @@ from scipy import stats
 import voirdire
 from voirdire.infer.nested import marginal
 from voirdire.infer.nested.marginal import find_conditional_mode
-from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
+from voirdire.kinds import ScoresProblem, encode_scores
 from voirdire.kinds.scores.residuals import shared_errors
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 MODEL = "rating-continuous-halo"
 

@@ -8,11 +8,11 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior
-from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
+from voirdire.infer import Posterior
+from voirdire.kinds import ScoresProblem, encode_scores
 from voirdire.kinds.scores.residuals import shared_errors
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.families import shared_error_families
 from voirdire.trust.shared_errors import SharedErrors

@@ -7,19 +7,15 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.laplace import laplace_approximation
-from voirdire.infer.mode import find_mode
+from voirdire.infer import Derivatives, find_mode, laplace_approximation
 from voirdire.infer.trust_region import minimise_trust_region
-from voirdire.kinds.registry import KINDS
-from voirdire.kinds.request import Request
+from voirdire.kinds import KINDS, Request, ScoresProblem
 from voirdire.kinds.scores import density as scores_density
 from voirdire.kinds.scores import eliminated
 from voirdire.kinds.scores.eliminated import Eliminated, _Point
 from voirdire.kinds.scores.judge_blocks import JudgeBlocks, _inverse_root
-from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 
 def table_of(judges: int, items: int, levels: int, criteria: int, seed: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 
 FAMILIES = dict.fromkeys(("j0", "j1", "j2", "j3"), "big")
 

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
+from voirdire.kinds import encode_scores
 from voirdire.kinds.scores.checks import connectivity_check
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]
 SEVERITY = np.array([1.2, 0.4, 0.0, -0.5, -1.1])

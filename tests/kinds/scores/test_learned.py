@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.posterior import integrated_scores
+from voirdire.infer import integrated_scores
 from voirdire.settings import PROB
 
 CUTS = np.array([-2.0, -0.7, 0.7, 2.0])

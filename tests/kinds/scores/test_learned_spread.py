@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.registry import KINDS
-from voirdire.kinds.request import Request
+from voirdire.kinds import KINDS, Request
 from voirdire.kinds.scores import halo
 from voirdire.kinds.scores.terms import with_learned_spread
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 
 def table(spread: float, judges: int, items: int = 900, seed: int = 1) -> tuple[pd.DataFrame, np.ndarray]:

@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.mode import find_mode
+from voirdire.infer import Derivatives, find_mode
 from voirdire.infer.search import search_minimum
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.kinds import encode_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 
 def few_levels(seed: int, items: int) -> pd.DataFrame:

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.model.specs import load_model
+from voirdire.kinds import encode_scores
+from voirdire.model import load_model
 from voirdire.model.term_rows import parse_terms
 from voirdire.model.terms.cumulative import normal_quadrature
 from voirdire.model.terms.cutpoints import SharedCutpoints
-from voirdire.tables.scores import read_scores
+from voirdire.tables import read_scores
 
 JUDGES, ITEMS, RUNS = 4, 10, 3
 

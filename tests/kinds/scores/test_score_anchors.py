@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
+from voirdire.kinds import encode_scores
 from voirdire.kinds.scores.concordance import human_concordance_check
 from voirdire.kinds.scores.draw import resample_scores
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]
 CUTS = np.array([-2.5, -0.8, 0.8, 2.5])

@@ -11,10 +11,10 @@ from scipy import integrate, optimize, stats
 
 import voirdire
 from voirdire.errors import InputError
+from voirdire.kinds import encode_scores
 from voirdire.kinds.scores.cut import GRID, log_discriminations
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 LEVELS = [1, 2, 3, 4, 5]
 CUTS = np.array([-2.5, -0.8, 0.8, 2.5])

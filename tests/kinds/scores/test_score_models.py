@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.scores.problem import encode_scores
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.kinds import encode_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]
 SLOPES = np.array([1.3, 1.0, 0.8, 0.0, -1.0])

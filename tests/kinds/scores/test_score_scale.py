@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.scores.problem import encode_scores
+from voirdire.kinds import encode_scores
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 from voirdire.tables.problems import Problems
-from voirdire.tables.scores import read_scores
 
 
 def table(scores: list[Any], **more: Any) -> pd.DataFrame:

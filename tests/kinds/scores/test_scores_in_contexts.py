@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.kinds.request import Request
+from voirdire.kinds import Request
 from voirdire.kinds.scores.kind import SCORES
-from voirdire.model.specs import load_model
-from voirdire.tables.scores import read_scores
+from voirdire.model import load_model
+from voirdire.tables import read_scores
 
 CUTS = np.array([-2.2, -0.7, 0.7, 2.2])
 
@@ -275,7 +275,7 @@ def test_people_in_contexts_that_no_judge_has_seen_are_said(tmp_path: Path) -> N
 
 
 def test_a_model_file_with_contexts_must_learn_spreads(tmp_path: Path) -> None:
-    from voirdire.model.specs import specification_folder
+    from voirdire.model import specification_folder
 
     text = (specification_folder("models") / "rating-discrimination.toml").read_text()
     path = tmp_path / "mine.toml"

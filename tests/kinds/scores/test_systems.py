@@ -10,9 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import voirdire
+from voirdire import load
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.fit.store import load, save
+from voirdire.fit.store import save
 from voirdire.kinds.scores.systems import (
     shrinkage_removal,
     shrinkage_removal_from_covariances,

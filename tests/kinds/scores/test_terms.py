@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds import ScoresProblem
 from voirdire.settings import PROB
 
 CUTS = np.array([-1.5, -0.5, 0.5, 1.5])

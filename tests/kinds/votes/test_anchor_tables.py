@@ -7,10 +7,9 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.kinds.votes.people import read_anchors
-from voirdire.tables.counts import Votes
+from voirdire.kinds import read_anchors
+from voirdire.tables import Votes, read_votes
 from voirdire.tables.families import family_codes, read_families
-from voirdire.tables.votes import read_votes
 
 
 def frame(*rows: tuple[str, ...], columns: tuple[str, ...] = ("first", "second", "winner")) -> pd.DataFrame:

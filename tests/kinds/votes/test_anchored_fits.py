@@ -11,17 +11,16 @@ import pytest
 from scipy.special import expit, log_expit
 
 import voirdire
-from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement import concordance_index
 from voirdire.errors import InputError
 from voirdire.fit.human import _best_method, _loss_if_wrong
 from voirdire.infer import engine
 from voirdire.infer.pymc_model import pymc_model, value_point
+from voirdire.kinds import encode_votes, read_anchors
 from voirdire.kinds.votes.human import HumanVotes
-from voirdire.kinds.votes.people import read_anchors
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 from voirdire.simulate import Accuracy, OneCoin, simulate_votes
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 VOTES = pd.DataFrame(
     [

@@ -11,10 +11,10 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.kinds.votes.people import encode_contexts, read_anchors
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import VotesProblem, encode_votes, read_anchors
+from voirdire.kinds.votes.people import encode_contexts
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 ITEMS, CONTEXTS = 8, 6
 RIGHT = {"wrong panel": [0.25] * 4 + [0.85] * 2, "right panel": [0.85] * 6}

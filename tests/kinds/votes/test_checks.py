@@ -10,13 +10,13 @@ import pytest
 
 import voirdire
 from voirdire.infer import checks
+from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.kinds import checks as shared
 from voirdire.kinds.votes import checks as vote_checks
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.problem import Check, worst_level
-from voirdire.model.specs import load_model
+from voirdire.model import Check, load_model
+from voirdire.model.problem import worst_level
 from voirdire.simulate import OneCoin, simulate_votes
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 
 def posed(rows: list[tuple[str, ...]], model: str = "crowd-bt", on_criteria: Any = None) -> VotesProblem:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from voirdire.kinds import read_anchors
 from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons, right_and_wrong
-from voirdire.kinds.votes.people import read_anchors
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 ROWS = [
     ("a", "x", "y", "x"),

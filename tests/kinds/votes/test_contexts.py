@@ -14,14 +14,14 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.kinds.request import Request
+from voirdire.kinds import Request
 from voirdire.kinds.votes.answers import evaluate_held_out
 from voirdire.kinds.votes.chances import AskedPairs, answer_probabilities
 from voirdire.kinds.votes.contexts import by_context, split_by_terms, why_contexts_left_out
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import votes_per_judge_context
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 Table = Callable[..., pd.DataFrame]
 

@@ -13,7 +13,7 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 from voirdire.model.term_rows import TermRow
 
 ITEMS, PROMPTS, JUDGES = 6, 8, 4

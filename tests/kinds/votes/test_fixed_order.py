@@ -12,8 +12,8 @@ import voirdire
 from voirdire.cli.fit import show_fit
 from voirdire.report.fit_page import fit_page
 from voirdire.report.notebook import notebook
+from voirdire.tables import read_votes
 from voirdire.tables.graph import fixed_order_rule
-from voirdire.tables.votes import read_votes
 
 Pairs = list[tuple[str, str]]
 SORTED = list(itertools.combinations("wxyz", 2))

@@ -207,7 +207,7 @@ def test_every_model_of_single_votes_takes_covariates(model: str) -> None:
 
 
 def test_a_term_of_a_model_file_has_the_scale_that_it_says(tmp_path: Path) -> None:
-    from voirdire.model.specs import specification_folder
+    from voirdire.model import specification_folder
 
     text = (specification_folder("models") / "crowd-bt-position.toml").read_text()
     path = tmp_path / "one.toml"

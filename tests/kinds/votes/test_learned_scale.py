@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire import fit
 from voirdire.errors import InputError
-from voirdire.fit.verb import fit
-from voirdire.infer.laplace import laplace_approximation
-from voirdire.infer.mode import find_mode
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.infer import find_mode, laplace_approximation
+from voirdire.kinds import VotesProblem, encode_votes
+from voirdire.model import Model, load_model, specification_folder
 from voirdire.model.family.two_coin_gradient import FURTHEST_IN_SINGLE
-from voirdire.model.specs import Model, load_model, specification_folder
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 from voirdire_studies.coverage import simulate_panel
 from voirdire_studies.study import load_study
 

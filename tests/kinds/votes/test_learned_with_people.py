@@ -9,12 +9,11 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.kinds import VotesProblem, encode_votes, read_anchors
 from voirdire.kinds.votes.cut import cut_draws, cut_mode, fix_coins
 from voirdire.kinds.votes.human import gather_evidence
-from voirdire.kinds.votes.people import read_anchors
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 GOOD, WRONG = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7], [0.25, 0.2, 0.3, 0.25, 0.85, 0.9]
 

@@ -7,15 +7,13 @@ import pandas as pd
 import pytest
 
 from voirdire.fit.human import compare_methods
-from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import Posterior
+from voirdire.infer import Posterior, find_mode
+from voirdire.kinds import VotesProblem, encode_votes, read_anchors
 from voirdire.kinds.votes import candidates
 from voirdire.kinds.votes.human import HumanVotes
-from voirdire.kinds.votes.people import read_anchors
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.trust import vote_residuals
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 from voirdire.trust.families import posterior_with_equal_items, shared_error_families
 from voirdire.trust.shared_errors import family_answer_weight
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.votes.people import encode_contexts, read_anchors
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import VotesProblem, encode_votes, read_anchors
+from voirdire.kinds.votes.people import encode_contexts
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 ITEMS, CONTEXTS, SHARES = 12, 5, np.array([0.6, 0.3, 0.1])
 

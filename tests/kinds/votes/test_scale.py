@@ -8,7 +8,7 @@ import pytest
 
 import voirdire
 from voirdire.kinds.votes.checks import PRIOR_SD
-from voirdire.model.problem import Check
+from voirdire.model import Check
 
 MODEL = "learned-crowd-bt-position"
 

@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.votes.people import read_anchors
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.kinds import encode_votes, read_anchors
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 JUDGES, ITEMS = 8, 15
 

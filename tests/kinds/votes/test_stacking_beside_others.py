@@ -12,7 +12,7 @@ from scipy.special import log_expit, ndtri
 
 from voirdire.kinds.votes.comparisons import collect_comparisons
 from voirdire.kinds.votes.stacking import Stacking
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 COIN = {"a": 4.0, "b": 1.5, "reversed": 0.1}
 

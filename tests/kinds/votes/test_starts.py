@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from voirdire.infer import find_mode
 from voirdire.infer import mode as modes
-from voirdire.infer.mode import find_mode
+from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.kinds.votes import starts
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.starts import agreement_signs, starting_point
-from voirdire.model.specs import load_model
+from voirdire.model import load_model
 from voirdire.simulate import Accuracy, simulate_votes
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 SHARES = (15, 30, 50, 70, 85, 100)
 

@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.infer.posterior import Posterior, integrated_scores, normalised_weights
+from voirdire.infer import Posterior, integrated_scores
+from voirdire.infer.posterior import normalised_weights
+from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.kinds import results as shared
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.votes import results as summaries
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.specs import load_model
-from voirdire.tables.votes import read_votes
+from voirdire.model import load_model
+from voirdire.tables import read_votes
 
 COUNT = 400
 CRITERIA = ["brief", "clear"]

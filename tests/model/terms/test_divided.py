@@ -9,13 +9,12 @@ from scipy import stats
 from scipy.integrate import dblquad
 
 from voirdire.infer.nested.division import Division
+from voirdire.kinds import encode_votes
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.problem import encode_votes
-from voirdire.model.prior_draws import draw_from_prior
-from voirdire.model.specs import load_model
+from voirdire.model import draw_from_prior, load_model
 from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential
-from voirdire.tables.votes import read_votes
+from voirdire.tables import read_votes
 
 PRIOR = LogDivided(0.3, others="log_spread")
 LOGS = np.array([[0.2, -1.0, 1.5, 0.7], [-40.0, 2.0, -3.0, 0.0]])

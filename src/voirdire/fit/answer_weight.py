@@ -5,6 +5,7 @@ The mode is found with the answers weighed.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from voirdire.trust.shared_errors import SharedErrors, equal_family_weights, fam
 from voirdire.typing import Floats
 
 COUNTS = 0.9  # of an independent answer: from there judges who answer alike are no family
+COPIES = 0.7  # correlation of residuals from which judges repeat each other
 SHOWN = 3  # families named in a note
 
 
@@ -135,8 +137,9 @@ def _weighed_at(
     kind, answer_weight, notes = kind_of(problem), np.ones(len(problem.judges)), []
     if everyone is not None:
         answer_weight = _weights_at(problem, everyone, x)
-        of_note = _duplicates_note if named is None else _families_note
-        notes.append(of_note(problem, everyone, answer_weight))
+        if not kind.uses_families(problem) or (answer_weight < 1.0).any():
+            of_note = _duplicates_note if named is None else _families_note
+            notes.append(of_note(problem, everyone, answer_weight))
     use = kind.chance_of_use(problem, x)
     if use is not None:
         answer_weight = answer_weight * use
@@ -145,9 +148,19 @@ def _weighed_at(
 
 
 def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
-    """Answer weight of each judge, shape (judges,), by the residuals at a point of the posterior."""
-    left = kind_of(problem).residuals(problem, Posterior(problem.density, x, None))
-    return family_answer_weight(problem, families, left)
+    """Answer weight of each judge, shape (judges,), by the residuals at a point of the posterior.
+
+    Where the model has what families share, families alone count for less that repeat each other's answers.
+    """
+    kind = kind_of(problem)
+    found = family_answer_weight(
+        problem, families, kind.residuals(problem, Posterior(problem.density, x, None))
+    )
+    if not kind.uses_families(problem):
+        return found
+    size = Counter(families.values())
+    others = np.array([max(size[families[judge]] - 1, 1) for judge in problem.judges])
+    return np.where((1.0 / found - 1.0) / others > COPIES, found, 1.0)
 
 
 def detect_families(problem: Problem, x: Floats) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,7 +23,7 @@ from voirdire.model.panel_density import (
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import PLUS, TIMES, TermRow
 from voirdire.tables.covariates import OWN_FAMILY
-from voirdire.tables.families import read_families
+from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.further import (
     BY,
     check_groups_of_contexts,
@@ -44,6 +45,7 @@ PERIOD = "period"
 COLUMNS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
 OF_SCORES = {"phase": "phases", "system": "systems"}  # of tables that have them
 FAMILY = "family"
+ONE_FAMILY = "all judges are of one family, whose errors are then no other thing than what items are worth"
 T = TypeVar("T")  # a table of scores or rankings, or the rows of one of votes
 
 
@@ -114,7 +116,8 @@ def attach_terms(
             notes.append(f"Column {name} is taken as {taken}.")
     _check_covariates_per_term(rows, of)
     if rows:
-        notes.append(f"Terms beside those of {model.name}: {', '.join(row.words for row in rows)}.")
+        if beside := [row.words for row in rows if row not in model.terms]:
+            notes.append(f"Terms beside those of {model.name}: {', '.join(beside)}.")
         said = added_equation(rows, of.further.covariates, unit)
         model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{said}")
     return of, model, notes
@@ -127,11 +130,9 @@ def _covariate_terms(names: Sequence[str], judges: int, judge_sd: float | None) 
 
 
 def _add_families(table: Any, families: object) -> Any:
-    """With the factor of families of judges."""
-    of_each = read_families(families, table.judges)
-    levels = tuple(sorted(set(of_each.values())))
-    code = np.array([levels.index(of_each[judge]) for judge in table.judges])[table.judge]
-    return table.with_further(table.further.with_factor(FAMILY, levels, code))
+    """With the factor of families of judges; a judge without others of its family has none."""
+    code, levels = shared_families(read_families(families, table.judges), table.judges)
+    return table.with_further(table.further.with_factor(FAMILY, levels, np.array(code)[table.judge]))
 
 
 def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any) -> None:
@@ -203,8 +204,29 @@ def why_no_families(table: Any, request: Request) -> str | None:
     """The reason, in words, for which nothing can be told of families of judges; None where it can."""
     if request.families is None:
         return "it needs families=, the family of each judge"
-    of_each = read_families(request.families, table.judges)
-    return "no family has several judges" if len(set(of_each.values())) == len(of_each) else None
+    members = Counter(read_families(request.families, table.judges).values())
+    if len(members) == 1 < len(table.judges):
+        return ONE_FAMILY
+    return "no family has several judges" if max(members.values()) < 2 else None
+
+
+def has_family_terms(model: Model) -> bool:
+    """True if a model has a term of families of judges."""
+    return any(FAMILY in row.factors for row in model.terms)
+
+
+def family_of_judges(added: Resolved, judge: Ints, judges: int) -> Ints:
+    """Code of each judge's family, shape (judges,); -1 of none, or where no term is of families.
+
+    Parameters
+    ----------
+    judge : int array, shape (rows,)
+        Judge of each row of the table.
+    """
+    found = np.full(judges, -1)
+    if FAMILY in added.codes:
+        found[judge] = added.codes[FAMILY]
+    return found
 
 
 def _check_covariates_per_term(rows: Sequence[TermRow], table: Any) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, to_records
+from voirdire.kinds.further_terms import COLUMNS, FAMILY, has_family_terms
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import effect_tables, spread_table
 from voirdire.kinds.results import context_strengths
@@ -33,6 +36,7 @@ class TermsKind(Kind[T, P]):
     """
 
     needs_contexts: ClassVar[str]
+    predicts_families: ClassVar[bool] = True  # terms of families are those of the judge, not on average
 
     @abstractmethod
     def item_questions(self, problem: P, table: object) -> ItemQuestions:
@@ -59,6 +63,7 @@ class TermsKind(Kind[T, P]):
     def predicted_on_average(self, problem: P) -> tuple[str, ...]:
         """Covariates, columns and times of further terms."""
         asked = {"judge", "criterion", "item", *(("context",) if _has_contexts(problem) else ())}
+        asked |= {FAMILY} if self.predicts_families else set()
         terms = problem.added.terms
         factors = [
             TIME if name == STEP else name for term in terms for name in term.factors if name not in asked
@@ -78,9 +83,14 @@ class TermsKind(Kind[T, P]):
             return None
         return context_strengths(problem.density, values)
 
+    def uses_families(self, problem: P) -> bool:
+        """True if the model has a term of families of judges."""
+        return has_family_terms(problem.model)
+
     def join(self, problem: P, new: object) -> T:
         """Old and new answers."""
-        if problem.added.terms:
+        beyond = {*problem.added.levels} - {*COLUMNS}
+        if problem.added.units or beyond - {FAMILY}:
             raise InputError(
                 f"a fit with terms of further columns takes no new {self.name} alone; fit old and new ones together"
             )
@@ -88,7 +98,14 @@ class TermsKind(Kind[T, P]):
         added: Any = read_new(new, old)
         self.check_new_answers(problem, added)
         both: T = joined_table(old, added)
-        return both
+        return self.with_families_of(problem, both) if beyond else both
+
+    def with_families_of(self, problem: P, table: Any) -> T:
+        """A table with the families that a problem has; judges that it does not know are of none."""
+        known = dict(zip(problem.judges, problem.family_of_judges.tolist(), strict=True))
+        code = np.array([known.get(judge, -1) for judge in table.judges])[table.judge]
+        found: T = table.with_further(table.further.with_factor(FAMILY, problem.added.levels[FAMILY], code))
+        return found
 
     def check_new_answers(self, problem: P, added: T) -> None:
         """Refuse new answers that lack what the old ones have.

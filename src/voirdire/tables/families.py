@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -62,6 +63,24 @@ def family_codes(families: Mapping[str, str], judges: Sequence[str]) -> Ints:
     """
     names = sorted({families[judge] for judge in judges})
     return np.array([names.index(families[judge]) for judge in judges], dtype=np.int64)
+
+
+def shared_families(
+    families: Mapping[str, str], judges: Sequence[str]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Code of each judge's family, -1 without others of it, empty where no family has two; and names of families.
+
+    Examples
+    --------
+    >>> shared_families({"a": "big", "b": "big", "c": "c"}, ("a", "b", "c"))
+    ((0, 0, -1), ('big',))
+    """
+    count = Counter(families.get(judge, judge) for judge in judges)
+    names = tuple(sorted(name for name, members in count.items() if members > 1))
+    if not names:
+        return (), ()
+    place = {name: code for code, name in enumerate(names)}
+    return tuple(place.get(families.get(judge, judge), -1) for judge in judges), names
 
 
 def _judges_with_families(families: object, problems: Problems, who: str) -> list[tuple[str, str]]:

@@ -123,8 +123,6 @@ def test_predictions_are_those_of_all_orders(fit: Any) -> None:
     assert fit.predict(asked.head(2))["p_first"].sum() == pytest.approx(1.0)
     with pytest.raises(InputError, match="the fit has no item 'i0x'"):
         fit.predict(asked.assign(item=["i00", "i01", "i02", "i0x"]))
-    with pytest.raises(InputError, match="column 'context' is missing"):
-        fit.predict(asked.drop(columns="context"))
 
 
 def test_rankings_are_drawn_as_often_as_they_are_expected(fit: Any) -> None:

@@ -109,7 +109,6 @@ def test_covariates_are_terms_of_the_default_model() -> None:
         ({"terms": "item + judge:time"}, "judge:time is the same for all items of a ranking"),
         ({"terms": "item + context"}, "context is the same for all items of a ranking"),
         ({"terms": "item + judge:own"}, "no column 'own'"),
-        ({"families": FAMILIES["families"]}, "goes with item_families="),
     ],
 )
 def test_what_says_nothing_of_an_order_is_refused(asked: dict[str, Any], said: str) -> None:

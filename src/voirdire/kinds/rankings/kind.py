@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn
 
@@ -12,7 +13,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Seen
-from voirdire.kinds.further_terms import attach_terms, model_with_terms
+from voirdire.kinds.further_terms import attach_terms, has_family_terms, model_with_terms, why_no_families
 from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.packing import pack_people, pack_rated, unpack_people, unpack_rated
 from voirdire.kinds.rankings import checks, results
@@ -30,6 +31,8 @@ from voirdire.kinds.scores.weights import (
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model, load_model
+from voirdire.model.term_rows import parse_terms
+from voirdire.tables.families import read_families
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Bools
 
@@ -73,21 +76,18 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     item_questions = staticmethod(ranked_items)
     chances = check_single = shares = calibration = staticmethod(_refuse_single)
 
-    def check_request(self, request: Request) -> None:
-        """As in :class:`.Kind`; what only models of votes have is known from rankings read as votes."""
-        super().check_request(request)
-        if request.families is not None and request.item_families is None:
-            raise InputError(
-                f"families= of rankings goes with item_families=; leave it out, or {AS_VOTES}, where families count "
-                "for less"
-            )
-
-    def default_model(self, table: Rankings, request: Request) -> tuple[str, str]:
+    def default_model(self, table: Rankings, request: Request) -> tuple[str | Model, str]:
         """``plackett-luce-tastes`` where some judge ranks an item several times, else ``plackett-luce-contexts``.
 
-        ``plackett-luce`` where neither that can be told, nor what items are worth in each context.
+        ``plackett-luce`` where neither that can be told, nor what items are worth in each context. With families a sum
+        of the same terms and of what each family makes of an item.
         """
         contexts, tastes = why_no_contexts(table), why_no_tastes(table)
+        families = why_no_families(table, request)
+        if families is None:
+            told = ["item:context"] * (contexts is None) + ["judge:item"] * (tastes is None)
+            asked = replace(request, terms=parse_terms(" + ".join(["item", *told, "family:item"])))
+            return self.model_of_terms(table, asked), "the table has rankings by judges of families"
         if tastes is None:
             also = ", some of them in several contexts" if contexts is None else ""
             return "plackett-luce-tastes", f"judges rank items several times{also}"
@@ -114,6 +114,8 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     ) -> tuple[RankingsProblem, list[str]]:
         """See :func:`.rankings.problem.encode_rankings`; with what the model has and the table says nothing of."""
         table, model, told = attach_terms(table, model, request)
+        if request.families is not None and request.item_families is None and not has_family_terms(model):
+            _check_no_families(table, model, request)
         weights = _read_weights(request.criteria, table.criteria).weights
         problem = encode_rankings(model, table, over=request.over, weights=weights, anchors=request.anchors)
         check_covariates_vary(problem)
@@ -184,6 +186,18 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         anchors = unpack_people(Rankings, names, packed.arrays)
         weights = unpack_criteria(packed).weights
         return encode_rankings(model, table, over=packed.sections["over"], weights=weights, anchors=anchors)
+
+
+def _check_no_families(table: Rankings, model: Model, request: Request) -> None:
+    """Raise where families are named and a model has no term of them, unless each judge is one."""
+    why = why_no_families(table, request)
+    if why is None:
+        raise InputError(
+            f"families: model {model.name} has no term of them; name no model, or a sum of terms with family:item "
+            "(terms=, --terms)"
+        )
+    if len(set(read_families(request.families, table.judges).values())) < len(table.judges):
+        raise InputError(f"families: {why}; leave families out, or name judges of another")
 
 
 def _describe_people(problem: RankingsProblem) -> str:

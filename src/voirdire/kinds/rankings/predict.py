@@ -12,10 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.outcomes import Outcome
-from voirdire.infer.posterior import Posterior
+from voirdire.infer.posterior import MAX_DRAWS, Posterior
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.rankings.problem import RankingsProblem, order_rankings, ranking_cells
-from voirdire.kinds.target_predictions import ItemQuestions, Predicted, fit_codes, item_codes, refuse_contexts
+from voirdire.kinds.target_predictions import (
+    ItemQuestions,
+    Predicted,
+    fit_codes,
+    item_codes,
+    known_contexts,
+    refuse_contexts,
+)
 from voirdire.kinds.unseen import predictive_draws
 from voirdire.model.family.ranking import draw_orders as drawn_order
 from voirdire.model.terms.arrays import Array, logistic_sigmoid
@@ -58,8 +66,8 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
     Parameters
     ----------
     table : path, dataframe or Rankings
-        Judges, items and criteria (and contexts, where the fit has some) that the fit knows; ``rank`` is not
-        needed.
+        Judges, items and criteria that the fit knows; ``rank`` is not needed. Where the model tells contexts apart,
+        rankings without a context, and those in one that the fit does not know, are in any context like those known.
 
     Returns
     -------
@@ -69,16 +77,16 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
     Raises
     ------
     InputError
-        An item, judge, criterion or context that the fit does not know.
+        An item, judge or criterion that the fit does not know.
     """
     problems, given = Problems("rankings"), read_rankings(table, answered=False)
-    names = ["judge", "criterion", "item"]
-    if "context_strength" in posterior.central_values:
-        names.append("context")
-        if given.context is None:
-            problems.stop("column 'context' is missing, and the fit has contexts")
-    codes, columns = fit_codes(problem, given, names, problems)
+    codes, columns = fit_codes(problem, given, ["judge", "criterion", "item"], problems)
     problems.raise_any()
+    contexts = "context_strength" in posterior.central_values
+    if contexts:
+        codes["context"] = codes["judge"] * 0 - 1
+        if given.context is not None:
+            codes["context"] = known_contexts(given.contexts, problem.table.contexts)[given.context]
     order, sides = order_rankings(given), problem.density.sides
     if len(order.row) > sides:
         problems.stop(
@@ -86,11 +94,20 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
         )
     order = order.padded(sides)
     cells = ranking_cells(replace(given, **codes), order)
-    first, rank = np.zeros((2, given.rows))
     seen = {name: getattr(problem.table, name) for name in codes}
+    if FAMILY in problem.added.levels:
+        families = problem.family_of_judges
+        cells = replace(cells, factors={**cells.factors, FAMILY: families[cells.factors["judge"]]})
+        codes[FAMILY], seen[FAMILY] = families[codes["judge"]], families[seen["judge"]]
+    first, rank = np.zeros((2, given.rows))
     there, draws = order.row >= 0, predictive_draws(posterior, seen, codes)
+    anywhere = np.flatnonzero(order.of(codes["context"]) < 0) if contexts else np.empty(0, np.int64)
+    rng = np.random.default_rng(0)
+    if len(draws) == 1 and len(anywhere):
+        draws *= MAX_DRAWS  # each has a new context
     for values in draws:
         eta = problem.worth(values, cells)
+        eta[:, anywhere] += np.exp(values["log_context_spread"]) * rng.standard_normal((sides, len(anywhere)))
         w = np.exp(eta - eta.max(axis=0))
         first[order.row[there]] += (w / w.sum(axis=0))[there] / len(draws)
         with np.errstate(invalid="ignore"):
@@ -99,7 +116,6 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
             )  # by the others, the item itself with 1 / 2
         expected = 0.5 + np.where(there[None], beaten, 0.0).sum(axis=1)
         rank[order.row[there]] += expected[there] / len(draws)
-    columns.pop("context", None)
     return columns | {"p_first": first, "expected_rank": rank}
 
 

@@ -8,7 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_terms_vary, resolve_terms
+from voirdire.kinds.further_terms import (
+    NOTHING_ADDED,
+    Resolved,
+    check_terms_vary,
+    family_of_judges,
+    resolve_terms,
+)
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.rankings.density import RankingsDensity, model_terms, why_no_contexts
 from voirdire.kinds.rankings.human import read_ranked_anchors
@@ -116,6 +122,11 @@ class RankingsProblem(Problem):
             *([] if table.context is None or not contexts else [table.context]),
         ]
         return rank, np.stack([code[ranking] for code in about], axis=1).astype(float)
+
+    @property
+    def family_of_judges(self) -> Ints:
+        """Code of each judge's family, shape (judges,); -1 of none, or where the model has no term of families."""
+        return family_of_judges(self.added, self.table.judge, len(self.judges))
 
     def cells(self) -> Cells:
         """Cells of the table: what each ranking is about, and the items at its places."""

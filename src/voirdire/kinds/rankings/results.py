@@ -15,6 +15,7 @@ from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers, Seen
 from voirdire.kinds.columns import Columns, with_intervals
+from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.rankings.problem import RankingsProblem, encode_rankings
 from voirdire.model.specs import Model
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -99,7 +100,7 @@ def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> 
 
     ``p_right`` is the probability that the judge ranks the better of two items above the worse, the mean over all pairs
     of items and over criteria. ``reliability`` is the same, and missing where the model takes all judges to be alike,
-    having neither tastes nor an error of the panel.
+    having neither tastes, nor what families see, nor an error of the panel.
     """
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
     return columns | with_intervals(
@@ -111,18 +112,23 @@ def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
     """Values that :func:`judge_table` shows, shape (..., judges)."""
     strength = values["strength"]
     taste, error = values.get("taste"), values.get("panel_error")
+    of_judges = [] if taste is None else [taste]
+    for term in problem.added.terms:
+        if term.factors == (FAMILY, "item"):
+            family, shared = problem.family_of_judges, values[term.name]
+            of_judges.append(np.where((family >= 0)[:, None], shared[..., np.maximum(family, 0), :], 0.0))
     worth = strength if error is None else strength + error[..., 0, :, :]
     right = np.zeros((*strength.shape[:-2], problem.density.judges))
     pairs = max(problem.density.items - 1, 1) * problem.density.criteria * problem.density.items / 2
     for one in range(1, problem.density.items):
         gap = strength[..., one, None] - strength[..., :one]  # (..., criteria, others)
         seen = (worth[..., one, None] - worth[..., :one])[..., None, :, :]
-        if taste is not None:
-            seen = seen + (taste[..., one, None] - taste[..., :one])[..., :, None, :]
+        for own in of_judges:
+            seen = seen + (own[..., one, None] - own[..., :one])[..., :, None, :]
         right = right + logistic_sigmoid(np.sign(gap)[..., None, :, :] * seen, np).sum(axis=(-1, -2)) / max(
             pairs, 1.0
         )
     if problem.density.items < 2:
         right = right + np.nan
-    alike = taste is None and error is None
+    alike = not of_judges and error is None
     return {"reliability": np.full_like(right, np.nan) if alike else right, "p_right": right}

@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 
+from voirdire.kinds.further_terms import ONE_FAMILY
 from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.tables.scores import Scores
 from voirdire.tables.words import count_in_words
@@ -38,7 +39,7 @@ def why_no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
     if not families or max(members.values()) < 2:
         return ""
     if len(members) < 2:
-        return "all judges are of one family, whose errors are then no other thing than what items are worth"
+        return ONE_FAMILY
     tastes = len(table.judges) if len(table.criteria) > 1 else 0
     if _is_large(table, len(table.criteria) + tastes + len(members)):
         return f"{count_in_words(len(table.judges), 'judges')} and {len(table.items):,} items would take many minutes"

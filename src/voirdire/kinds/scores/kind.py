@@ -12,7 +12,7 @@ from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Seen, answer_shares
 from voirdire.kinds.columns import to_records
-from voirdire.kinds.further_terms import attach_terms
+from voirdire.kinds.further_terms import ONE_FAMILY, attach_terms
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Packed, Results, TableChange
 from voirdire.kinds.over_time import score_series
@@ -49,7 +49,7 @@ from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.scale import MOST, falls_between_levels, scale_with_people
 from voirdire.kinds.scores.terms import (
     check_terms,
-    families_and_contexts,
+    families_terms,
     model_from_terms,
     why_spread_not_learned,
     with_learned_spread,
@@ -77,6 +77,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     page_words = page_words.SCORES
     words = "scores"
     refused = ("classes", "positive", "order")
+    predicts_families = False
     needs_contexts = (
         "contexts need a model with contexts, rating-contexts or rating-continuous-contexts, and a table in which "
         "items are scored in several; the model here is {model}"
@@ -114,43 +115,37 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
 
         ``rating-severity`` of large tables; ``rating-contexts`` where items recur in several contexts; ``rating-halo``
         where judges score items under several criteria; ``rating-families`` where families of judges are named, and a
-        sum of terms where items recur in contexts, too; ``rating-continuous``, ``rating-continuous-halo`` and
-        ``rating-continuous-contexts`` of scores that are not whole numbers, or of too many to be levels.
+        sum of terms where items recur in contexts, too, or scores are between levels; ``rating-continuous``,
+        ``rating-continuous-halo`` and ``rating-continuous-contexts`` of scores that are not whole numbers, or of too
+        many to be levels.
         """
         if request.criteria is not None and not request.asks_terms:
             return "rating-maple", "the table has scores, and criteria are weighed"
-        if falls_between_levels(table.score, request.levels):
+        why, between = "the table has scores", falls_between_levels(table.score, request.levels)
+        if between:
             whole = (table.score % 1 == 0).all()
-            of = f"of more than {MOST} different" if whole else "that are not whole"
-            why = f"the table has scores {of} numbers"
-            without = why_contexts_left_out(table, learns_noise=True)
-            if without is None:
-                return "rating-continuous-contexts", f"{why}, of the same items in several contexts"
-            if without:
-                why += f"; contexts are left out: {without}"
-            without = why_no_continuous_halo(table)
-            if without is None:
-                return "rating-continuous-halo", f"{why}, of the same items under several criteria"
-            return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
-        why = "the table has scores"
+            why += f" {f'of more than {MOST} different' if whole else 'that are not whole'} numbers"
         named = {} if request.families is None else read_families(request.families, table.judges)
-        alone, without = why_no_shared_errors(table, named), why_contexts_left_out(table)
-        if alone is None and without is None:
-            asked = replace(request, terms=parse_terms(families_and_contexts(table)))
-            return model_from_terms(
-                table, asked
-            ), f"{why} of families of judges, of the same items in several contexts"
-        why += " of families of judges" if alone is None else ""
+        alone = why_no_shared_errors(table, named)
+        without = why_contexts_left_out(table, learns_noise=between)
+        why += f"{',' if between else ''} of families of judges" if alone is None else ""
         why += f"; errors that families share are left out: {alone}" if alone else ""
-        if without is None:
-            return "rating-contexts", f"{why}, of the same items in several contexts"
+        why += ", of the same items in several contexts" if without is None else ""
         why += f"; contexts are left out: {without}" if without else ""
+        if alone is None and (between or without is None):
+            terms = parse_terms(families_terms(table, without is None))
+            return model_from_terms(table, replace(request, terms=terms)), why
+        if without is None:
+            return "rating-continuous-contexts" if between else "rating-contexts", why
         if alone is None:
             return "rating-families", why
-        without = why_no_halo(table)
+        without = why_no_continuous_halo(table) if between else why_no_halo(table)
         if without is None:
-            return "rating-halo", f"{why}, of the same items under several criteria"
+            name = "rating-continuous-halo" if between else "rating-halo"
+            return name, f"{why}, of the same items under several criteria"
         why = f"{why}; tastes are left out: {without}" if without else why
+        if between:
+            return "rating-continuous", why
         given = None if request.asks_terms else why_spread_given(table)
         if given is None:
             return "rating-learned", why
@@ -179,8 +174,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             how["families"] = read_families(request.families, table.judges)
             if len(set(how["families"].values())) == 1 < len(table.judges):
                 raise InputError(
-                    "families: all judges are of one family, whose errors are then no other thing than what items are "
-                    "worth; name judges of another, or take rating-severity or rating-halo"
+                    f"families: {ONE_FAMILY}; name judges of another, or take rating-severity or rating-halo"
                 )
         if model.context is None or why_no_contexts(table) is not None:
             check_context_scope(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -11,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation_check
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, has_family_terms, resolve_terms
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
@@ -31,6 +30,7 @@ from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
+from voirdire.tables.families import shared_families
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats, Ints
@@ -298,26 +298,8 @@ def row_codes(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -
 
 
 def uses_families(model: Model) -> bool:
-    """True if a model has a term of families of judges."""
-    return model.families is not None or any("family" in row.factors for row in model.terms)
-
-
-def shared_families(
-    families: Mapping[str, str], judges: Sequence[str]
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Code of each judge's family, -1 without others of it, empty where no family has two; and names of families.
-
-    Examples
-    --------
-    >>> shared_families({"a": "big", "b": "big", "c": "c"}, ("a", "b", "c"))
-    ((0, 0, -1), ('big',))
-    """
-    count = Counter(families.get(judge, judge) for judge in judges)
-    names = tuple(sorted(name for name, members in count.items() if members > 1))
-    if not names:
-        return (), ()
-    place = {name: code for code, name in enumerate(names)}
-    return tuple(place.get(families.get(judge, judge), -1) for judge in judges), names
+    """True if a model has errors that families share, or another term of families."""
+    return model.families is not None or has_family_terms(model)
 
 
 def _encode_people(people: PeopleTable[Scores], scale: Scale, form: Any, contexts: bool) -> dict[str, Any]:

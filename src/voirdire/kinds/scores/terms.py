@@ -17,8 +17,8 @@ from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.further_terms import model_with_terms, why_no_families
 from voirdire.kinds.request import Request
-from voirdire.kinds.scores.density import WITH_SPREADS
-from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
+from voirdire.kinds.scores.density import LOG_ODDS, WITH_SPREADS
+from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts, why_no_continuous_halo
 from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.scores.scale import falls_between_levels
 from voirdire.kinds.scores.score_counts import answers_per_cell, has_repeats
@@ -110,19 +110,23 @@ SECTIONS = {
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
 
 
-def families_and_contexts(table: Scores) -> str:
-    """The sum of terms of judges of families who score the same items in several contexts.
+def families_terms(table: Scores, contexts: bool) -> str:
+    """The sum of terms of scores by judges of families, with ``contexts`` where they can be told.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [(judge, item, context, 1) for judge in "ab" for item in "xy" for context in "pq"]
-    >>> families_and_contexts(read_scores(pd.DataFrame(rows, columns=["judge", "item", "context", "score"])))
+    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "context", "score"]))
+    >>> families_terms(table, True)
     'item + judge + item:context + judge:item + family:item'
+    >>> families_terms(table, False)
+    'item + judge + family:item'
     """
-    taste = "judge:item + " if can_learn_tastes(table, contexts=True) else ""
-    return f"item + judge + item:context + {taste}family:item"
+    tastes = can_learn_tastes(table, contexts) and (contexts or why_no_continuous_halo(table) is None)
+    terms = ["item", "judge", *["item:context"] * contexts, *["judge:item"] * tastes, "family:item"]
+    return " + ".join(terms)
 
 
 def model_from_terms(table: Scores, request: Request) -> Model:
@@ -157,7 +161,8 @@ def model_from_terms(table: Scores, request: Request) -> Model:
             untold["taste"] = "no judge scores an item twice"
     if falls_between_levels(table.score, request.levels):
         base = load_model(BASE_OF_NUMBERS)
-        del sections["families"]  # told by a term as of any other column
+        if SECTIONS["families"] in named:
+            base = _with_families_of_numbers(base)
     else:
         base = load_model(WITH_FAMILIES if SECTIONS["families"] in named else BASE)
     if base.context is None:
@@ -165,6 +170,16 @@ def model_from_terms(table: Scores, request: Request) -> Model:
         base = replace(base, context=load_model(BASE).context, equation=equation)
     base = replace(base, taste=base.taste if "taste" in sections else None)
     return model_with_terms(base, rows, sections, ALWAYS, untold)
+
+
+def _with_families_of_numbers(base: Model) -> Model:
+    """A model of scores between levels with errors that families share, as large as those of levels are."""
+    families = load_model(WITH_FAMILIES).families
+    assert families is not None  # in that file
+    rate = families.numbers["rate"] / LOG_ODDS
+    families = replace(families, prior=(("rate", rate),))
+    said = f"mu has u_f(k),i more, u_f ~ Normal(0, s_f), s_f ~ Exponential({rate:g}), of families of two judges or more"
+    return replace(base, families=families, equation=f"{base.equation.rstrip()}\n{said}")
 
 
 def check_terms(model: Model) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
@@ -31,14 +32,15 @@ from voirdire.kinds.votes.problem import (
     votes_per_judge_context,
 )
 from voirdire.kinds.votes.results import judge_values, vote_calibration, win_shares
-from voirdire.kinds.votes.terms import model_from_terms, uses_families, with_terms
+from voirdire.kinds.votes.terms import families_terms, model_from_terms, with_terms
 from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
+from voirdire.model.term_rows import parse_terms
 from voirdire.tables.counts import Votes
 from voirdire.tables.graph import constant_item_note, fixed_order_rule
 from voirdire.tables.joined import joined_table
-from voirdire.tables.votes import read_votes
+from voirdire.tables.votes import VoteRows, read_votes
 from voirdire.typing import Bools
 
 ALONE = "bradley-terry"  # of one judge, whose place and preference cannot be told apart
@@ -80,7 +82,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     item_questions = staticmethod(predict_comparisons)
     time_series = staticmethod(vote_series)
 
-    def default_model(self, table: Votes, request: Request) -> tuple[str, str]:
+    def default_model(self, table: Votes, request: Request) -> tuple[str | Model, str]:
         """``learned-crowd-bt-position``, or ``maple-tastes`` where there are several criteria.
 
         ``crowd-bt-contexts`` and ``maple-contexts`` where items meet in several contexts. ``crowd-bt-position`` and
@@ -88,7 +90,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ...) where the order shown is unknown,
         or one item is always in one place. Of one judge alone, whose place and preference cannot be told apart (also
         where all pairs are in one fixed order), ``bradley-terry``: nothing says how reliable it is, and how far items
-        are apart, which its reliability would be confounded with, is given.
+        are apart, which its reliability would be confounded with, is given. With families of judges a sum of the same
+        terms and of what each family makes of an item.
         """
         table = set_order_known(table, request)
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
@@ -107,6 +110,9 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         without = why_contexts_left_out(table)
         if without is None:
             without = _reason_without_contexts(table, request)
+        if not always and (terms := families_terms(table, request, without is None)):
+            asked = replace(request, terms=parse_terms(terms))
+            return model_from_terms(table, asked), f"{why} and its judges are of families"
         if without is None:
             return f"{unordered}{name}-contexts", f"{why} and items meet in several contexts"
         why += f"; contexts are left out: {without}" if without else ""
@@ -205,11 +211,16 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
         details = problem.votes.details
-        if problem.added.terms or (details is not None and details.told):
+        if details is not None and details.told:
             raise InputError(
-                "a fit with further terms, groups or degrees takes no new votes alone; fit old and new ones together"
+                "a fit with groups or degrees takes no new votes alone; fit old and new ones together"
             )
         return super().join(problem, new)
+
+    def with_families_of(self, problem: VotesProblem, table: Votes) -> Votes:
+        """As in :class:`.TermsKind`, vote by vote."""
+        rows: Any = super().with_families_of(problem, VoteRows(table))
+        return rows.votes  # type: ignore[no-any-return]
 
     def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], given: object) -> Votes:
         """Old and new votes on criteria."""
@@ -239,14 +250,6 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         """See :func:`.votes.answers.score_held_out`."""
         table, model, _ = with_terms(table, model, request)
         return evaluate_held_out(model, table, here)
-
-    def can_weigh_answers(self, problem: VotesProblem) -> bool:
-        """True if the model is one of single votes, and does not know by itself what families of judges share."""
-        return super().can_weigh_answers(problem) and not uses_families(problem.model)
-
-    def uses_families(self, problem: VotesProblem) -> bool:
-        """True if the model has a term of families."""
-        return uses_families(problem.model)
 
     def pack(self, problem: VotesProblem) -> Packed:
         """Votes, votes on criteria and anchors, with what one answer of each judge counts for."""

@@ -7,10 +7,11 @@ import numpy as np
 from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.target_predictions import ItemQuestions, Predicted, known_contexts, refuse_contexts
 from voirdire.kinds.unseen import predictive_draws
 from voirdire.kinds.votes.chances import AskedPairs, cell_probabilities
-from voirdire.kinds.votes.contexts import by_context
+from voirdire.kinds.votes.contexts import by_context, split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
@@ -44,6 +45,9 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     """
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
     votes = _recode_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
+    if FAMILY in problem.added.levels:
+        votes = split_by_terms(votes, contexts=False)
+        votes = votes.with_codes(codes={FAMILY: problem.family_of_judges[votes.judge]})
     asked = _codes_of_pairs(problem, votes)
     draws = predictive_draws(posterior, _codes_of_pairs(problem, problem.votes), asked)
     if len(draws) == 1 and problem.density.contexts and (asked["context"] < 0).any():
@@ -67,6 +71,7 @@ def _codes_of_pairs(problem: VotesProblem, votes: Votes) -> dict[str, Ints]:
     pairs = AskedPairs.of_cells(problem.model, votes)
     codes = {"judge": pairs.judge, "criterion": pairs.criterion}
     codes["context"] = pairs.judge * 0 - 1 if pairs.context is None else pairs.context
+    codes[FAMILY] = problem.family_of_judges[pairs.judge]
     return {name: np.tile(code, 2) for name, code in codes.items()} | {
         "item": np.concatenate([pairs.first, pairs.second])
     }

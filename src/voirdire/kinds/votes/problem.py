@@ -10,7 +10,13 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation_check
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_terms_vary, resolve_terms
+from voirdire.kinds.further_terms import (
+    NOTHING_ADDED,
+    Resolved,
+    check_terms_vary,
+    family_of_judges,
+    resolve_terms,
+)
 from voirdire.kinds.votes.contexts import (
     ContextVotes,
     cell_contexts,
@@ -68,6 +74,11 @@ class VotesProblem(Problem):
         added = {name: list(names) for name, names in self.added.levels.items()}
         contexts = {"context": list(self.votes.contexts)} if self.density.contexts else {}
         return added | super().coords | contexts
+
+    @property
+    def family_of_judges(self) -> Ints:
+        """Code of each judge's family, shape (judges,); -1 of none, or where the model has no term of families."""
+        return family_of_judges(self.added, VoteRows(self.coded_votes).judge, len(self.judges))
 
     @property
     def covariates(self) -> tuple[str, ...]:

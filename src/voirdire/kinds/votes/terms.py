@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import FAMILY, attach_terms, model_with_terms
+from voirdire.kinds.further_terms import attach_terms, model_with_terms, why_no_families
 from voirdire.kinds.request import Request
+from voirdire.kinds.votes.contexts import why_spreads_given
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import NormalStrength
 from voirdire.tables.counts import Votes
@@ -79,6 +80,24 @@ def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Mod
     return rows.votes, model, notes
 
 
-def uses_families(model: Model) -> bool:
-    """True if a model has a term of families of judges."""
-    return any(FAMILY in row.factors for row in model.terms)
+def families_terms(table: Votes, request: Request, contexts: bool) -> str | None:
+    """The sum of terms of votes by judges of families, with ``contexts`` where they can be told; None for no such sum.
+
+    Beside people's answers, or effects of own families, answers of a family count for less instead.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> votes = pd.DataFrame({"judge": list("abc"), "first": "x", "second": "y", "winner": "x"})
+    >>> families_terms(read_votes(votes), Request(families={"a": "f", "b": "f"}), False)
+    'item + family:item'
+    >>> families_terms(read_votes(votes), Request(families={"a": "f"}), False)
+    """
+    beside = (request.anchors, request.item_families, request.by, request.criteria)
+    if any(one is not None for one in beside) or not table.has_rows:
+        return None
+    if why_no_families(table, request) is not None or why_spreads_given(table, 0, len(table.counts)):
+        return None
+    tastes = contexts or len(table.criteria) > 1
+    return " + ".join(["item", *["item:context"] * contexts, *["judge:item"] * tastes, "family:item"])

@@ -1,0 +1,156 @@
+"""Votes, rankings, and scores between levels, of families of judges that share what they make of an item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire import InputError
+
+FAMILIES = {"j0": "f", "j1": "f", "j2": "f", "j3": "f", "j4": "g", "j5": "g"}
+KINDS = ("rankings", "scores", "votes")
+ITEMS = [f"i{n:02d}" for n in range(15)]
+COLUMNS = {"rankings": ["item", "rank"], "scores": ["item", "score"], "votes": ["first", "second", "winner"]}
+
+
+def panel(kind: str, seed: int, contexts: int, shared: float = 0.8) -> tuple[pd.DataFrame, pd.Series]:
+    """Answers of eight judges about 15 items, in log-odds or parts of a scale, and what items are worth (uniform)."""
+    rng = np.random.default_rng(seed)
+    unit = 0.12 if kind == "scores" else 1.0
+    worth = rng.uniform(-1.5, 1.5, 15) * unit
+    error = {family: rng.normal(size=15) * shared * unit for family in ("f", "g")}
+    rows: list[tuple[Any, ...]] = []
+    for context in range(contexts):
+        here = rng.normal(size=15) * 0.4 * unit * (contexts > 1)
+        for k in range(8):
+            seen = worth + here + error.get(FAMILIES.get(f"j{k}", ""), np.zeros(15))
+            about = (f"j{k}", f"c{context}")
+            if kind == "rankings":
+                rank = np.argsort(np.argsort(-(seen + rng.gumbel(size=15)))) + 1
+                rows += [(*about, item, one) for item, one in zip(ITEMS, rank.tolist(), strict=True)]
+            elif kind == "scores":
+                score = np.clip(0.5 + seen + 0.1 * rng.normal(size=15), 0, 1).round(3)
+                rows += [(*about, item, one) for item, one in zip(ITEMS, score.tolist(), strict=True)]
+            else:
+                for _ in range(40):
+                    one, other = rng.choice(15, 2, replace=False)
+                    won = one if seen[one] - seen[other] + rng.logistic() > 0 else other
+                    rows.append((*about, ITEMS[one], ITEMS[other], ITEMS[won]))
+    table = pd.DataFrame(rows, columns=["judge", "context", *COLUMNS[kind]])
+    truth = pd.Series(worth - worth.mean(), index=ITEMS)
+    return (table if contexts > 1 else table.drop(columns="context")), truth
+
+
+def fitted(kind: str, table: pd.DataFrame, **how: Any) -> Any:
+    scale = {"levels": [0, 1]} if kind == "scores" else {}
+    return voirdire.fit(table, method="laplace", **scale, **how)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def case(request: pytest.FixtureRequest) -> tuple[str, pd.DataFrame, Any]:
+    table, _ = panel(request.param, 1, 4)
+    return request.param, table, fitted(request.param, table, families=FAMILIES)
+
+
+def test_the_default_has_what_families_share(case: tuple[str, pd.DataFrame, Any], tmp_path: Path) -> None:
+    _, _, fit = case
+    assert fit.model.name.endswith("judge:item + family:item")
+    assert any("of families" in note for note in fit.notes)
+    assert not any("counts for" in note for note in fit.notes)
+    assert any(name.startswith("family:") for name in fit.spreads()["name"])
+    again = voirdire.load(fit.save(tmp_path / "run"))
+    pd.testing.assert_frame_equal(again.ranking(), fit.ranking())
+    pd.testing.assert_frame_equal(again.judges(), fit.judges())
+
+
+def test_predictions_know_what_the_family_of_a_judge_sees(case: tuple[str, pd.DataFrame, Any]) -> None:
+    kind, table, fit = case
+    name = {"rankings": "expected_rank", "scores": "expected", "votes": "p_first"}[kind]
+    about = {"rankings": ["item"], "scores": ["item"], "votes": ["first", "second"]}[kind]
+    asked = table[(table["context"] == "c0") & (table["judge"] == "j0")]
+    found = {
+        judge: fit.predict(asked.assign(judge=judge)).set_index(about)[name] for judge in ("j0", "j3", "j7")
+    }
+    alike = pd.DataFrame(found).corr()
+    assert alike.loc["j0", "j3"] > alike.loc["j0", "j7"] + 0.05
+
+
+def test_more_answers_are_of_the_same_families(case: tuple[str, pd.DataFrame, Any]) -> None:
+    kind, table, fit = case
+    new = table[table["context"].isin(["c0"]) & table["judge"].isin(["j0", "j7"])].assign(context="c9")
+    both = fit.update(pd.concat([new, new[new["judge"] == "j7"].assign(judge="late")]))
+    whole = fitted(
+        kind, pd.concat([table, new, new[new["judge"] == "j7"].assign(judge="late")]), families=FAMILIES
+    )
+    assert both.model.name == whole.model.name
+    theirs, ours = (fit.ranking().set_index("item")["score"] for fit in (whole, both))
+    assert np.abs(theirs - ours.loc[theirs.index]).max() < 0.1 * theirs.std()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("contexts", [1, 4])
+def test_intervals_hold_what_items_are_worth(kind: str, contexts: int) -> None:
+    """12 tables; answers that count for less than independent ones held .65 to .84 of scores and votes."""
+    held, errors = [], np.zeros((12, 2))
+    for seed in range(12):
+        table, truth = panel(kind, seed, contexts)
+        for way, families in enumerate((FAMILIES, {})):
+            found = fitted(kind, table, families=families).ranking().set_index("item").loc[truth.index]
+            points = found[["score", "low", "high"]] - found["score"].mean()
+            errors[seed, way] = np.sqrt(((points["score"] - truth) ** 2).mean())
+            if families:
+                held.append(((points["low"] <= truth) & (truth <= points["high"])).mean())
+    error = np.std(held, ddof=1) / np.sqrt(len(held))
+    assert 0.87 - error < np.mean(held) < 0.95
+    assert errors[:, 0].mean() < errors[:, 1].mean()
+
+
+def test_right_judges_are_those_of_no_family_that_errs() -> None:
+    table, _ = panel("rankings", 2, 4, shared=2.0)
+    right = fitted("rankings", table, families=FAMILIES).judges().set_index("judge")["p_right"]
+    assert right[list(FAMILIES)].max() < right.drop(list(FAMILIES)).min()
+
+
+def test_families_that_rankings_say_nothing_of() -> None:
+    table, _ = panel("rankings", 3, 1)
+    alone = fitted("rankings", table, families={"j0": "f"})
+    assert alone.model.name == "plackett-luce"
+    with pytest.raises(InputError, match="all judges are of one family"):
+        fitted("rankings", table, families=dict.fromkeys(table["judge"], "f"))
+    with pytest.raises(InputError, match="plackett-luce has no term of them; name no model"):
+        fitted("rankings", table, families=FAMILIES, model="plackett-luce")
+
+
+@pytest.mark.parametrize("method", ["laplace", "map"])
+def test_rankings_in_contexts_that_a_fit_does_not_know(method: str) -> None:
+    table, _ = panel("rankings", 4, 6, shared=0.0)
+    fit = voirdire.fit(table, method=method)
+    asked = table[(table["judge"] == "j7") & (table["context"] == "c0")]
+    known = fit.predict(asked)
+    anywhere = fit.predict(asked.drop(columns="context"))
+    with pytest.warns(UserWarning, match="no context 'new': taken as any context"):
+        new = fit.predict(asked.assign(context="new"))
+    pd.testing.assert_frame_equal(new, anywhere)
+    assert np.ptp(anywhere["expected_rank"]) < np.ptp(known["expected_rank"])
+    assert abs(anywhere["p_first"].sum() - 1.0) < 1e-9
+
+
+def test_a_new_context_is_integrated_over() -> None:
+    table, _ = panel("rankings", 5, 6, shared=0.0)
+    fit = voirdire.fit(table, method="laplace")
+    asked = table[(table["judge"] == "j7") & (table["context"] == "c0")].drop(columns="context")
+    values, rng = fit.posterior.values, np.random.default_rng(1)
+    judge, item = fit.problem.judges.index("j7"), [fit.problem.items.index(one) for one in asked["item"]]
+    eta = values["strength"][:, 0, item] + values["taste"][:, judge][:, item]
+    eta = np.repeat(eta, 5, axis=0) + np.repeat(np.exp(values["log_context_spread"]), 5)[
+        :, None
+    ] * rng.standard_normal((5 * len(eta), 15))
+    weight = np.exp(eta)
+    by_hand = (weight / weight.sum(axis=1, keepdims=True)).mean(axis=0)
+    np.testing.assert_allclose(fit.predict(asked)["p_first"], by_hand, atol=0.02)

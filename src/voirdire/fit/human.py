@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from voirdire.typing import Floats
 
 MOST = 600  # items about which people's answers say how far a panel is from people
 LEAST = 3  # anchors from which methods are compared
-CLEAR = 2.0  # standard errors by which a method must predict better than the default; of people alone none
+CLEAR = 2.0  # standard errors by which a method must predict better than the default; people alone by none,
+BEYOND_ALONE = 1.0  # and other methods, where people alone do, better than these
 
 
 def infer_with_human(
@@ -146,7 +147,7 @@ def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, tuple
     rows, losses = [], {}
     for name, left_out in found.items():
         loss = -np.log(np.clip(left_out.p, 1e-12, 1.0))
-        losses[name] = np.append(loss, _loss_if_wrong(left_out.doubt))
+        losses[name] = Losses(loss, _loss_if_wrong(left_out.doubt))
         rows.append(
             {
                 "method": name,
@@ -164,25 +165,38 @@ def _loss_if_wrong(doubt: Floats) -> float:
     return float(np.mean(-np.log(np.clip(doubt, 1e-12, 1.0)))) if len(doubt) else 0.0
 
 
-def _best_method(losses: dict[str, Floats], default: str) -> str:
+class Losses(NamedTuple):
+    """Log losses of anchors left out, shape (anchors,), and of one more, imagined, that a method gets wrong."""
+
+    each: Floats
+    if_wrong: float
+
+    def gain(self, other: Losses) -> tuple[float, float]:
+        """How much lower these are than others' on average, with the imagined anchor, and the noise of that."""
+        gain = other.each - self.each
+        mean = float(gain.sum() + other.if_wrong - self.if_wrong) / (len(gain) + 1)
+        return mean, float(gain.std(ddof=1)) / math.sqrt(len(gain))
+
+
+def _best_method(losses: dict[str, Losses], default: str) -> str:
     """The default method, unless another's log loss is lower by more than twice the noise of the difference.
 
-    People's answers alone need only have the lower one, of the anchors that there are: they take nothing from judges,
-    who have to show that they help.
+    People's answers alone take the place of the default where they have the lower loss of the anchors that there are:
+    they take nothing from judges, who have to show that they help. They do where a method predicts better than people
+    alone by more than the noise.
 
     The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
     whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
-    imagined anchor that it gets wrong (as the rule of succession counts one failure more), the last of ``losses``.
+    imagined anchor that it gets wrong (as the rule of succession counts one failure more), which is no noise.
     """
-    base = losses[default]
-    if len(base) < LEAST + 1:
+    if len(losses[default].each) < LEAST:
         return default
-    best, lead = default, 0.0
-    for name, loss in losses.items():
-        gain = base - loss
-        noise = float(gain.std(ddof=1)) / np.sqrt(len(gain))
-        if name == ALONE:
-            gain, noise = gain[:-1], 0.0
-        if gain.mean() > max(lead, CLEAR * noise):
-            best, lead = name, float(gain.mean())
+    alone = losses.get(ALONE)
+    best = default if alone is None or alone.each.mean() >= losses[default].each.mean() else ALONE
+    base, lead = losses[best], 0.0
+    clear = CLEAR if best == default else BEYOND_ALONE
+    for name in (name for name in losses if name != ALONE):
+        gain, noise = losses[name].gain(base)
+        if gain > max(lead, clear * noise):
+            best, lead = name, gain
     return best

@@ -13,10 +13,11 @@ from scipy.special import expit, log_expit
 import voirdire
 from voirdire.agreement import concordance_index
 from voirdire.errors import InputError
-from voirdire.fit.human import _best_method, _loss_if_wrong
+from voirdire.fit.human import Losses, _best_method, _loss_if_wrong
 from voirdire.infer import engine
 from voirdire.infer.pymc_model import pymc_model, value_point
 from voirdire.kinds import encode_votes, read_anchors
+from voirdire.kinds.human import ALONE
 from voirdire.kinds.votes.human import HumanVotes
 from voirdire.model import load_model
 from voirdire.simulate import Accuracy, OneCoin, simulate_votes
@@ -278,21 +279,42 @@ def test_anchors_on_pairs_that_nobody_saw() -> None:
 
 def test_the_default_gives_way_to_what_is_clearly_better() -> None:
     """Paired differences of log loss: twice their standard error decides, not the lower mean."""
-    base = np.append(np.full(10, 0.5), 1.0)  # the last anchor is the imagined one
-    noise = np.append(np.tile([-0.3, 0.3], 5), 0.0)
-    assert _best_method({"joint": base, "cut": base - 0.1 + noise}, "joint") == "joint"
-    assert _best_method({"joint": base, "cut": base - 0.1 + 0.1 * noise}, "joint") == "cut"
-    assert _best_method({"joint": base[:3], "cut": base[:3] - 0.4}, "joint") == "joint"
+    base, noise = np.full(10, 0.5), np.tile([-0.3, 0.3], 5)
+
+    def chosen(gain: np.ndarray, if_wrong: float = 1.0, count: int = 10) -> str:
+        losses = {"joint": Losses(base[:count], 1.0), "cut": Losses((base - gain)[:count], if_wrong)}
+        return _best_method(losses, "joint")
+
+    assert chosen(0.1 + noise) == "joint"
+    assert chosen(0.1 + 0.1 * noise) == "cut"
+    assert (
+        chosen(0.1 + 0.1 * noise, if_wrong=2.1) == "joint"
+    )  # that one error more would cost what was gained
+    assert chosen(np.full(10, 0.4), count=2) == "joint"
+
+
+def test_one_imagined_failure_is_no_noise() -> None:
+    """Seven right anchors that the default cannot predict decide, however sure the other method is."""
+    losses = {"joint": Losses(np.full(7, 0.77), 0.77), "cut": Losses(np.full(7, 0.04), 3.3)}
+    assert _best_method(losses, "joint") == "cut"
+
+
+@pytest.mark.parametrize(("cut", "chosen"), [(0.2, "cut"), (0.45, ALONE)])
+def test_judges_help_where_they_predict_clearly_better_than_people_alone(cut: float, chosen: str) -> None:
+    losses = {
+        name: Losses(np.full(12, loss), 2.0) for name, loss in (("joint", 0.8), ("cut", cut), (ALONE, 0.4))
+    }
+    assert _best_method(losses, "joint") == chosen
 
 
 def test_an_overconfident_method_is_charged_for_what_luck_hides() -> None:
     """Ten of ten right at 0.999 against 0.85: plain log loss prefers the former, the imagined failure does not."""
     sure, modest = np.full(10, 0.999), np.full(10, 0.85)
     losses = {
-        name: np.append(-np.log(p), _loss_if_wrong(1.0 - p))
+        name: Losses(-np.log(p), _loss_if_wrong(1.0 - p))
         for name, p in (("stacking", modest), ("lucky", sure))
     }
-    assert losses["lucky"][:10].mean() < losses["stacking"][:10].mean()
+    assert losses["lucky"].each.mean() < losses["stacking"].each.mean()
     assert _best_method(losses, "stacking") == "stacking"
     assert _loss_if_wrong(np.array([0.1, 0.1])) == pytest.approx(np.log(10))
 
@@ -309,3 +331,27 @@ def test_shares_of_votes_may_answer_pairs_that_nothing_links() -> None:
     shares = {pair["first"]: pair["p_first"] for pair in human.pairs("majority", fitted.posterior)}
     assert shares == pytest.approx({name: (won[name] + 1) / 5 for name in shares})
     assert fitted.anchor_methods().set_index("method").loc[fitted.anchored.chosen, "used"] == "pairs"
+
+
+def test_right_anchors_turn_a_panel_most_of_which_is_nearly_always_wrong() -> None:
+    """Five of seven judges prefer the worse item in 94%: nine anchors are enough (joint keeps the order reversed)."""
+    rng = np.random.default_rng(4)
+    items = [f"m{n}" for n in range(8)]
+    pairs = [(a, b) for a in range(8) for b in range(a)]
+    votes = pd.DataFrame(
+        [
+            (f"j{k}", items[a], items[b], items[max(a, b) if rng.random() < right else min(a, b)])
+            for k, right in enumerate([0.06] * 5 + [0.9] * 2)
+            for a, b in pairs
+        ],
+        columns=["judge", "first", "second", "winner"],
+    )
+    asked = [pairs[one] for one in rng.choice(len(pairs), 9, replace=False)]
+    anchors = pd.DataFrame(
+        [(items[a], items[b], items[max(a, b)]) for a, b in asked], columns=["first", "second", "winner"]
+    )
+    fit = voirdire.fit(votes, anchors=anchors, method="laplace")
+    assert fit.anchored is not None
+    assert fit.anchored.chosen == "cut"
+    order = fit.ranking().set_index("item")["score"].loc[items]
+    assert np.corrcoef(order, np.arange(8))[0, 1] > 0.9

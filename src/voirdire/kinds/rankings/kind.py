@@ -87,7 +87,9 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         if families is None:
             told = ["item:context"] * (contexts is None) + ["judge:item"] * (tastes is None)
             asked = replace(request, terms=parse_terms(" + ".join(["item", *told, "family:item"])))
-            return self.model_of_terms(table, asked), "the table has rankings by judges of families"
+            untold = (("contexts", contexts), ("tastes", tastes))
+            left = [f"{what} are left out: {reason}" for what, reason in untold if reason]
+            return self.model_of_terms(table, asked), "; ".join(["judges of families rank items", *left])
         if tastes is None:
             also = ", some of them in several contexts" if contexts is None else ""
             return "plackett-luce-tastes", f"judges rank items several times{also}"

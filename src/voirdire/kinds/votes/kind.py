@@ -110,12 +110,14 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         without = why_contexts_left_out(table)
         if without is None:
             without = _reason_without_contexts(table, request)
+        in_contexts = f"{why} and items meet in several contexts" if without is None else why
+        in_contexts += f"; contexts are left out: {without}" if without else ""
         if not always and (terms := families_terms(table, request, without is None)):
             asked = replace(request, terms=parse_terms(terms))
-            return model_from_terms(table, asked), f"{why} and its judges are of families"
+            return model_from_terms(table, asked), f"{in_contexts}; its judges are of families"
         if without is None:
-            return f"{unordered}{name}-contexts", f"{why} and items meet in several contexts"
-        why += f"; contexts are left out: {without}" if without else ""
+            return f"{unordered}{name}-contexts", in_contexts
+        why = in_contexts
         if alone and unordered:
             return ALONE, f"{why}{AND_ALONE}"
         if alone and (fixed := fixed_order_rule(table)):

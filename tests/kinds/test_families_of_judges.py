@@ -92,6 +92,22 @@ def test_more_answers_are_of_the_same_families(case: tuple[str, pd.DataFrame, An
     assert np.abs(theirs - ours.loc[theirs.index]).max() < 0.1 * theirs.std()
 
 
+PLAIN = {
+    "rankings": "plackett-luce-tastes",
+    "scores": "rating-continuous-contexts",
+    "votes": "crowd-bt-contexts",
+}
+
+
+@pytest.mark.slow
+def test_answers_left_out_are_predicted_better(case: tuple[str, pd.DataFrame, Any]) -> None:
+    kind, table, fit = case
+    how: dict[str, Any] = {"levels": [0, 1]} if kind == "scores" else {}
+    found = voirdire.cross_validate(table, [fit.model, PLAIN[kind]], folds=3, families=FAMILIES, **how)
+    assert found["model"].tolist() == [fit.model.name, PLAIN[kind]]
+    assert found["difference"][1] > 2 * found["difference_se"][1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("contexts", [1, 4])

@@ -34,6 +34,7 @@ def cross_validate(
     levels: Sequence[object] | None = None,
     classes: Sequence[object] | None = None,
     covariates: object = None,
+    families: object = None,
     jobs: int | None = 1,
     client: object = None,
 ) -> pd.DataFrame:
@@ -51,9 +52,9 @@ def cross_validate(
         What :func:`voirdire.fit` takes. Of votes and scores, votes are held out, and predicted from the other votes and
         all scores; models of votes alone can be compared, which see no score.
     models : sequence of str, path or Model, optional
-        Without them all that apply: those of the table's kind that predict single answers on a scale like the
-        default's, with contexts where the default has them. That may take minutes. What refused the table is told in
-        ``attrs["left_out"]`` of the result, by model.
+        Without them all that apply: the default, and those of the table's kind that predict single answers on a scale
+        like the default's, with contexts where the default has them. That may take minutes. What refused the table is
+        told in ``attrs["left_out"]`` of the result, by model.
     by : sequence of str, optional
         What makes a group. Of votes "vote" (each its own), "pair" (the unordered pair of items; the default),
         "context" (with the pair the default where no models are named and the default model has contexts),
@@ -67,6 +68,8 @@ def cross_validate(
         As of :func:`voirdire.fit`.
     covariates : path, dataframe, or names, optional
         As of :func:`voirdire.fit`: votes are predicted with them, by the models that take them.
+    families : mapping, path or dataframe, optional
+        As of :func:`voirdire.fit`: for models with what families share. Other models take judges as independent.
     jobs : int or None
         Processes, by joblib, which share folds and models. None leaves it to an active ``joblib.parallel_config``.
     client : distributed.Client or str, optional
@@ -96,7 +99,7 @@ def cross_validate(
     >>> cross_validate(table, ["bradley-terry", "crowd-bt"], folds=2)["votes"].tolist()
     [20, 20]
     """
-    request = Request(levels=levels, classes=classes, covariates=covariates)
+    request = Request(levels=levels, classes=classes, covariates=covariates, families=families)
     of_models = tuple(row for model in models or () for row in load_model(model).terms)
     table = read_answers(votes, levels, rows=True, keep=replace(request, terms=of_models).columns)
     kind = KINDS[table.data]
@@ -162,11 +165,11 @@ def _evaluate_fold(
 
 def _candidate_models(
     kind: Kind[Any, Any], table: Any, request: Request
-) -> tuple[list[str], tuple[str, ...]]:
+) -> tuple[list[str | Model], tuple[str, ...]]:
     """Models to compare where none is named, and the units of their groups."""
     default = load_model(kind.default_model(table, request)[0])
     units = table.question if default.context is None else (*table.question, "context")
-    names = [
+    names: list[str | Model] = [
         name
         for name in model_names()
         if kind.predicts_answers(model := load_model(name))
@@ -175,7 +178,7 @@ def _candidate_models(
         and (model.context is None or default.context is not None)
         and default.criteria in (model.criteria, "separate")
     ]
-    return names, units
+    return ([] if default.name in names else [default]) + names, units
 
 
 def _group_codes(table: Any, by: Sequence[str] | None) -> Ints:

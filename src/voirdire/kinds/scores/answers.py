@@ -36,7 +36,13 @@ DENSITY_DRAWS = (
 )
 
 
-def score_held_out(model: Model, table: Scores, here: Bools, levels: Sequence[object] | None = None) -> Seen:
+def score_held_out(
+    model: Model,
+    table: Scores,
+    here: Bools,
+    levels: Sequence[object] | None = None,
+    families: dict[str, str] | None = None,
+) -> Seen:
     """Log probability of some scores, of a fit that has not seen them, and whether each was the most probable.
 
     On a continuous scale no score is the most probable: NaN.
@@ -49,9 +55,10 @@ def score_held_out(model: Model, table: Scores, here: Bools, levels: Sequence[ob
     form = score_form_module(model)
     if form not in (ordinal, continuous):
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
-    whole = encode_scores(model, table, levels=levels)
+    whole = encode_scores(model, table, levels=levels, families=families)
     names = whole.codes(table)
     how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
+    how["families"] = families
     how["contexts"] = whole.density.contexts > 0
     seen = encode_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
     every = _prediction_values(seen)

@@ -297,7 +297,8 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         table, model, _ = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
             check_terms(model)
-        return score_held_out(model, table, here, request.levels)
+        families = None if request.families is None else read_families(request.families, table.judges)
+        return score_held_out(model, table, here, request.levels, families)
 
     def pack(self, problem: ScoresProblem) -> Packed:
         """Scores, scale, votes on criteria or their weights, human scores, what a judge's answers count for."""

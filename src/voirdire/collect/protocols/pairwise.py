@@ -10,11 +10,11 @@ allows it. Output: ``votes``. With K judges, N texts and one order there are K N
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Ask, Calls, Item, Question, Row, Setting, missing_row
+from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_row
 from voirdire.collect.protocols.pairing import (
     OUTCOMES,
     PairOptions,
@@ -24,13 +24,7 @@ from voirdire.collect.protocols.pairing import (
     order_pairs,
     pair_problems,
 )
-from voirdire.collect.protocols.roles import (
-    choice_schema,
-    count_calls,
-    judges_for_role,
-    record_schema,
-    unknown_judges,
-)
+from voirdire.collect.protocols.roles import PanelProtocol, answer_schema
 
 #: What the two texts are called when shown, and the answer that neither is better.
 ANSWERS = ("Text 1", "Text 2", "tie")
@@ -42,11 +36,11 @@ async def compare_pairs(
     setting: Setting,
     ask: Ask,
     judge: str,
-    *,
     template: str,
     variables: Mapping[str, Any],
-    criterion: str | None,
-    ties: bool,
+    *,
+    criterion: str | None = None,
+    ties: bool = False,
 ) -> list[Row]:
     """Ask one judge about all pairs of a design, by one criterion or as wholes.
 
@@ -72,40 +66,34 @@ async def compare_pairs(
 
     Examples
     --------
-    >>> import asyncio
-    >>> from voirdire.collect.protocol import Answer
+    >>> from voirdire.collect.protocol import Answer, Item
     >>> async def ask(question):
     ...     return Answer({"winner": "Text 2"})
     >>> setting = Setting((), (Item("a", "x"), Item("b", "y")), PairOptions(order="fixed"))
-    >>> shown = dict(template="pairwise/compare", variables={}, criterion=None, ties=False)
-    >>> [row.values["winner"] for row in asyncio.run(compare_pairs(setting, ask, "ann", **shown))]
-    ['second']
+    >>> (vote,) = asyncio.run(compare_pairs(setting, ask, "ann", "pairwise/compare", {}))
+    >>> vote.values["winner"]
+    'second'
     """
-    options: PairOptions = setting.options
     own = {} if criterion is None else {"criterion": criterion}
-    schema = record_schema(winner=choice_schema(ANSWERS if ties else ANSWERS[:2]))
-
-    def compare_once(first: Item, second: Item, run: int) -> Awaitable[Row]:
-        shown = {
-            **variables,
-            "source": first.source if first.source == second.source else None,
-            "context": first.context,
-            "first": first.text,
-            "second": second.text,
-            "first_source": first.source,
-            "second_source": second.source,
-        }
-        context = {} if first.context is None else {"context": first.context}
-        values = {"judge": judge, "first": first.id, "second": second.id, **own, **context, "run": run}
-        key = (COMPARE, criterion or "", first.id, second.id, run)
-        return ask_vote(ask, Question(judge, template, shown, key, schema), "votes", values)
-
-    questions = []
+    schema = answer_schema(winner=ANSWERS if ties else ANSWERS[:2])
+    votes = []
     for context, items in items_by_context(setting.items).items():
-        pairs = draw_pairs(options, items, setting.seed)
-        for pair in order_pairs(options, pairs, setting.seed, judge, criterion or "", context or ""):
-            questions.append(compare_once(items[pair.first], items[pair.second], pair.run))
-    return list(await asyncio.gather(*questions))
+        pairs = draw_pairs(setting, items)
+        place = {} if context is None else {"context": context}
+        for first, second, run in order_pairs(setting, pairs, judge, criterion or "", context or ""):
+            shown = {
+                **variables,
+                "source": first.source if first.source == second.source else None,
+                "context": context,
+                "first": first.text,
+                "second": second.text,
+                "first_source": first.source,
+                "second_source": second.source,
+            }
+            values = {"judge": judge, "first": first.id, "second": second.id, **own, **place, "run": run}
+            key = (COMPARE, criterion or "", first.id, second.id, run)
+            votes.append(ask_vote(ask, Question(judge, template, shown, key, schema), "votes", values))
+    return list(await asyncio.gather(*votes))
 
 
 async def ask_vote(
@@ -121,12 +109,12 @@ async def ask_vote(
     The winner is told by the place among the choices of the answer's field; ``kept`` are further fields of the answer
     that the row has.
     """
-    answer = await ask(question)
-    if answer.content is None:
-        return missing_row(question.key, answer, table=table, **columns)
     choices = (question.schema or {})["properties"][field]["enum"]
-    more = {name: answer.content[name] for name in kept}
-    return Row(table, {**columns, "winner": OUTCOMES[choices.index(answer.content[field])], **more})
+
+    def read_vote(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {"winner": OUTCOMES[choices.index(found[field])], **{name: found[name] for name in kept}}
+
+    return await ask_row(ask, question, table, columns, read_vote)
 
 
 @dataclass(frozen=True)
@@ -147,29 +135,23 @@ class PairwiseOptions(PairOptions):
     ties: bool = False
 
 
-class Pairwise:
+class Pairwise(PanelProtocol):
     """The protocol ``pairwise``."""
 
     name: ClassVar[str] = "pairwise"
     Options: ClassVar[type[Any]] = PairwiseOptions
+    named: ClassVar[tuple[str, ...]] = ("evaluators",)
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an unsuitable design."""
-        named = {"evaluators": setting.options.evaluators}
-        return [*unknown_judges(setting, named), *pair_problems(setting, setting.options)]
+    def setting_faults(self, setting: Setting) -> list[str]:
+        """An unsuitable design."""
+        return pair_problems(setting)
 
-    def calls(self, setting: Setting) -> Calls:
-        """The pairs of the design, for each judge."""
-        each = count_questions(setting, setting.options)
-        return count_calls(judges_for_role(setting, setting.options.evaluators), each)
+    def bounds(self, setting: Setting) -> tuple[int, int]:
+        """The pairs of the design."""
+        return (count_questions(setting),) * 2
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         """All comparisons at once."""
         options: PairwiseOptions = setting.options
         shown = {"task": options.task, "rubric": options.rubric, "ties": options.ties}
-        how: Any = {"template": "pairwise/compare", "criterion": None, "ties": options.ties}
-        judges = judges_for_role(setting, options.evaluators)
-        parts = await asyncio.gather(
-            *(compare_pairs(setting, ask, judge, variables=shown, **how) for judge in judges)
-        )
-        return [row for part in parts for row in part]
+        return await compare_pairs(setting, ask, judge, "pairwise/compare", shown, ties=options.ties)

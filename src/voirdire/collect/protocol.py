@@ -312,25 +312,29 @@ async def ask_all(
     return [answer.content for answer in answers]
 
 
-async def ask_row(
+async def ask_rows(
     ask: Ask,
-    question: Question,
+    asked: Iterable[tuple[Question, Mapping[str, Any]]],
     table: str,
-    columns: Mapping[str, Any],
-    read: Callable[[Any], Mapping[str, Any]] = dict,
-) -> Row:
-    """One question's row of a table: its columns and those that are read from the answer; or its row of ``missing``.
+    read: Callable[[Any], Mapping[str, Any]],
+) -> list[Row]:
+    """Ask several questions at once; each one's row of a table, or of ``missing``: its columns and what is read.
 
     Examples
     --------
     >>> async def say_yes(question):
-    ...     return Answer({"label": "yes"})
-    >>> asyncio.run(ask_row(say_yes, Question("small", "ask", {}, ("ask",)), "labels", {"item": "a"})).values
+    ...     return Answer("yes")
+    >>> asked = [(Question("small", "ask", {}, ("ask",)), {"item": "a"})]
+    >>> asyncio.run(ask_rows(say_yes, asked, "labels", lambda found: {"label": found}))[0].values
     {'item': 'a', 'label': 'yes'}
     """
-    rows: list[Row] = []
-    (found,) = await ask_all(ask, [(question, columns)], rows, table)
-    return rows[0] if rows else Row(table, {**columns, **read(found)})
+    listed, lost = list(asked), list[Row]()
+    contents = await ask_all(ask, listed, lost, table)
+    missing = iter(lost)
+    return [
+        next(missing) if found is None else Row(table, {**columns, **read(found)})
+        for (_, columns), found in zip(listed, contents, strict=True)
+    ]
 
 
 async def gather_rows(parts: Iterable[Awaitable[list[Row]]]) -> list[Row]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_all
+from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
 from voirdire.collect.protocols.roles import Several, answer_schema
 from voirdire.collect.protocols.scoring import Case, Lost, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
@@ -73,19 +73,20 @@ class GEval(PerCase):
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         """The steps, then all cases whose criterion has some at once."""
         options: GEvalOptions = setting.options
-        rows, steps, asked = list[Row](), dict(options.steps), []
-        schema = answer_schema(options.longest, steps=Several(str, 1, 8))
+        schema, asked = answer_schema(options.longest, steps=Several(str, 1, 8)), []
         for name, text in options.named_criteria().items():
-            if name not in steps:
+            if name not in options.steps:
                 shown: dict[str, Any] = {"task": options.task, "criterion": name, "description": text}
                 shown |= {"low": options.low, "high": options.high}
                 columns = {"judge": judge, "criterion": name, "kind": "steps"}
                 asked.append((Question(judge, "g-eval/steps", shown, ("steps", name), schema), columns))
-        for (_, columns), found in zip(asked, await ask_all(ask, asked, rows, "texts"), strict=True):
-            if found is not None:
-                text = "\n".join(f"{number}. {step}" for number, step in enumerate(found["steps"], 1))
-                steps[columns["criterion"]] = text
-                rows.append(Row("texts", {**columns, "text": text}))
+
+        def read_steps(found: Mapping[str, Any]) -> dict[str, str]:
+            return {"text": "\n".join(f"{number}. {step}" for number, step in enumerate(found["steps"], 1))}
+
+        rows = await ask_rows(ask, asked, "texts", read_steps)
+        written = {row.values["criterion"]: row.values["text"] for row in rows if row.table == "texts"}
+        steps = {**options.steps, **written}
         stepped = replace(setting, options=replace(options, steps=steps))
         return [*rows, *await super().judge_rows(stepped, ask, judge)]
 

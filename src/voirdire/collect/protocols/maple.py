@@ -17,7 +17,6 @@ criteria. Aggregation is not the collector's: fit the model ``maple`` to the two
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,22 +24,25 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, ask_all, gather_rows, missing_row
-from voirdire.collect.protocols.pairing import (
-    OUTCOMES,
-    PairOptions,
-    count_questions,
-    order_pairs,
-    orders_of_pair,
-    pair_problems,
+from voirdire.collect.protocol import (
+    Ask,
+    Calls,
+    Question,
+    Row,
+    Setting,
+    ask_all,
+    ask_rows,
+    gather_rows,
+    missing_row,
 )
-from voirdire.collect.protocols.pairwise import ask_vote, compare_pairs
+from voirdire.collect.protocols import pairing
+from voirdire.collect.protocols.pairwise import compare_pairs
 from voirdire.collect.protocols.roles import Name, PanelProtocol, Schema, Several, answer_schema
 from voirdire.settings import Count, Size
 
 
 @dataclass(frozen=True)
-class MapleOptions(PairOptions):
+class MapleOptions(pairing.PairOptions):
     """Options of MAPLE, beside those of every comparison of pairs.
 
     Attributes
@@ -88,15 +90,14 @@ class Maple(PanelProtocol):
     def setting_faults(self, setting: Setting) -> list[str]:
         """Unsuitable design, neither rubric nor criteria, impossible bounds."""
         options: MapleOptions = setting.options
-        found = pair_problems(setting)
+        found = pairing.pair_problems(setting)
         if not options.criteria and not options.rubric.strip():
             found.append("option rubric is empty; give a rubric to make criteria from, or give criteria")
         if wrong := criteria_fault([{"name": name} for name in options.criteria]):
             found.append(f"option criteria: {wrong}; rename it")
-        if not 1 <= options.least <= options.most:
-            found.append(
-                f"options least and most are {options.least} and {options.most}; give 1 <= least <= most"
-            )
+        least, most = options.least, options.most
+        if not 1 <= least <= most:
+            found.append(f"options least and most are {least} and {most}; give 1 <= least <= most")
         if not self.judges(setting):
             found.append("no judge is left to compare; name evaluators, or add a judge to the panel")
         return found
@@ -104,7 +105,7 @@ class Maple(PanelProtocol):
     def bounds(self, setting: Setting) -> tuple[int, int]:
         """C N (N - 1) / 2 + C (C - 1) / 2 per order."""
         options: MapleOptions = setting.options
-        pairs, again = count_questions(setting), orders_of_pair(options)
+        pairs, again = pairing.count_questions(setting), pairing.orders_of_pair(options)
         sizes = [len(options.criteria)] * 2 if options.criteria else [options.least, options.most]
         least, most = (size * pairs + size * (size - 1) // 2 * again for size in sizes)
         return least, most
@@ -161,11 +162,12 @@ class Maple(PanelProtocol):
 
     async def _weigh_criteria(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         options: MapleOptions = setting.options
-        schema = answer_schema(priority=["Criterion A", "Criterion B"])
-        votes = []
+        names = ("Criterion A", "Criterion B")
+        schema = answer_schema(priority=names)
+        asked = []
         # a judge meets the pair of criteria in the orders that the design has for pairs of texts
         every = list(combinations(options.criteria, 2))
-        for first, second, run in order_pairs(setting, every, judge, "criteria", "criteria"):
+        for first, second, run in pairing.order_pairs(setting, every, judge, "criteria", "criteria"):
             shown = {
                 "task": options.task,
                 "audience": options.audience,
@@ -174,8 +176,9 @@ class Maple(PanelProtocol):
             }
             columns = {"judge": judge, "first": first, "second": second, "run": run}
             question = Question(judge, "maple/weigh", shown, ("weigh", first, second, run), schema)
-            votes.append(ask_vote(ask, question, "criteria", columns, "priority"))
-        return list(await asyncio.gather(*votes))
+            asked.append((question, columns))
+        winners = dict(zip(names, pairing.OUTCOMES, strict=False))
+        return await ask_rows(ask, asked, "criteria", lambda found: {"winner": winners[found["priority"]]})
 
 
 def _note_criteria(found: Mapping[str, Any], writer: str, rows: list[Row]) -> dict[str, str]:
@@ -227,7 +230,7 @@ def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
         name = " ".join(str(one["name"]).split()).casefold()
         if not name:
             return "a criterion has no name"
-        if name in OUTCOMES:
+        if name in pairing.OUTCOMES:
             return f"a criterion is called {name!r}, as a vote's winner may be"
         if name in seen:
             return f"two criteria are called {name!r}"

@@ -25,7 +25,6 @@ each pair and one for each summary.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,18 +38,12 @@ from voirdire.collect.protocol import (
     Question,
     Row,
     Setting,
-    ask_all,
-    ask_row,
+    ask_rows,
     gather_rows,
     missing_row,
 )
-from voirdire.collect.protocols.pairing import (
-    OUTCOMES,
-    items_by_context,
-    majority_of_runs,
-    winner_of_both_orders,
-)
-from voirdire.collect.protocols.pairwise import ANSWERS, ask_vote
+from voirdire.collect.protocols import pairing
+from voirdire.collect.protocols.pairwise import ANSWERS, read_winner
 from voirdire.collect.protocols.roles import YES_NO, PanelProtocol, answer_schema, unknown_judges
 from voirdire.settings import Count, Size
 
@@ -117,7 +110,6 @@ class Masa(PanelProtocol):
 
     name: ClassVar[str] = "masa"
     Options: ClassVar[type[Any]] = MasaOptions
-
     named: ClassVar[tuple[str, ...]] = ("evaluators",)
     columns: ClassVar[tuple[str, ...]] = ()
 
@@ -144,7 +136,7 @@ class Masa(PanelProtocol):
         return found + [
             f"judge {name!r}: a vote's winner may be called so; rename it"
             for name in (*options.summarizers, options.reference)
-            if name in OUTCOMES
+            if name in pairing.OUTCOMES
         ]
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
@@ -162,15 +154,12 @@ class Masa(PanelProtocol):
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Summaries, then all comparisons and errors at once."""
-        options: MasaOptions = setting.options
-        rows: list[Row] = []
-        summaries = _planned_summaries(setting)
-        if not options.given:
+        summaries, rows, judges = _planned_summaries(setting), list[Row](), self.judges(setting)
+        if not setting.options.given:
             summaries = await _make_summaries(setting, summaries, ask, rows)
-        made, judges = replace(setting, items=tuple(summaries)), self.judges(setting)
+        made = replace(setting, items=tuple(summaries))
         parts = [self.judge_rows(made, ask, judge) for judge in judges]
-        if options.errors:
-            parts += [_ask_error(options, ask, judge, summary) for judge in judges for summary in summaries]
+        parts += [_ask_errors(made, ask, judge) for judge in judges if made.options.errors]
         return [*rows, *await gather_rows(parts)]
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
@@ -205,34 +194,36 @@ async def _make_summaries(
         question = Question(str(one.system), "masa/summarise", shown, ("summarise", one.id), schema)
         columns = {"judge": one.system, "context": one.id, "system": one.system, "kind": "summary"}
         asked.append((question, columns))
-    found = []
-    contents = await ask_all(ask, asked, rows, "texts")
-    for one, (_, columns), content in zip(summaries, asked, contents, strict=True):
-        if content is not None:
-            rows.append(Row("texts", {**columns, "text": content["summary"]}))
-            found.append(replace(one, text=content["summary"]))
-    return found
+    noted = await ask_rows(ask, asked, "texts", lambda found: {"text": found["summary"]})
+    rows += noted
+    pairs = zip(summaries, noted, strict=True)
+    return [replace(one, text=row.values["text"]) for one, row in pairs if row.table == "texts"]
 
 
 async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: Item, other: Item) -> list[Row]:
     """All votes of a judge on a pair, and its decision."""
     fields: dict[str, Any] = {"winner": ANSWERS}
-    kept = ("confidence", "reasoning") if options.guidance == "enhanced" else ()
-    if kept:
+    if options.guidance == "enhanced":
         fields = {"reasoning": str, **fields, "confidence": ["low", "medium", "high"]}
     schema = answer_schema(options.longest, **fields)
-    votes = []
+    asked = []
     for first, second in ((one, other), (other, one)):
         shown = {"task": options.task, "source": first.source, "first": first.text, "second": second.text}
         columns = {"judge": judge, "first": first.system, "second": second.system, "context": one.context}
         for run in range(1, options.runs + 1):
             key = ("compare", str(one.context), str(first.system), str(second.system), run)
             question = Question(judge, f"masa/{options.guidance}", shown, key, schema)
-            votes.append(ask_vote(ask, question, "votes", {**columns, "run": run}, kept=kept))
-    rows = await asyncio.gather(*votes)
+            asked.append((question, {**columns, "run": run}))
+
+    def read_vote(found: Mapping[str, Any]) -> dict[str, Any]:
+        kept = {part: found[part] for part in ("confidence", "reasoning") if part in found}
+        return {**read_winner(found), **kept}
+
+    rows = await ask_rows(ask, asked, "votes", read_vote)
     winners = [_winning_system(row.values) for row in rows]
-    orders = majority_of_runs(winners[: options.runs]), majority_of_runs(winners[options.runs :])
-    decision = winner_of_both_orders(*orders)
+    both = winners[: options.runs], winners[options.runs :]
+    orders = [pairing.majority_of_runs(answers) for answers in both]
+    decision = pairing.winner_of_both_orders(*orders)
     columns = {"judge": judge, "first": one.system, "second": other.system, "context": one.context}
     if decision is None:
         place = ("decide", str(one.context), str(one.system), str(other.system))
@@ -242,20 +233,22 @@ async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: It
     return [*rows, Row("decisions", {**columns, "winner": decision, **told})]
 
 
-async def _ask_error(options: MasaOptions, ask: Ask, judge: str, summary: Item) -> list[Row]:
-    """Whether a summary has a factual error."""
+async def _ask_errors(setting: Setting, ask: Ask, judge: str) -> list[Row]:
+    """Whether each summary has a factual error."""
+    options: MasaOptions = setting.options
     schema = answer_schema(options.longest, reasoning=str, error=YES_NO)
-    shown = {"task": options.task, "source": summary.source, "summary": summary.text}
-    key = ("error", str(summary.context), str(summary.system))
-    columns: dict[str, Any] = {"judge": judge, "item": f"{summary.context} / {summary.system}"}
-    columns |= {"criterion": CRITERION, "context": summary.context, "system": summary.system, "run": 1}
+    asked = []
+    for one in setting.items:
+        shown = {"task": options.task, "source": one.source, "summary": one.text}
+        key = ("error", str(one.context), str(one.system))
+        columns: dict[str, Any] = {"judge": judge, "item": f"{one.context} / {one.system}"}
+        columns |= {"criterion": CRITERION, "context": one.context, "system": one.system, "run": 1}
+        asked.append((Question(judge, "masa/error", shown, key, schema), columns))
 
     def read_label(found: Mapping[str, Any]) -> dict[str, Any]:
         return {"label": found["error"], "reasoning": found["reasoning"]}
 
-    return [
-        await ask_row(ask, Question(judge, "masa/error", shown, key, schema), "labels", columns, read_label)
-    ]
+    return await ask_rows(ask, asked, "labels", read_label)
 
 
 def _winning_system(vote: Mapping[str, Any]) -> str | None:
@@ -266,7 +259,7 @@ def _winning_system(vote: Mapping[str, Any]) -> str | None:
 
 def _summary_pairs(options: MasaOptions, summaries: Sequence[Item]) -> list[tuple[Item, Item]]:
     """The pairs of each source: each summary with the reference, or all; none with a summary that is missing."""
-    groups = items_by_context(summaries).values()
+    groups = pairing.items_by_context(summaries).values()
     if options.against == "all":
         return [pair for group in groups for pair in combinations(group, 2)]
     base = {one.context: one for one in summaries if one.system == options.reference}
@@ -284,7 +277,7 @@ def _given_summary_problems(setting: Setting) -> list[str]:
             for column in ("context", "source", "system")
             if not getattr(item, column)
         ]
-        if item.system in OUTCOMES:
+        if item.system in pairing.OUTCOMES:
             found.append(
                 f"item {item.id!r}: system {item.system!r} is what a winner may be called; rename it"
             )

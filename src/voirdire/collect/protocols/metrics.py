@@ -172,9 +172,8 @@ class BertScore(Metric):
         """No model."""
         if not options.folder:
             return [f"option model: name the folder of a model, here or in the environment variable {MODEL}"]
-        return (
-            [] if Path(options.folder).is_dir() else [f"option model: there is no folder {options.folder!r}"]
-        )
+        there = Path(options.folder).is_dir()
+        return [] if there else [f"option model: there is no folder {options.folder!r}"]
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Compare embeddings."""

@@ -115,12 +115,10 @@ def draw_pairs(setting: Setting, items: Sequence[Item]) -> list[tuple[Item, Item
     if options.design == "share":
         spec |= {"share": options.share, "connect": "tree"}
     if options.design == "referenced":
-        names = [item.id for item in items]
-        if options.reference not in names:
-            raise InputError(
-                f"option reference: {options.reference!r} is none of the items; give an item's id"
-            )
-        spec |= {"reference": names.index(options.reference)}
+        names, wanted = [item.id for item in items], options.reference
+        if wanted not in names:
+            raise InputError(f"option reference: {wanted!r} is none of the items; give an item's id")
+        spec |= {"reference": names.index(wanted)}
     design = design_from_spec(spec)
     if found := design.design_problems(len(items)):
         raise InputError(found)

@@ -9,21 +9,12 @@ allows it. Output: ``votes``. With K judges, N texts and one order there are K N
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_row
-from voirdire.collect.protocols.pairing import (
-    OUTCOMES,
-    PairOptions,
-    count_questions,
-    draw_pairs,
-    items_by_context,
-    order_pairs,
-    pair_problems,
-)
+from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
+from voirdire.collect.protocols import pairing
 from voirdire.collect.protocols.roles import PanelProtocol, answer_schema
 
 #: What the two texts are called when shown, and the answer that neither is better.
@@ -66,21 +57,22 @@ async def compare_pairs(
 
     Examples
     --------
+    >>> import asyncio
     >>> from voirdire.collect.protocol import Answer, Item
     >>> async def ask(question):
     ...     return Answer({"winner": "Text 2"})
-    >>> setting = Setting((), (Item("a", "x"), Item("b", "y")), PairOptions(order="fixed"))
+    >>> setting = Setting((), (Item("a", "x"), Item("b", "y")), pairing.PairOptions(order="fixed"))
     >>> (vote,) = asyncio.run(compare_pairs(setting, ask, "ann", "pairwise/compare", {}))
     >>> vote.values["winner"]
     'second'
     """
     own = {} if criterion is None else {"criterion": criterion}
     schema = answer_schema(winner=ANSWERS if ties else ANSWERS[:2])
-    votes = []
-    for context, items in items_by_context(setting.items).items():
-        pairs = draw_pairs(setting, items)
+    asked = []
+    for context, items in pairing.items_by_context(setting.items).items():
+        pairs = pairing.draw_pairs(setting, items)
         place = {} if context is None else {"context": context}
-        for first, second, run in order_pairs(setting, pairs, judge, criterion or "", context or ""):
+        for first, second, run in pairing.order_pairs(setting, pairs, judge, criterion or "", context or ""):
             shown = {
                 **variables,
                 "source": first.source if first.source == second.source else None,
@@ -92,33 +84,23 @@ async def compare_pairs(
             }
             values = {"judge": judge, "first": first.id, "second": second.id, **own, **place, "run": run}
             key = (COMPARE, criterion or "", first.id, second.id, run)
-            votes.append(ask_vote(ask, Question(judge, template, shown, key, schema), "votes", values))
-    return list(await asyncio.gather(*votes))
+            asked.append((Question(judge, template, shown, key, schema), values))
+    return await ask_rows(ask, asked, "votes", read_winner)
 
 
-async def ask_vote(
-    ask: Ask,
-    question: Question,
-    table: str,
-    columns: Mapping[str, Any],
-    field: str = "winner",
-    kept: Sequence[str] = (),
-) -> Row:
-    """One comparison: its row of the table, or of ``missing``.
+def read_winner(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The winner that a comparison's answer names.
 
-    The winner is told by the place among the choices of the answer's field; ``kept`` are further fields of the answer
-    that the row has.
+    Examples
+    --------
+    >>> read_winner({"winner": "Text 2"})
+    {'winner': 'second'}
     """
-    choices = (question.schema or {})["properties"][field]["enum"]
-
-    def read_vote(found: Mapping[str, Any]) -> dict[str, Any]:
-        return {"winner": OUTCOMES[choices.index(found[field])], **{name: found[name] for name in kept}}
-
-    return await ask_row(ask, question, table, columns, read_vote)
+    return {"winner": pairing.OUTCOMES[ANSWERS.index(found["winner"])]}
 
 
 @dataclass(frozen=True)
-class PairwiseOptions(PairOptions):
+class PairwiseOptions(pairing.PairOptions):
     """Options of pairwise, beside those of every comparison of pairs.
 
     Attributes
@@ -144,11 +126,11 @@ class Pairwise(PanelProtocol):
 
     def setting_faults(self, setting: Setting) -> list[str]:
         """An unsuitable design."""
-        return pair_problems(setting)
+        return pairing.pair_problems(setting)
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
         """The pairs of the design."""
-        return (count_questions(setting),) * 2
+        return (pairing.count_questions(setting),) * 2
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         """All comparisons at once."""

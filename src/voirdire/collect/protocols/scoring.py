@@ -197,10 +197,9 @@ class ScoreProtocol(PanelProtocol):
     def setting_faults(self, setting: Setting) -> list[str]:
         """An impossible scale, items without what is to be shown."""
         options, found = setting.options, []
-        if not 0 < options.high - options.low <= 100:
-            found.append(
-                f"options low and high are {options.low} and {options.high}; give low < high, at most 100 apart"
-            )
+        low, high = options.low, options.high
+        if not 0 < high - low <= 100:
+            found.append(f"options low and high are {low} and {high}; give low < high, at most 100 apart")
         if any(not name.strip() for name in options.criteria):
             found.append("option criteria: a criterion has no name; give it one")
         found += [

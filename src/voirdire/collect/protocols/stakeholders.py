@@ -147,9 +147,8 @@ class Personas:
 
 def _numbered(records: Iterable[Record], *parts: str) -> list[Record]:
     """Parts of records, numbered from 1."""
-    return [
-        {"number": number, **{part: one[part] for part in parts}} for number, one in enumerate(records, 1)
-    ]
+    shown = ({part: one[part] for part in parts} for one in records)
+    return [{"number": number, **one} for number, one in enumerate(shown, 1)]
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:

@@ -248,8 +248,7 @@ class Prompts:
 
     def digest(self) -> str:
         """SHA-256 of all templates, those that are replaced left out."""
-        names = self._environment.list_templates()
-        texts = {name: self._template_source(name) for name in names}
+        texts = {name: self._template_source(name) for name in self._environment.list_templates()}
         return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
     def _template_source(self, name: str) -> str:

@@ -24,17 +24,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import (
-    Ask,
-    Calls,
-    Question,
-    Row,
-    Setting,
-    ask_all,
-    ask_rows,
-    gather_rows,
-    missing_row,
-)
+from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, ask_rows, gather_rows, missing_row
 from voirdire.collect.protocols import pairing
 from voirdire.collect.protocols.pairwise import compare_pairs
 from voirdire.collect.protocols.roles import Name, PanelProtocol, Schema, Several, answer_schema
@@ -151,13 +141,14 @@ class Maple(PanelProtocol):
         for attempt in range(1, options.attempts + 1):
             question = Question(writer, "maple/criteria", variables, ("criteria", attempt), schema)
             what = {"judge": writer, "kind": "criteria", "run": attempt}
-            (found,) = await ask_all(ask, [(question, what)], rows, "texts")
+            answer = await ask(question)
+            found: Any = answer.content
+            wrong = answer.missing or criteria_fault(found["criteria"])
+            if wrong is None:
+                return _note_criteria(found, writer, rows)
+            rows.append(missing_row(question.key, wrong, table="texts", **what))
             if found is None:
                 break
-            if wrong := criteria_fault(found["criteria"]):
-                rows.append(missing_row(question.key, wrong, table="texts", **what))
-            else:
-                return _note_criteria(found, writer, rows)
         return {}
 
     async def _weigh_criteria(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:

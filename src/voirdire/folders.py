@@ -64,7 +64,7 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
     'done'
     """
     check_new_folder(folder, layout, overwrite=overwrite)
-    with _report_errors(f"output folder {folder}:", (OSError,)), ExitStack() as undo:
+    with report_errors(f"output folder {folder}:", (OSError,)), ExitStack() as undo:
         target = Path(os.path.abspath(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = drafts.new_folder(target)
@@ -154,7 +154,7 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
     if not os.path.isdir(target):
         return
     place = f"output folder {folder}:"
-    with _report_errors(place):
+    with report_errors(place):
         held = sorted(path.name for path in target.iterdir() if not path.name.startswith("."))
         if held and journal not in held:
             raise InputError(f"{place} holds {held[0]!r} and no journal of {layout.what}; name a new folder")
@@ -202,7 +202,7 @@ def lock_folder(folder: str | Path) -> Iterator[None]:
 
 def _refuse_foreign(folder: str | Path, target: Path, layout: Layout, *, overwrite: bool) -> None:
     place = f"output folder {folder}:"
-    with _report_errors(place):
+    with report_errors(place):
         foreign = layout.find_foreign(target)
         held = any(target.iterdir())
     if foreign is not None and overwrite:
@@ -214,7 +214,7 @@ def _refuse_foreign(folder: str | Path, target: Path, layout: Layout, *, overwri
 def _check_writable(folder: str | Path) -> Path:
     """The absolute path of a folder that can be made or written in."""
     place = f"output folder {folder}:"
-    with _report_errors(place):
+    with report_errors(place):
         target = Path(os.path.abspath(folder))
         with suppress(FileNotFoundError, NotADirectoryError):
             os.lstat(target)  # says what else is wrong with a name
@@ -228,7 +228,8 @@ def _check_writable(folder: str | Path) -> Path:
 
 
 @contextmanager
-def _report_errors(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
+def report_errors(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
+    """Say in one message that what is written in the block cannot be."""
     try:
         yield
     except InputError:
@@ -256,7 +257,7 @@ def write_file(path: str | Path, content: str | bytes) -> None:
     ...     Path(folder, "a.txt").read_text()
     'done\\n'
     """
-    with _report_errors(f"output {path}:"):
+    with report_errors(f"output {path}:"):
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
         real = Path(os.path.realpath(path))
         if real.exists() and not real.is_file():

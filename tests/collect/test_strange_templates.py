@@ -109,7 +109,7 @@ def test_templates_that_would_not_end_are_refused_with_a_message(
         assert len(said) < 1000
         assert time.process_time() - began < 60, text[:100]
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
-    problems = Prompts([folder]).problems([folder])
+    problems = Prompts([folder]).problems(folder)
     assert any("link.j2 is no template: leads out of its folder" in one for one in problems)
 
 

@@ -174,10 +174,8 @@ with it, say --allow-key OPENAI_API_KEY=llm.example.org
         if confirm is not None and confirm(name, shown):
             _remember_host(name, host)
         else:
-            problems.append(
-                f"judge {judge.name!r}: the key in {name} would go to {shown}, which nobody has allowed; if you trust "
-                f"that host with it, say --allow-key {name}={host}"
-            )
+            place = f"judge {judge.name!r}: the key in {name} would go to {shown}, which nobody has allowed"
+            problems.append(f"{place}; if you trust that host with it, say --allow-key {name}={host}")
     return problems
 
 

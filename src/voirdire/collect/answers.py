@@ -216,12 +216,11 @@ def find_breach(value: Any, schema: Mapping[str, Any], place: str = "answer") ->
 
 
 def _find_breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterator[str]:
-    types = schema.get("type")
-    if types is not None:
-        named = [types] if isinstance(types, str) else list(types)
-        if not any(_is_type(value, name) for name in named):
-            yield f"{place} is {_short_json(value)}, not of type {' or '.join(named)}"
-            return
+    types = schema.get("type", [])
+    named = [types] if isinstance(types, str) else list(types)
+    if named and not any(_is_type(value, name) for name in named):
+        yield f"{place} is {_short_json(value)}, not of type {' or '.join(named)}"
+        return
     if "enum" in schema and not any(_is_same(value, one) for one in schema["enum"]):
         yield f"{place} is {_short_json(value)}, none of {_short_json(schema['enum'])}"
     if "const" in schema and not _is_same(value, schema["const"]):
@@ -237,11 +236,10 @@ def _find_breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterato
             yield f"{place} has {len(value)} characters"
         if "pattern" in schema and not re.search(schema["pattern"], value):
             yield f"{place} is {_short_json(value)}, which does not match {schema['pattern']!r}"
-    elif _is_type(value, "number") and not schema.get("minimum", value) <= value <= schema.get(
-        "maximum", value
-    ):
-        bounds = f"{schema.get('minimum', '-inf')} to {schema.get('maximum', 'inf')}"
-        yield f"{place} is {_short_json(value)}, not from {bounds}"
+    elif _is_type(value, "number"):
+        low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+        if not low <= value <= high:
+            yield f"{place} is {_short_json(value)}, not from {low} to {high}"
 
 
 def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:

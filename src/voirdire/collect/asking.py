@@ -13,10 +13,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from voirdire.collect.answers import check_schema, describe_misfit
-from voirdire.collect.batch import Batches
 from voirdire.collect.batch_rows import BatchRows
 from voirdire.collect.budget import Budget
-from voirdire.collect.client import Client, Form, Request
+from voirdire.collect.client import Client, Request
 from voirdire.collect.journal import Journal
 from voirdire.collect.panel import RULE
 from voirdire.collect.plan import Plan
@@ -40,8 +39,8 @@ class Asking:
     budget : Budget
         Stands where runs before have left off when it is given.
     connect : coroutine function, optional
-        Called once before the first request; returns each judge's client and form. Without it nothing is asked:
-        questions that the journal does not answer are missing.
+        Called once before the first request; returns each judge's client. Without it nothing is asked: questions that
+        the journal does not answer are missing.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class Asking:
         plan: Plan,
         journal: Journal,
         budget: Budget,
-        connect: Callable[[], Awaitable[Mapping[str, tuple[Client, Form]]]] | None = None,
+        connect: Callable[[], Awaitable[Mapping[str, Client]]] | None = None,
     ) -> None:
         judges = plan.setting.judges
         self._judges = {judge.name: judge for judge in judges}
@@ -65,7 +64,6 @@ class Asking:
         self._connecting: asyncio.Task[None] | None = None
         self._clients: list[Client] = []
         self._senders: dict[str, Sender] = {}
-        self._batches: list[Batches] = []
         #: Questions that are being asked, also in batches.
         self._moving = 0
         #: Questions that were put and not asked, as there is no connection.
@@ -99,16 +97,16 @@ class Asking:
             return Answer(None, NOT_ASKED)
         request = self._request(question, judge)
         digest, answer = kept
+        place = f"the journal {self._journal.path} holds an answer of {judge.name} to"
+        shown = key_text(question.key)
         if digest != self._digest(name, request):
             raise InputError(
-                f"the journal {self._journal.path} holds an answer of {judge.name} to another form of the question "
-                f"{key_text(question.key)}: a prompt or the protocol has changed since; go on with the version that "
-                "began it, or name another output folder"
+                f"{place} another form of the question {shown}: a prompt or the protocol has changed since; go on "
+                "with the version that began it, or name another output folder"
             )
         if answer.missing is None and describe_misfit(answer.content, question.schema):
             raise InputError(
-                f"the journal {self._journal.path} holds an answer of {judge.name} to the question "
-                f"{key_text(question.key)} that is none; it is damaged, name another output folder"
+                f"{place} the question {shown} that is none; it is damaged, name another output folder"
             )
         self._budget.count(answer)
         return answer
@@ -116,11 +114,12 @@ class Asking:
     def stop(self, reason: str) -> str | None:
         """Ask nothing more; what `finish` will wait for, if anything."""
         self._budget.stopped = self._budget.stopped or reason
-        count = sum(batches.waiting_count for batches in self._batches)
-        for batches in self._batches:
-            batches.leave_batches(reason)
+        told = []
+        if count := self._waiting_count():
+            told.append(f"{count} questions wait in batches, which go on at their servers")
         counts = {name: sender.under_way for name, sender in self._senders.items() if sender.under_way}
-        told = [f"{count} questions wait in batches, which go on at their servers"] if count else []
+        for sender in self._senders.values():
+            sender.batches.leave_batches(reason)
         if counts:
             count, longest = sum(counts.values()), max(self._judges[name].timeout for name in counts)
             told.append(
@@ -131,8 +130,8 @@ class Asking:
 
     def abandon_all(self) -> None:
         """Wait for nothing that is under way."""
-        for batches in self._batches:
-            batches.abandon_all()
+        for sender in self._senders.values():
+            sender.batches.abandon_all()
         for task in self._tasks.values():
             task.cancel()
 
@@ -140,13 +139,15 @@ class Asking:
         """Wait for the requests that are under way; for batches only where the run has come to a bound."""
         self._budget.stopped = self._budget.stopped or "the run is over"
         if not self._budget.at_bound:
-            for batches in self._batches:
-                batches.leave_batches(self._budget.stopped)
+            self.stop(self._budget.stopped)
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-        for batches in self._batches:
-            await batches.close()
+        for sender in self._senders.values():
+            await sender.batches.close()
         for client in self._clients:
             await client.close()
+
+    def _waiting_count(self) -> int:
+        return sum(sender.batches.waiting_count for sender in self._senders.values())
 
     def _request(self, question: Question, judge: Judge) -> Request:
         prompt = self._prompts.render(question.template, question.variables)
@@ -171,7 +172,7 @@ class Asking:
 
     def _idle(self) -> bool:
         """True where nothing is on its way but what waits in batches."""
-        return self._moving <= sum(batches.waiting_count for batches in self._batches)
+        return self._moving <= self._waiting_count()
 
     async def _answer(self, question: Question, judge: Judge) -> Answer:
         async with self._slots[judge.name]:
@@ -194,22 +195,20 @@ class Asking:
     async def _connect_servers(self) -> None:
         assert self._connect is not None
         found = await self._connect()
-        self._clients = list(dict.fromkeys(client for client, _ in found.values()))
+        self._clients = list(dict.fromkeys(found.values()))
         told = await asyncio.gather(*(client.reach(_REACH) for client in self._clients))
         reasons = dict(zip(self._clients, told, strict=True))
         problems = [
             f"judge {name!r}: the server at {client.address} cannot be used: {reasons[client]}"
-            for name, (client, _) in found.items()
+            for name, client in found.items()
             if reasons[client]
         ]
         if problems:
             raise InputError(problems)
-        for name, (client, form) in found.items():
-            judge = self._judges[name]
-            batches = Batches(judge, client, self._journal, self._budget, self._idle)
-            await batches.recover_batches()
-            self._batches.append(batches)
-            self._senders[name] = Sender(judge, client, form, self._journal, self._budget, batches)
+        for name, client in found.items():
+            sender = Sender(self._judges[name], client, self._journal, self._budget, self._idle)
+            await sender.batches.recover_batches()
+            self._senders[name] = sender
 
 
 def _look_at_exception(task: asyncio.Task[Answer]) -> None:

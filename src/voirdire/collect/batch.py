@@ -17,6 +17,7 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
+from itertools import accumulate, count
 from typing import Any, TypeVar
 
 from voirdire.collect.batch_api import (
@@ -115,12 +116,8 @@ class Batches:
             if line is not None:
                 self._resume_batch(line.batch)
             else:
-                sent = {
-                    "custom_id": custom,
-                    "method": "POST",
-                    "url": ENDPOINT,
-                    "body": request_body(request, form),
-                }
+                sent: Table = {"custom_id": custom, "method": "POST", "url": ENDPOINT}
+                sent["body"] = request_body(request, form)
                 text = json.dumps(sent, default=dict).encode() + b"\n"
                 self._queue.append(Queued(custom, key, number, form, expected, text))
                 if self._gathering is None or self._gathering.done():
@@ -151,27 +148,21 @@ class Batches:
 
     async def _gather_queue(self) -> None:
         """Make batches of the queue when no more comes."""
-        count, quiet = 0, 0.0
+        waiting, quiet = 0, 0.0
         while self._queue:
             await asyncio.sleep(_PAUSE)
-            if len(self._queue) != count:
-                count, quiet = len(self._queue), 0.0
-                continue
-            quiet += _PAUSE
-            if self._queue and (self._idle() or quiet >= _QUIET):
+            quiet = quiet + _PAUSE if len(self._queue) == waiting else 0.0
+            waiting = len(self._queue)
+            if waiting and quiet and (self._idle() or quiet >= _QUIET):
                 lines = self._cut_batch()
-                name, count = f"voirdire-{secrets.token_hex(8)}", 0
+                name, waiting = f"voirdire-{secrets.token_hex(8)}", 0
                 self._start_task(name, [line.custom for line in lines], self._begin_and_follow(name, lines))
 
     def _cut_batch(self) -> list[Queued]:
         """Take as much from the queue as goes into one batch; in the order in which the journal lists it."""
-        size = count = 0
-        for line in self._queue[:_MOST]:
-            size += len(line.line)
-            if count and size > _MOST_BYTES:
-                break
-            count += 1
-        lines, self._queue = self._queue[:count], self._queue[count:]
+        sizes = accumulate(len(line.line) for line in self._queue[:_MOST])
+        taken = max(sum(size <= _MOST_BYTES for size in sizes), 1)
+        lines, self._queue = self._queue[:taken], self._queue[taken:]
         return sorted(lines)
 
     def _resume_batch(self, name: str) -> None:
@@ -205,12 +196,11 @@ class Batches:
     def _settle_request(self, custom: str, outcome: Table | Exception) -> None:
         """Hand out what came of a request, or why nothing did."""
         future = self._replies.pop(custom, None)
-        if future is None or future.done():
-            return
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        else:
-            future.set_result(outcome)
+        if future is not None and not future.done():
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
 
     async def _begin_and_follow(self, name: str, lines: list[Queued]) -> None:
         """Begin a batch, and follow it."""
@@ -222,26 +212,27 @@ class Batches:
 
     async def _begin(self, name: str, content: bytes) -> str:
         """Upload a file, and begin its batch; the batch's name at the server."""
-        tries = 0
-        while True:
+
+        async def begin_once() -> str:
+            self.rows.note_uploaded(name, None)
             file = None
             try:
                 file = await self._api.upload_file(name, content)
                 self.rows.note_uploaded(name, file)
                 return str((await self._api.create(file, name))["id"])
             except NoReply as error:
-                trouble = error
-            refused = not trouble.passing and trouble.status is not None and 300 <= trouble.status < 500
-            # the answer may have been lost, not the request
-            found = None if file is None or refused else await self._find_batch(name, file)
-            if found is not None:
+                refused = not error.passing and error.status is not None and 300 <= error.status < 500
+                # the answer may have been lost, not the request
+                found = None if file is None or refused else await self._find_batch(name, file)
+                if found is None:
+                    raise
                 return found
-            tries += 1
-            if not trouble.passing or tries >= self._budget.panel.request_tries:
-                self.rows.drop_batch(name)
-                raise self._fatal_error(trouble, "no batch can be begun")
-            self.rows.note_uploaded(name, None)
-            await self._wait_to_retry(tries, trouble)
+
+        try:
+            return await self._retry_call(begin_once)
+        except NoReply as error:
+            self.rows.drop_batch(name)
+            raise self._fatal_error(error, "no batch can be begun") from None
 
     async def _find_batch(self, name: str, file: str) -> str | None:
         """Find the server's name of a batch that may have been begun; None if it was not, and will not be."""
@@ -292,13 +283,12 @@ class Batches:
         whole = next((said for _, said, line in faults if line is None), None)
         found = {}
         for number, custom in enumerate(customs, 1):
-            if custom not in rows and number in by_line:
-                status = 404 if unknown else 400
-                found[custom] = {"status": status, "reason": by_line[number], "passing": False}
-            elif custom not in rows and whole is not None:
-                found[custom] = {"status": 404 if unknown else None, "reason": whole, "passing": not unknown}
-            else:
+            said = by_line.get(number, whole)
+            if custom in rows or said is None:
                 found[custom] = request_outcome(rows.get(custom), self._client.said, str(state["status"]))
+            else:
+                status = 404 if unknown else 400 if number in by_line else None
+                found[custom] = {"status": status, "reason": said, "passing": status is None}
         return found
 
     async def _fetch_lines(self, file: str) -> dict[str, Table]:
@@ -321,21 +311,17 @@ class Batches:
 
     async def _retry_call(self, call: Callable[[], Awaitable[_T]]) -> _T:
         """Call again what fails in passing, as often as a request."""
-        tries = 0
-        while True:
+        for tries in count(1):
             try:
                 return await call()
             except NoReply as error:
-                tries += 1
                 if not error.passing or tries >= self._budget.panel.request_tries:
                     raise
-                await self._wait_to_retry(tries, error)
-
-    async def _wait_to_retry(self, tries: int, trouble: NoReply) -> None:
-        if self._left is not None:
-            raise Stop(self._left)
-        wait = self._budget.panel.backoff * 2.0 ** (tries - 1) if trouble.after is None else trouble.after
-        await asyncio.sleep(min(wait, _LATE))
+                if self._left is not None:
+                    raise Stop(self._left) from None
+                pause = self._budget.panel.backoff * 2.0 ** (tries - 1)
+                await asyncio.sleep(min(pause if error.after is None else error.after, _LATE))
+        raise AssertionError
 
     def _fatal_error(self, trouble: NoReply, what: str) -> Exception:
         """Fault that ends the run: one that time may mend, or one that it will not."""

@@ -102,19 +102,11 @@ class BatchRows:
 
     def note_uploaded(self, name: str, file: str | None) -> None:
         """Note what the server calls the file, before the batch is begun."""
-        self._execute_change("update batches set file = ?, status = 'uploaded' where name = ?", file, name)
+        self._journal.change("update batches set file = ?, status = 'uploaded' where name = ?", file, name)
 
     def note_created(self, name: str, batch: str) -> None:
         """Note what the server calls the batch."""
-        self._execute_change("update batches set batch = ?, status = 'created' where name = ?", batch, name)
-
-    def _execute_change(self, statement: str, *values: str | None) -> None:
-        with self._journal.write_transaction() as database:
-            database.execute(statement, values)
-
-    def _rows(self, statement: str, *values: Any) -> list[Any]:
-        with self._journal.used() as database:
-            return database.execute(statement, values).fetchall()
+        self._journal.change("update batches set batch = ?, status = 'created' where name = ?", batch, name)
 
     def drop_batch(self, name: str) -> None:
         """Forget a batch that the server does not have."""
@@ -133,7 +125,7 @@ class BatchRows:
 
     def open(self) -> list[Begun]:
         """Batches that have not ended, in the order in which they were made."""
-        rows = self._rows(
+        rows = self._journal.rows(
             "select name, file, batch from batches where judge = ? and status not like 'ended%' order by time, name",
             self._judge,
         )
@@ -141,35 +133,31 @@ class BatchRows:
 
     def request_names(self, name: str) -> list[str]:
         """The ``custom_id`` of every request of a batch, sorted, as they stand in its file."""
-        rows = self._rows("select custom from batched where batch = ? order by custom", name)
+        rows = self._journal.rows("select custom from batched where batch = ? order by custom", name)
         return [str(custom) for (custom,) in rows]
 
     def unanswered_requests(self) -> tuple[int, float]:
         """Requests in batches that are not yet noted as answered, and about what they cost."""
-        with self._journal.used() as database:
-            count, cost = database.execute(
-                "select count(*), total(expected) from batched where judge = ? and not noted", (self._judge,)
-            ).fetchone()
+        statement = "select count(*), total(expected) from batched where judge = ? and not noted"
+        ((count, cost),) = self._journal.rows(statement, self._judge)
+        with self._journal.report_damage():
             if not math.isfinite(cost):
                 raise ValueError("a cost that is no number")
         return int(count), float(cost)
 
     def line(self, key: Key, number: int) -> Line | None:
         """A question's request of this number, if it is in a batch."""
-        with self._journal.used() as database:
-            row = database.execute(
-                "select batch, form, expected, noted, reply from batched where judge = ? and key = ? and number = ?",
-                (self._judge, key_text(key), number),
-            ).fetchone()
-            if row is None:
-                return None
-            batch, form, expected, noted, packed = row
-            schema, _, logprobs = form.partition(" ")
-            if schema not in _SCHEMAS or not math.isfinite(expected):
-                raise ValueError("a form that there is not, or a cost that is no number")
-            return Line(
-                batch, Form(schema, logprobs == "1"), float(expected), bool(noted), _unpack_reply(packed)
-            )
+        place = "judge = ? and key = ? and number = ?"
+        statement = f"select batch, form, expected, noted, reply from batched where {place}"
+        rows = self._journal.rows(statement, self._judge, key_text(key), number)
+        for batch, form, expected, noted, packed in rows:
+            with self._journal.report_damage():
+                schema, _, logprobs = form.partition(" ")
+                if schema not in _SCHEMAS or not math.isfinite(expected):
+                    raise ValueError("a form that there is not, or a cost that is no number")
+                reply = _unpack_reply(packed)
+                return Line(batch, Form(schema, logprobs == "1"), float(expected), bool(noted), reply)
+        return None
 
 
 def _unpack_reply(packed: bytes | None) -> Mapping[str, Any] | None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from voirdire.collect.budget import count_text_tokens, estimate_answer_tokens, token_price
 from voirdire.collect.plan import make_plan
-from voirdire.collect.protocol import Answer, Question
-from voirdire.collect.rehearsal import made_up_answer, run_in_loop
+from voirdire.collect.rehearsal import rehearse_once
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +57,11 @@ def estimate(
     voirdire.errors.InputError: ...
     """
     plan = make_plan(panel, items, protocol, options=options, settings=settings, prompts=prompts)
-    calls, numbers = plan.calls(), count(1)
-    asked: list[tuple[str, int, Mapping[str, Any] | None]] = []
-
-    async def record_question(question: Question) -> Answer:
+    calls = plan.calls()
+    asked = []
+    for question in rehearse_once(plan.protocol, plan.setting):
         prompt = plan.prompts.render(question.template, question.variables)
         asked.append((question.judge, count_text_tokens(prompt.system + prompt.user), question.schema))
-        return Answer(made_up_answer(question.schema, numbers))
-
-    run_in_loop(plan.protocol.run(plan.setting, record_question))
     rows = []
     for judge in plan.setting.judges:
         own = [one for one in asked if one[0] == judge.name] or asked

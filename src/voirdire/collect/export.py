@@ -25,8 +25,8 @@ _FIRST = {
 }
 
 
-def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor | None = None) -> dict[str, int]:
-    """Write each table that has rows to ``<table>.csv``, and ``missing.csv`` always; without keys, if told of them.
+def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor) -> dict[str, int]:
+    """Write each table that has rows to ``<table>.csv``, and ``missing.csv`` always; without keys.
 
     A file is replaced in one step, and removed where there are no rows.
 
@@ -40,7 +40,7 @@ def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor | None = None
     >>> import tempfile
     >>> row = Row("votes", {"judge": "a", "first": "x", "second": "y", "winner": "first"})
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     counts = write_tables([row], Path(folder))
+    ...     counts = write_tables([row], Path(folder), Redactor())
     ...     text = Path(folder, "votes.csv").read_text()
     >>> counts, text
     ({'votes': 1, 'missing': 0}, 'judge,first,second,winner\\na,x,y,first\\n')
@@ -53,15 +53,15 @@ def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor | None = None
         path = folder / f"{name}.csv"
         if values or name == "missing":
             counts[name] = len(values)
-            write_file(path, _csv_text(values, _FIRST[name], hide or Redactor()).encode("utf-8", "replace"))
+            write_file(path, _csv_text(values, _FIRST[name], hide).encode("utf-8", "replace"))
         else:
             path.unlink(missing_ok=True)
     return counts
 
 
-def write_json(content: Mapping[str, Any], path: Path, hide: Redactor | None = None) -> None:
-    """Write a JSON file in one step; without keys, if told of them."""
-    write_file(path, json.dumps((hide or Redactor()).value(content), indent=1, allow_nan=False) + "\n")
+def write_json(content: Mapping[str, Any], path: Path, hide: Redactor) -> None:
+    """Write a JSON file in one step; without keys."""
+    write_file(path, json.dumps(hide.value(content), indent=1, allow_nan=False) + "\n")
 
 
 def _csv_text(rows: Sequence[Mapping[str, Any]], first: Sequence[str], hide: Redactor) -> str:

@@ -52,33 +52,30 @@ def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[I
         problems.table(f"there {'is one item' if count else 'are no items'}; judging needs at least {needed}")
     ids = encode_column(cells.pop("id"), "id", problems)
     for code, rows in rows_by_code(ids.codes):
-        if len(rows) > 1:
-            problems.rows(
-                rows + 1, f"id {ids.levels[code]!r} occurs {len(rows)} times; give each item its own"
-            )
+        if (times := len(rows)) > 1:
+            problems.rows(rows + 1, f"id {ids.levels[code]!r} occurs {times} times; give each item its own")
     columns = {column: _read_texts(values, column, problems) for column, values in cells.items()}
     problems.raise_any()
     items = []
     for name, *texts in zip(ids.levels, *columns.values(), strict=True):
-        row = dict(zip(columns, texts, strict=True))
-        text, named = row.pop("text"), {column: row.pop(column, "") or None for column in _NAMED}
-        extra = {column: value for column, value in row.items() if value}
-        items.append(Item(name, text, **named, extra=extra))
+        row = {column: text for column, text in zip(columns, texts, strict=True) if text}
+        text, named = row.pop("text"), {column: row.pop(column, None) for column in _NAMED}
+        items.append(Item(name, text, **named, extra=row))
     return tuple(items)
 
 
 def _read_texts(values: Sequence[object], column: str, problems: Problems) -> list[str]:
     texts = []
     for row, value in enumerate(values, start=1):
-        named = value if isinstance(value, str) else cell_to_name(value)
+        named, wrong = value if isinstance(value, str) else cell_to_name(value), ""
         text = "" if isinstance(named, Refused) else named
         if isinstance(named, Refused) and named.reason != "is empty":
-            problems.rows([row], f"{column} is a {type(value).__name__}; write it as text")
+            wrong = f"{column} is a {type(value).__name__}; write it as text"
         elif column == "text" and not text.strip():
-            problems.rows([row], "text is empty; leave out what has no text")
+            wrong = "text is empty; leave out what has no text"
         elif any("\ud800" <= c <= "\udfff" for c in text):
-            problems.rows(
-                [row], f"{column} holds half a character (a lone surrogate); write it anew as UTF-8"
-            )
+            wrong = f"{column} holds half a character (a lone surrogate); write it anew as UTF-8"
+        if wrong:
+            problems.rows([row], wrong)
         texts.append(text)
     return texts

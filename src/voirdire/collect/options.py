@@ -52,9 +52,8 @@ def build_options(
         given[name] = _parse_setting(text, get_type_hints(cls)[name]) if name in rules else text
     found = find_faults(given, rules, unknown="unknown option {key!r}{near}", near=nearest_or_all)
     problems = [fault if name not in rules else f"option {fault}" for name, fault in found]
-    return (
-        cls() if problems else cls(**{name: rules[name].keep(value) for name, value in given.items()})
-    ), problems
+    kept = {} if problems else {name: rules[name].keep(value) for name, value in given.items()}
+    return cls(**kept), problems
 
 
 def nearest_or_all(name: str, known: Sequence[str]) -> str:
@@ -71,29 +70,25 @@ def nearest_or_all(name: str, known: Sequence[str]) -> str:
 
 
 def read_texts(
-    table: Mapping[str, Any], folder: Path, *, below: bool = False
-) -> tuple[dict[str, Any], list[str]]:
+    table: Mapping[str, Any], folder: Path, problems: list[str], *, below: bool = False
+) -> dict[str, Any]:
     """Put the text of a file where an option says ``@path``, relative to ``folder``; ``@@`` begins a text with @.
 
     Parameters
     ----------
     table : mapping
     folder : Path
+    problems : list of str
+        Where a sentence goes for each file that cannot be read.
     below : bool
         Whether the file must lie below the folder, links followed: a panel is somebody else's, and what it names is
         sent to servers that it names too.
 
-    Returns
-    -------
-    table, problems
-        One sentence per file that cannot be read.
-
     Examples
     --------
-    >>> read_texts({"rubric": "@@home", "repeats": 2}, Path("."))
-    ({'rubric': '@home', 'repeats': 2}, [])
+    >>> read_texts({"rubric": "@@home", "repeats": 2}, Path("."), [])
+    {'rubric': '@home', 'repeats': 2}
     """
-    problems: list[str] = []
 
     def read_value(value: Any, place: str) -> Any:
         if isinstance(value, Mapping):
@@ -107,10 +102,8 @@ def read_texts(
         path = folder / value[1:]
         try:
             if below and not path.resolve().is_relative_to(folder.resolve()):
-                wrong = (
-                    f"file {path} does not lie below {folder}, the panel's folder; copy it there if it may be sent to "
-                    "the judges"
-                )
+                wrong = f"file {path} does not lie below {folder}, the panel's folder"
+                wrong += "; copy it there if it may be sent to the judges"
             elif path.exists() and not path.is_file():
                 wrong = f"{path} is no file; name one"
             elif path.stat().st_size > _LARGEST:
@@ -126,22 +119,14 @@ def read_texts(
         problems.append(f"option {place}: {wrong}")
         return ""
 
-    return {name: read_value(value, name) for name, value in table.items()}, problems
-
-
-def _without_none(hint: Any) -> Any:
-    """The annotation without ``| None``."""
-    if get_origin(hint) in (Union, types.UnionType):
-        inner = [part for part in get_args(hint) if part is not type(None)]
-        return inner[0] if len(inner) == 1 else hint
-    return hint
+    return {name: read_value(value, name) for name, value in table.items()}
 
 
 def _parse_setting(text: str, hint: Any) -> Any:
-    hint = _without_none(hint)
-    if hint is str:
-        return text
-    if get_origin(hint) is Literal and text in get_args(hint):
+    if get_origin(hint) in (Union, types.UnionType):  # of one and None
+        inner = [part for part in get_args(hint) if part is not type(None)]
+        hint = inner[0] if len(inner) == 1 else hint
+    if hint is str or (get_origin(hint) is Literal and text in get_args(hint)):
         return text
     if get_origin(hint) is tuple and not text.strip().startswith("["):
         parts = [part.strip() for part in text.split(",") if part.strip()]

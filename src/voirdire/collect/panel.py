@@ -26,7 +26,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,6 @@ from voirdire.tables.encode import Refused, cell_to_name
 #: Models that need no server: they begin with one of these.
 LOCAL = "local:"
 RULE = "rule:"
-
 
 _ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9_.~%+:/-]*)?"
@@ -102,9 +102,8 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
     >>> read_panel({"judges": [{"name": "small", "model": "local:smollm2-135m"}]}).judges[0].name
     'small'
     """
-    name, content = (
-        ("panel", panel) if isinstance(panel, Mapping) else (str(panel), read_toml(Path(panel), "panel"))
-    )
+    name = "panel" if isinstance(panel, Mapping) else str(panel)
+    content = panel if isinstance(panel, Mapping) else read_toml(Path(panel), "panel")
     found = _panel_leaks(content)
     problems = list(dict.fromkeys(problem for problem, _ in found))
     top = _valid_fields(content, {**field_rules(Panel), "judges": ANY, "protocol": ANY}, "", problems)
@@ -117,15 +116,12 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
         entries = []
     elif not entries:
         problems.append("there are no judges; write a table [[judges]] with name and model for each")
-    read = (
-        _read_judge(entry, number, top.get("seed", 0), problems) for number, entry in enumerate(entries, 1)
-    )
+    seed = top.get("seed", 0)
+    read = (_read_judge(entry, number, seed, problems) for number, entry in enumerate(entries, 1))
     judges = tuple(judge for judge in read if judge is not None)
-    names = [judge.name for judge in judges]
-    for twice in dict.fromkeys(one for one in names if names.count(one) > 1):
-        problems.append(
-            f"judge {twice!r} occurs {names.count(twice)} times; give each judge a name of its own"
-        )
+    for one, times in Counter(judge.name for judge in judges).items():
+        if times > 1:
+            problems.append(f"judge {one!r} occurs {times} times; give each judge a name of its own")
     if problems:
         raise InputError([f"{name}: {without_secrets(problem, found)}" for problem in problems])
     return Panel(judges, dict(protocol), **top)
@@ -154,11 +150,7 @@ def _judge_label(judge: Any, number: int) -> str:
 
 
 def _valid_fields(
-    table: Mapping[str, Any],
-    rules: Mapping[str, Rule],
-    place: str,
-    problems: list[str],
-    needed: Sequence[str] = (),
+    table: Mapping[str, Any], rules: Mapping[str, Rule], place: str, problems: list[str], *needed: str
 ) -> dict[str, Any]:
     """The values that keep their rules; what is wrong goes to ``problems``."""
     wrong = dict(find_faults(table, rules, needed, missing="{key} is missing", near=nearest_or_all))
@@ -168,13 +160,10 @@ def _valid_fields(
 
 def _read_judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
     place, before = _judge_label(entry, number), len(problems)
+    rules = field_rules(Judge)
     # what seems to be a key has been told, and is not shown
-    told = {
-        key: value
-        for key, value in entry.items()
-        if key in field_rules(Judge) or not any(find_leaks({key: value}))
-    }
-    found = _valid_fields(told, field_rules(Judge), place, problems, ("name", "model"))
+    told = {key: value for key, value in entry.items() if key in rules or not any(find_leaks({key: value}))}
+    found = _valid_fields(told, rules, place, problems, "name", "model")
     named = cell_to_name(found.get("name", "x"))
     if isinstance(named, Refused):
         problems.append(f"{place}name {named.reason}")
@@ -229,14 +218,11 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
         if not key.strip():
             problems.append(f"{place} is not set; export the key in it")
         elif not key.isascii() or not key.isprintable() or key != key.strip():
-            problems.append(
-                f"{place} holds no key: it has blanks, line breaks or characters beyond ASCII; export it anew"
-            )
+            wrong = "it has blanks, line breaks or characters beyond ASCII; export it anew"
+            problems.append(f"{place} holds no key: {wrong}")
         elif remote and len(key) < SHORTEST:
-            problems.append(
-                f"{place} holds no key: it has fewer than {SHORTEST} characters, too few to be kept secret; remove "
-                "api_key_env where the server wants none"
-            )
+            wrong = f"it has fewer than {SHORTEST} characters, too few to be kept secret"
+            problems.append(f"{place} holds no key: {wrong}; remove api_key_env where the server wants none")
     return keys, problems
 
 

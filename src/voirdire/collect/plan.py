@@ -183,12 +183,11 @@ def make_plan(
     problems = [problem for part in ("panel", "items", "protocol") for problem in wrong.get(part, [])]
     chosen = None
     if found is not None and read is not None:
-        beside = Path(".") if isinstance(panel, Mapping) else Path(panel).parent
-        written, faults = read_texts(read.protocol, beside, below=True)
-        given, more = read_texts(options or {}, Path("."))
-        texted, others = read_texts(settings or {}, Path("."))
-        chosen, rest = build_options(found.Options, {**written, **given}, texted)
-        problems += [f"protocol {protocol}: {problem}" for problem in [*faults, *more, *others, *rest]]
+        beside, faults = Path(".") if isinstance(panel, Mapping) else Path(panel).parent, list[str]()
+        table = read_texts(read.protocol, beside, faults, below=True)
+        table |= read_texts(options or {}, Path("."), faults)
+        chosen, rest = build_options(found.Options, table, read_texts(settings or {}, Path("."), faults))
+        problems += [f"protocol {protocol}: {problem}" for problem in [*faults, *rest]]
     if read is not None:
         problems += [*local_problems(read.judges), *rule_problems(read.judges)]
     templates, unfit = read_prompts(found, prompts)
@@ -207,9 +206,8 @@ def make_plan(
 def read_prompts(protocol: Protocol | None, folder: str | Path | None) -> tuple[Prompts, list[str]]:
     """The templates of a protocol, those of a user's folder before them, and what is wrong with that folder."""
     own = getattr(protocol, "prompts", None)  # of a protocol of another package
-    folders = [] if folder is None else [folder]
-    templates = Prompts([*folders, *([] if own is None else [own])])
-    return templates, templates.problems(folders)
+    templates = Prompts([one for one in (folder, own) if one is not None])
+    return templates, [] if folder is None else templates.problems(Path(folder))
 
 
 def _check_prompts(plan: Plan) -> None:

@@ -264,19 +264,20 @@ def key_text(key: Key) -> str:
     return json.dumps(list(key), separators=(",", ":"), ensure_ascii=False)
 
 
-def missing_row(key: Key, answer: Answer, **what: Any) -> Row:
-    """Row of the table ``missing``: a question's key, why it has no answer, and what it was about.
+def missing_row(key: Key, answer: Answer | str | None, **what: Any) -> Row:
+    """Row of the table ``missing``: a question's key, why it has no answer (or that answer), what it was about.
 
     Examples
     --------
     >>> missing_row(("compare", "a", "b"), Answer(None, "timed out"), judge="small").values["reason"]
     'timed out'
     """
-    return Row("missing", {**what, "key": "/".join(str(part) for part in key), "reason": answer.missing})
+    reason = answer.missing if isinstance(answer, Answer) else answer
+    return Row("missing", {**what, "key": "/".join(map(str, key)), "reason": reason})
 
 
 async def ask_all(
-    ask: Ask, asked: Iterable[tuple[Question, Mapping[str, Any]]], rows: list[Row]
+    ask: Ask, asked: Iterable[tuple[Question, Mapping[str, Any]]], rows: list[Row], table: str | None = None
 ) -> list[Any]:
     """Ask several questions at once; a missing answer becomes a row of ``missing``.
 
@@ -288,6 +289,8 @@ async def ask_all(
         Each with the columns of the row that there is where its answer is missing.
     rows : list of Row
         Where those rows go, in the order of the questions.
+    table : str, optional
+        The table that the answers are for; a column of those rows.
 
     Returns
     -------
@@ -301,9 +304,39 @@ async def ask_all(
     >>> asyncio.run(ask_all(say_yes, [(Question("small", "ask", {}, ("ask",)), {"judge": "small"})], []))
     ['yes']
     """
-    listed = list(asked)
+    listed, lost = list(asked), {} if table is None else {"table": table}
     answers = await asyncio.gather(*(ask(question) for question, _ in listed))
     for (question, columns), answer in zip(listed, answers, strict=True):
         if answer.content is None:
-            rows.append(missing_row(question.key, answer, **columns))
+            rows.append(missing_row(question.key, answer, **lost, **columns))
     return [answer.content for answer in answers]
+
+
+async def ask_rows(
+    ask: Ask,
+    asked: Iterable[tuple[Question, Mapping[str, Any]]],
+    table: str,
+    read: Callable[[Any], Mapping[str, Any]],
+) -> list[Row]:
+    """Ask several questions at once; each one's row of a table, or of ``missing``: its columns and what is read.
+
+    Examples
+    --------
+    >>> async def say_yes(question):
+    ...     return Answer("yes")
+    >>> asked = [(Question("small", "ask", {}, ("ask",)), {"item": "a"})]
+    >>> asyncio.run(ask_rows(say_yes, asked, "labels", lambda found: {"label": found}))[0].values
+    {'item': 'a', 'label': 'yes'}
+    """
+    listed, lost = list(asked), list[Row]()
+    contents = await ask_all(ask, listed, lost, table)
+    missing = iter(lost)
+    return [
+        next(missing) if found is None else Row(table, {**columns, **read(found)})
+        for (_, columns), found in zip(listed, contents, strict=True)
+    ]
+
+
+async def gather_rows(parts: Iterable[Awaitable[list[Row]]]) -> list[Row]:
+    """The rows of all parts, which are worked on at once, in the order of the parts."""
+    return [row for part in await asyncio.gather(*parts) for row in part]

@@ -44,11 +44,8 @@ def _bytes_except(kept: bytes) -> bytes:
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
-_NO_BASE64, _NO_HEX, _NO_OCTAL = (
-    _bytes_except(_BASE64 + b"-_"),
-    _bytes_except(b"0123456789abcdefABCDEF"),
-    _bytes_except(b"01234567"),
-)
+_NO_BASE64, _NO_HEX = _bytes_except(_BASE64 + b"-_"), _bytes_except(b"0123456789abcdefABCDEF")
+_NO_OCTAL = _bytes_except(b"01234567")
 _PRINTABLE = bytes(1 if 32 <= byte < 127 or byte in b"\t\n\r\f\v" else 0 for byte in range(256))
 
 
@@ -157,7 +154,7 @@ _MOST = 100  # hidden keys that are taken out one by one; of a text with more no
 _SPACE = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]+")  # and what is not seen
 _SIGN = re.compile(r"(?:\\+(?:u\{?0*|U0+|x)?|%(?:25)*|&#[xX]?0*|0[xXo])\Z")  # of an escape, before its code
 _BLANK = b" \t\n\r\f\v"
-_NO_DIGITS = bytes(byte for byte in range(256) if byte not in b"0123456789")
+_NO_DIGITS = _bytes_except(b"0123456789")
 
 
 class Redactor:

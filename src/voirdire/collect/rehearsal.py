@@ -88,6 +88,19 @@ def made_up_answer(
     return schema.get("minimum", 0)
 
 
+def rehearse_once(protocol: Protocol, setting: Setting, *, turn: int = 0) -> list[Question]:
+    """The questions of a run whose answers are made up, in the order in which it comes to them."""
+    asked: list[Question] = []
+    numbers = count(1)
+
+    async def record_question(question: Question) -> Answer:
+        asked.append(question)
+        return Answer(made_up_answer(question.schema, numbers, turn=turn))
+
+    run_in_loop(protocol.run(setting, record_question))
+    return asked
+
+
 #: Runs, each with other answers: a step may follow from one of them alone (a debate goes on while there is an issue).
 TURNS = 3
 
@@ -107,12 +120,8 @@ def rehearse_run(protocol: Protocol, setting: Setting) -> dict[str, list[Questio
     """
     asked: dict[str, list[Question]] = {}
     for turn in range(TURNS):
-        known, numbers = set(asked), count(1)
-
-        async def record_question(question: Question) -> Answer:
-            if question.template not in known:  # noqa: B023  # it ends within its turn
+        known = set(asked)
+        for question in rehearse_once(protocol, setting, turn=turn):
+            if question.template not in known:
                 asked.setdefault(question.template, []).append(question)
-            return Answer(made_up_answer(question.schema, numbers, turn=turn))  # noqa: B023
-
-        run_in_loop(protocol.run(setting, record_question))
     return asked

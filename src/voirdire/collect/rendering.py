@@ -15,10 +15,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
+from jinja2 import Environment, TemplateNotFound, TemplateSyntaxError, UndefinedError, meta, nodes
 
 from voirdire.collect.sandbox import Sandbox, read_template, template_names
 from voirdire.errors import InputError
@@ -66,7 +67,7 @@ def mentioned_variables(name: str, source: Source) -> set[str]:
     for tree in _template_trees(name, source, set()):
         names = list(tree.find_all(nodes.Name))
         bound = {one.name for one in names if one.ctx != "load"}
-        found |= {one.name for one in names if one.ctx == "load"} - bound - set(_NO_SLOTS)
+        found |= {one.name for one in names} - bound - set(_NO_SLOTS)
     return found
 
 
@@ -92,9 +93,8 @@ def _template_trees(name: str, source: Source, seen: set[str]) -> Iterator[nodes
     seen.add(name)
     tree = Environment().parse(text)
     yield tree
-    for include in tree.find_all(nodes.Include):
-        if isinstance(include.template, nodes.Const):
-            yield from _template_trees(str(include.template.value), source, seen)
+    for included in filter(None, meta.find_referenced_templates(tree)):
+        yield from _template_trees(included, source, seen)
 
 
 def _quoted_variables(
@@ -107,27 +107,29 @@ def _quoted_variables(
     if isinstance(node, nodes.Filter) and node.name == "quoted":
         yield from _root_variables(node.node, bound)
         return
-    if isinstance(node, nodes.Include):
-        name = node.template.value if isinstance(node.template, nodes.Const) else None
-        text = None if name is None or name in within else source(str(name))
+    if isinstance(node, nodes.Include) and isinstance(node.template, nodes.Const):
+        name = str(node.template.value)
+        text = None if name in within else source(name)
         inside = [] if text is None else [Environment().parse(text)]
-        within = (*within, str(name))
+        within = (*within, name)
     if isinstance(node, nodes.For):
         roots = set(_root_variables(node.iter, bound))
-        targets = [node.target] if isinstance(node.target, nodes.Name) else node.target.find_all(nodes.Name)
-        bound = {**bound, **{one.name: roots for one in targets if isinstance(one, nodes.Name)}}
+        bound = {**bound, **dict.fromkeys(_names_in(node.target), roots)}
         inside = node.body
     for inner in inside:
         yield from _quoted_variables(inner, bound, source, within)
 
 
 def _root_variables(node: nodes.Node | None, bound: Mapping[str, set[str]]) -> Iterator[str]:
-    if node is None:
-        return
-    names = [node] if isinstance(node, nodes.Name) else node.find_all(nodes.Name)
-    for one in names:
-        if isinstance(one, nodes.Name) and one.name not in _NO_SLOTS:
-            yield from bound.get(one.name, {one.name})
+    for name in _names_in(node):
+        if name not in _NO_SLOTS:
+            yield from bound.get(name, {name})
+
+
+def _names_in(node: nodes.Node | None) -> list[str]:
+    if isinstance(node, nodes.Name):
+        return [node.name]
+    return [] if node is None else [one.name for one in node.find_all(nodes.Name)]
 
 
 HERE = Path(__file__).with_name("prompts")
@@ -162,13 +164,12 @@ def quoted(text: object, label: str = "text") -> str:
     [answer 1, end 5bb65d8b]
     """
     shown = str(text)
-    number = 0
-    while True:
+    for number in count():
         digest = hashlib.sha256(f"{number}\n{shown}".encode("utf-8", "surrogatepass"))
         tag = digest.hexdigest()[:_TAG]
         if tag not in shown:
-            return f"[{label}, begin {tag}]\n{shown}\n[{label}, end {tag}]"
-        number += 1
+            break
+    return f"[{label}, begin {tag}]\n{shown}\n[{label}, end {tag}]"
 
 
 class Prompts:
@@ -195,27 +196,24 @@ class Prompts:
         self.folders = tuple(Path(folder) for folder in (*folders, HERE))
         self._environment = Sandbox(self.folders, {"quoted": quoted})
 
-    def problems(self, folders: Sequence[str | Path]) -> list[str]:
-        """Faults of a user's folders: not there, a file that replaces nothing, or is no template."""
-        found = []
-        for folder in map(Path, folders):
-            if not folder.is_dir():
-                found.append(f"prompts {folder}: is no folder; give one that holds <protocol>/<name>.j2")
-                continue
-            given, others = template_names([folder]), template_names(f for f in self.folders if f != folder)
-            if not given:
-                found.append(f"prompts {folder}: holds no template; give <protocol>/<name>.j2")
-            for name in given:
-                if name not in others:
-                    near = nearest_name(name, others)
-                    found.append(f"prompts {folder}: {name} replaces no template{near or '; check its name'}")
-                try:
-                    self._environment.begin()
-                    self._environment.compile(read_template(folder, name))
-                    lacking = self._missing_template_parts(folder, name) if name in others else []
-                    found += [f"prompts {folder}: {name} {fault}" for fault in lacking]
-                except Exception as error:
-                    found.append(f"prompts {folder}: {name} is no template: {error}")
+    def problems(self, folder: Path) -> list[str]:
+        """Faults of a user's folder: not there, a file that replaces nothing, or is no template."""
+        place = f"prompts {folder}:"
+        if not folder.is_dir():
+            return [f"{place} is no folder; give one that holds <protocol>/<name>.j2"]
+        given, others = template_names([folder]), template_names(f for f in self.folders if f != folder)
+        found = [] if given else [f"{place} holds no template; give <protocol>/<name>.j2"]
+        for name in given:
+            if name not in others:
+                near = nearest_name(name, others)
+                found.append(f"{place} {name} replaces no template{near or '; check its name'}")
+            try:
+                self._environment.begin()
+                self._environment.compile(read_template(folder, name))
+                lacking = self._missing_template_parts(folder, name) if name in others else []
+                found += [f"{place} {name} {fault}" for fault in lacking]
+            except Exception as error:
+                found.append(f"{place} {name} is no template: {error}")
         return found
 
     def _missing_template_parts(self, folder: Path, name: str) -> list[str]:
@@ -250,8 +248,7 @@ class Prompts:
 
     def digest(self) -> str:
         """SHA-256 of all templates, those that are replaced left out."""
-        names = self._environment.list_templates()
-        texts = {name: self._template_source(name) for name in names}
+        texts = {name: self._template_source(name) for name in self._environment.list_templates()}
         return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
     def _template_source(self, name: str) -> str:
@@ -279,7 +276,7 @@ class Prompts:
         except InputError:
             raise
         except TemplateNotFound as error:
-            places = ", ".join(str(folder) for folder in self.folders)
+            places = ", ".join(map(str, self.folders))
             raise InputError(f"prompt {error.name}: there is no such file in {places}") from error
         except Exception as error:  # a template can fail in every way in which Python can
             raise InputError(f"prompt {template}: {_describe_fault(error)}") from error

@@ -145,20 +145,9 @@ def read_logprobs(positions: Iterable[tuple[Any, Iterable[tuple[Any, Any]]]]) ->
     >>> read_logprobs([["1", [["1", -0.5], ["2", -1]]]])
     (('1', (('1', -0.5), ('2', -1.0))),)
     """
-    return tuple(
-        (_read_token(token), tuple((_read_token(other), _read_logprob(value)) for other, value in others))
-        for token, others in positions
-    )
-
-
-def _read_token(found: Any) -> str:
-    if not isinstance(found, str):
-        raise TypeError
-    return found
-
-
-def _read_logprob(found: Any) -> float:
-    value = float(found)
-    if isinstance(found, str | bool) or not value <= _ROUNDING:
-        raise ValueError
-    return value
+    found = tuple((token, tuple((other, value) for other, value in others)) for token, others in positions)
+    for token, others in found:
+        for text, value in ((token, 0.0), *others):
+            if not isinstance(text, str) or isinstance(value, str | bool) or not float(value) <= _ROUNDING:
+                raise ValueError("no token with its log-probability")
+    return tuple((token, tuple((other, float(value)) for other, value in others)) for token, others in found)

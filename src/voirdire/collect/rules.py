@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from voirdire.collect.options import nearest_or_all
 from voirdire.collect.panel import RULE
 from voirdire.collect.protocol import Answer, Judge, Question
-from voirdire.tables.problems import nearest_name
 
 RULES = ("longer", "rare-words", "noise")
 _RARE = 8
@@ -32,8 +32,7 @@ def rule_problems(judges: Iterable[Judge]) -> list[str]:
     for judge in judges:
         name = judge.model.removeprefix(RULE)
         if judge.model.startswith(RULE) and name not in RULES:
-            near = nearest_name(name, RULES) or f"; there are {', '.join(RULES)}"
-            found.append(f"judge {judge.name!r}: rule {name!r} is unknown{near}")
+            found.append(f"judge {judge.name!r}: rule {name!r} is unknown{nearest_or_all(name, RULES)}")
     return found
 
 

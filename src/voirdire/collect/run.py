@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from voirdire.collect.allowed import Confirm, key_problems
 from voirdire.collect.asking import Asking
 from voirdire.collect.budget import Budget, Progress, Stop
-from voirdire.collect.client import Client, Form
+from voirdire.collect.client import Client
 from voirdire.collect.export import write_json, write_tables
 from voirdire.collect.journal import FILE, NOTHING, Journal
 from voirdire.collect.local import LocalServers
@@ -23,7 +25,7 @@ from voirdire.collect.protocol import TABLES, Row
 from voirdire.collect.redact import Redactor
 from voirdire.collect.rehearsal import run_in_loop
 from voirdire.errors import InputError
-from voirdire.folders import check_resumed_folder
+from voirdire.folders import check_resumed_folder, report_errors
 from voirdire.layouts import Layout, recognise_json, recognise_text
 
 _SLOTS = 2
@@ -77,20 +79,14 @@ class Collected:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it in the shape of ``voirdire collect --json``."""
-        columns = ("requests", "answered", "missing", "tokens_in", "tokens_out", "cost")
         tables = [
             {"table": name, "rows": rows, "path": str(self.folder / f"{name}.csv")}
             for name, rows in self.tables.items()
         ]
-        return {
-            "protocol": self.protocol,
-            "out": str(self.folder),
-            **{column: sum(row[column] for row in self.judges) for column in columns},
-            "stopped": self.stopped,
-            "seconds": self.seconds,
-            "tables": tables,
-            "judges": self.judges,
-        }
+        whole: dict[str, Any] = {"protocol": self.protocol, "out": str(self.folder)}
+        whole |= {column: sum(row[column] for row in self.judges) for column in NOTHING}
+        end = {"stopped": self.stopped, "seconds": self.seconds}
+        return {**whole, **end, "tables": tables, "judges": self.judges}
 
 
 def collect(
@@ -183,7 +179,7 @@ def collect(
         raise InputError(problems)
     hide = Redactor(keys.values())
     with ExitStack() as opened:
-        opened.enter_context(_report_errors(folder))
+        opened.enter_context(report_errors(f"output folder {folder}:", (OSError,)))
         servers = opened.enter_context(closing(LocalServers()))
         folder.mkdir(parents=True, exist_ok=True)
         journal = opened.enter_context(closing(Journal(folder, write=not reading, hide=hide)))
@@ -195,7 +191,7 @@ def collect(
         if retry_missing and not reading:
             journal.forget_missing()
 
-        async def connect_clients() -> dict[str, tuple[Client, Form]]:
+        async def connect_clients() -> dict[str, Client]:
             return await asyncio.to_thread(_make_clients, plan, keys, servers, hide)
 
         budget = Budget(plan.panel, max_cost, max_calls, progress)
@@ -212,16 +208,6 @@ def collect(
         found = Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
         _write_run(plan, found, hide)
         return found
-
-
-@contextmanager
-def _report_errors(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            f"output folder {folder}: cannot be written ({error.strerror or error}); name another"
-        ) from error
 
 
 async def _run_protocol(
@@ -250,8 +236,8 @@ async def _run_protocol(
 
 def _make_clients(
     plan: Plan, keys: Mapping[str, str], servers: LocalServers, hide: Redactor
-) -> dict[str, tuple[Client, Form]]:
-    """Each judge's client and how its server is asked; judges of one server and key share a client."""
+) -> dict[str, Client]:
+    """Each judge's client; judges of one server and key share one."""
     made: dict[tuple[str, str], Client] = {}
     found = {}
     for judge in plan.setting.judges:
@@ -260,8 +246,8 @@ def _make_clients(
         local = judge.model.startswith(LOCAL)
         url = servers.url(judge.model, _SLOTS) if local else judge.base_url or ""
         key = keys.get(judge.api_key_env or "", "")
-        client = made.setdefault((url, key), Client(url, key, hide, judge.model if local else None))
-        found[judge.name] = (client, Form("grammar") if local else Form())
+        client = Client(url, key, hide, judge.model if local else None)
+        found[judge.name] = made.setdefault((url, key), client)
     return found
 
 
@@ -277,19 +263,9 @@ def _folder_problems(folder: Path, reading: bool) -> tuple[str, ...]:
 
 def _write_run(plan: Plan, found: Collected, hide: Redactor) -> None:
     """``run.json``: what was asked for and what came of it, without times."""
-    import json
-    from importlib import metadata
-
-    setting = plan.setting_fingerprint()
-    content = {
-        "voirdire": metadata.version("voirdire"),
-        "protocol": plan.protocol.name,
-        "options": json.loads(setting["options"]),
-        "judges": json.loads(setting["judges"]),
-        "seed": plan.setting.seed,
-        "items": setting["items"],
-        "prompts": setting["prompts"],
-        "stopped": found.stopped,
-        "totals": found.judges,
-    }
+    setting: dict[str, Any] = plan.setting_fingerprint()
+    read = {part: json.loads(setting[part]) for part in ("options", "judges", "seed")}
+    parts = ("protocol", "options", "judges", "seed", "items", "prompts")
+    content = {"voirdire": metadata.version("voirdire")} | {part: (setting | read)[part] for part in parts}
+    content |= {"stopped": found.stopped, "totals": found.judges}
     write_json(content, found.folder / "run.json", hide)

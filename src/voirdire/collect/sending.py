@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -22,6 +23,7 @@ from voirdire.collect.batch import Batches
 from voirdire.collect.budget import Budget, Stop, expected_cost, reply_cost
 from voirdire.collect.client import Client, Form, Request
 from voirdire.collect.journal import Journal, Sent
+from voirdire.collect.panel import LOCAL
 from voirdire.collect.protocol import Answer, Judge, Key, key_text
 from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
@@ -38,27 +40,22 @@ class Sender:
     ----------
     judge : Judge
     client : Client
-    form : Form
-        How its server is asked first.
     journal : Journal
         Where every request is noted.
     budget : Budget
-    batches : Batches
-        What carries the requests that do not go each by itself.
+    idle : callable
+        Whether nothing is on its way but what waits in batches.
     """
 
     def __init__(
-        self,
-        judge: Judge,
-        client: Client,
-        form: Form,
-        journal: Journal,
-        budget: Budget,
-        batches: Batches,
+        self, judge: Judge, client: Client, journal: Journal, budget: Budget, idle: Callable[[], bool]
     ) -> None:
-        self._judge, self._client, self._first = judge, client, form
-        self._journal, self._budget, self._panel = journal, budget, budget.panel
-        self._batches = batches
+        self._judge, self._client, self._journal = judge, client, journal
+        self._budget, self._panel = budget, budget.panel
+        #: What carries the requests that do not go each by itself.
+        self.batches = Batches(judge, client, journal, budget, idle)
+        #: How its server is asked first for what fits a schema.
+        self._first = "grammar" if judge.model.startswith(LOCAL) else "json_schema"
         #: The first form that was answered, by what was asked for: the schema, and whether log-probabilities.
         self._proven: dict[tuple[str, bool], Form] = {}
         #: Requests that have been sent and not answered, but for those in batches.
@@ -101,7 +98,7 @@ class Sender:
         while True:
             # of what is in a batch already, by this run or one before, the cost is set aside
             number = len(requests) + 1
-            line = self._batches.rows.line(key, number)
+            line = self.batches.rows.line(key, number)
             counted = line is not None and line.noted
             if line is None:
                 form = forms[0]
@@ -116,7 +113,7 @@ class Sender:
             self.under_way += not batched
             try:
                 if batched:
-                    reply = await self._batches.send(key, number, request, form, reserved, line)
+                    reply = await self.batches.send(key, number, request, form, reserved, line)
                 else:
                     reply = await self._client.send(request, form, judge.timeout)
             except NoReply as error:
@@ -161,7 +158,7 @@ class Sender:
         kind = bool(schema), logprobs
         alike = [form for (one, logs), form in self._proven.items() if (bool(one), logs) == kind]
         known = [self._proven[wants]] if wants in self._proven else alike[-1:]
-        schemas = [self._first.schema, *(["text"] if schema and self._first.schema == "json_schema" else [])]
+        schemas = [self._first, *(["text"] if schema and self._first == "json_schema" else [])]
         others = [Form(one, wanted) for wanted in ([True, False] if logprobs else [True]) for one in schemas]
         return list(dict.fromkeys([*known, *others]))
 

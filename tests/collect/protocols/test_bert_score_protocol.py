@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect import Item, Setting
+from voirdire.collect.options import build_options
 from voirdire.collect.protocols.metrics import MODEL, BertScore, BertScoreOptions
 from voirdire.tables import read_scores
 
@@ -46,6 +47,11 @@ def test_the_model_is_the_users_own(bert_score, tmp_path: Path, monkeypatch: pyt
     assert BertScore().problems(Setting((), ITEMS, BertScoreOptions())) == []
     rows()
     assert bert_score.made[-1]["model_type"] == str(tmp_path)
+
+
+def test_layers_are_counted_from_one() -> None:
+    _, problems = build_options(BertScoreOptions, {"layers": 0})
+    assert problems == ["option layers is 0; give a whole number of at least 1"]
 
 
 def test_without_the_package_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

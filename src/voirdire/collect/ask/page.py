@@ -92,14 +92,17 @@ def page_text(
     >>> made.count("</script>"), "<b>" in made
     (2, False)
     """
-    data = _page_data(asked, ties, task, seed, send, back)
-    script, style = (_read_asset(name) for name in ("ask.js", "ask.css"))
+    title = task or _ASKED[asked.answer]
+    data = {**_page_data(asked), "task": title, "seed": seed, "ties": ties}
+    data |= {name: address for name, address in (("send", send), ("back", back)) if address is not None}
+    # where answers are kept in the browser: another page of other questions has a place of its own
+    data["id"] = hashlib.sha256(_safe_json(data).encode()).hexdigest()[:16]
     shell = _read_asset("ask.html")
     for name, text in {
         "POLICY": html.escape(security_policy(send is not None), quote=True),
-        "TITLE": html.escape(data["task"]),
-        "STYLE": style,
-        "SCRIPT": script,
+        "TITLE": html.escape(title),
+        "STYLE": _read_asset("ask.css"),
+        "SCRIPT": _read_asset("ask.js"),
         "DATA": _safe_json(data),
     }.items():
         shell = shell.replace(f"<!--{name}-->", text)
@@ -119,9 +122,7 @@ def security_policy(sends: bool) -> str:
     return f"{allowed}; base-uri 'none'; form-action '{'self' if sends else 'none'}'"
 
 
-def _page_data(
-    asked: Questions, ties: bool, task: str | None, seed: int, send: str | None, back: str | None
-) -> dict[str, Any]:
+def _page_data(asked: Questions) -> dict[str, Any]:
     about: dict[str, int] = {}
     place = {name: at for at, name in enumerate(asked.items)}
     rows = []
@@ -134,11 +135,8 @@ def _page_data(
         if shown:
             entry["about"] = about.setdefault("\n\n".join(sorted(shown)), len(about))
         rows.append(entry)
-    data: dict[str, Any] = {
+    return {
         "answer": asked.answer,
-        "task": task or _ASKED[asked.answer],
-        "seed": seed,
-        "ties": ties,
         "levels": list(asked.levels),
         "criteria": any("criterion" in row for row in asked.rows),
         "contexts": any("context" in row for row in asked.rows),
@@ -146,10 +144,6 @@ def _page_data(
         "about": list(about),
         "questions": rows,
     }
-    data |= {name: address for name, address in (("send", send), ("back", back)) if address is not None}
-    # where answers are kept in the browser: another page of other questions has a place of its own
-    data["id"] = hashlib.sha256(_safe_json(data).encode()).hexdigest()[:16]
-    return data
 
 
 def _read_asset(name: str) -> str:

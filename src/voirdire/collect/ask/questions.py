@@ -84,16 +84,14 @@ def read_questions(table: object, items: object, levels: Sequence[object] | None
         columns[name] = [found.levels[code] if code >= 0 else "" for code in found.codes]
     for name in about:
         columns[name] = _read_items(columns[name], name, known, problems)
-    if pairs:
-        same = [
-            at for at, (one, two) in enumerate(zip(*map(columns.get, about), strict=True), 1) if one == two
-        ]
-        problems.rows(same, "an item is compared with itself") if same else None
+    sides = zip(*(columns[name] for name in about), strict=True)
+    same = [at for at, names in enumerate(sides, 1) if len(names) > len(set(names))]
+    if same:
+        problems.rows(same, "an item is compared with itself")
     problems.raise_any()
     done = [not isinstance(cell_to_name(cell), Refused) for cell in filled]
-    rows = tuple(
-        {name: of[at] for name, of in columns.items() if of[at]} for at, past in enumerate(done) if not past
-    )
+    every = ({name: of[at] for name, of in columns.items() if of[at]} for at in range(len(done)))
+    rows = tuple(row for row, past in zip(every, done, strict=True) if not past)
     if not rows:
         raise InputError("questions: every row has an answer already; there is nothing to ask")
     if any(done):
@@ -137,7 +135,6 @@ def _read_items(names: list[str], column: str, known: dict[str, Item], problems:
         rows = [row for row, one in enumerate(names, start=1) if one and plain[one] == name]
         problems.rows(rows, f"{column} {name!r} is not among the items{nearest_name(name, tuple(known))}")
     if len(strange) > _LISTED:
-        problems.table(
-            f"{len(strange)} names in {column} are not among the items; the first {_LISTED} are named"
-        )
+        count = len(strange)
+        problems.table(f"{count} names in {column} are not among the items; the first {_LISTED} are named")
     return [plain[name] for name in names]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.roles import choice_schema, list_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import YES_NO, Several
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
 from voirdire.settings import Count
 
@@ -28,7 +28,7 @@ class Vanilla(PerCase):
 
     async def score(self, case: Case) -> None:
         """One question."""
-        found = await case.content("vanilla/score", ("score",), case.score_schema())
+        found = await case.content("vanilla/score", form=case.score_schema())
         case.score(found["score"])
 
 
@@ -39,11 +39,8 @@ class Cot(PerCase):
 
     async def score(self, case: Case) -> None:
         """One question: steps, reasoning, score."""
-        text = text_schema(case.options.longest)
-        schema = record_schema(
-            steps=list_schema(text, 1, 6), reasoning=text, score=choice_schema(case.options.levels())
-        )
-        found = await case.content("cot/score", ("score",), schema)
+        schema = case.score_schema(steps=Several(str, 1, 6), reasoning=str)
+        found = await case.content("cot/score", form=schema)
         case.score(found["score"])
         case.text("reasoning", "\n".join([*found["steps"], found["reasoning"]]))
 
@@ -82,28 +79,24 @@ class SelfRefine(PerCase):
 
     async def score(self, case: Case) -> None:
         """A score, and its revisions."""
-        schema = case.score_schema("reasoning")
-        current = await case.content("self-refine/score", ("score", 0), schema)
-        _add_evaluation(case, current, "initial")
-        verdict = record_schema(
-            feedback=text_schema(case.options.longest), change=choice_schema(["yes", "no"])
-        )
+
+        def note_evaluation(found: Mapping[str, Any], phase: str) -> Mapping[str, Any]:
+            case.score(found["score"], phase)
+            case.text("evaluation", found["reasoning"], phase)
+            return found
+
+        schema, verdict = case.score_schema(reasoning=str), case.schema(feedback=str, change=YES_NO)
+        current = note_evaluation(await case.content("self-refine/score", 0, form=schema), "initial")
         for number in range(1, case.options.rounds + 1):
-            phase = f"round-{number}"
-            step = ("feedback", number)
-            found = await case.content("self-refine/feedback", step, verdict, evaluation=current)
+            phase, shown = f"round-{number}", {"evaluation": current}
+            found = await case.content("self-refine/feedback", number, form=verdict, **shown)
             case.text("feedback", found["feedback"], phase)
             if found["change"] == "no":
                 break
-            shown = {"evaluation": current, "feedback": found["feedback"]}
-            current = await case.content("self-refine/revise", ("revise", number), schema, **shown)
-            _add_evaluation(case, current, phase)
+            shown["feedback"] = found["feedback"]
+            revised = await case.content("self-refine/revise", number, form=schema, **shown)
+            current = note_evaluation(revised, phase)
         case.score(current["score"])
-
-
-def _add_evaluation(case: Case, found: Mapping[str, Any], phase: str) -> None:
-    case.score(found["score"], phase)
-    case.text("evaluation", found["reasoning"], phase)
 
 
 @dataclass(frozen=True)
@@ -155,7 +148,7 @@ class ChatEval(PerCase):
 
     async def score(self, case: Case) -> None:
         """The turns of one case, one after the other."""
-        schema = case.score_schema("comment")
+        schema = case.score_schema(comment=str)
         said: list[dict[str, Any]] = []
         last: dict[str, int] = {}
         for number in range(1, case.options.rounds + 1):
@@ -163,7 +156,7 @@ class ChatEval(PerCase):
             last = {}
             for role, duty in case.options.cast().items():
                 shown = {"role": role, "duty": duty, "said": list(said)}
-                question = case.question("chat-eval/speak", ("speak", number, role), schema, **shown)
+                question = case.question("chat-eval/speak", number, role, form=schema, **shown)
                 who = {"judge": f"{case.judge}/{role}", "group": case.judge}
                 (found,) = await case.contents([(question, who)], phase)
                 if found is not None:

@@ -26,7 +26,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.roles import choice_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
 from voirdire.settings import Count
 
@@ -79,36 +78,32 @@ class Debate(PerCase):
         options = case.options
         log: list[dict[str, Any]] = []
         shown: dict[str, Any] = {"steps": options.steps.get(case.criterion)}
+        heard = shown | {"brief": None}
         if options.commander == "model":
-            schema = record_schema(brief=text_schema(options.longest))
-            found = await case.content("debate/command", ("command",), schema, **shown)
-            case.text("Commander", found["brief"], "initial")
-        heard = shown | {"brief": found["brief"] if options.commander == "model" else None}
+            heard |= await case.content("debate/command", form=case.schema(brief=str), **shown)
+            case.text("Commander", heard["brief"], "initial")
 
-        scored = case.score_schema("reasoning")
-        verdict = record_schema(
-            feedback=text_schema(options.longest), verdict=choice_schema(["ISSUE", NO_ISSUE])
-        )
+        scored = case.score_schema(reasoning=str)
+        verdict = case.schema(feedback=str, verdict=["ISSUE", NO_ISSUE])
         resolved = False
         for iteration in range(options.iterations + 1):
             phase = f"iteration-{iteration}" if iteration else "initial"
             if iteration:
                 told = heard | {"log": list(log), "strength": options.strength}
-                found = await case.content("debate/criticise", ("criticise", iteration), verdict, **told)
+                found = await case.content("debate/criticise", iteration, form=verdict, **told)
                 log.append({"speaker": "Critic", "text": found["feedback"], "score": None})
                 case.text("Critic", found["feedback"], phase)
                 resolved = found["verdict"] == NO_ISSUE
                 if resolved:
                     break
-            step = ("score", iteration)
-            found = await case.content("debate/score", step, scored, **heard, log=list(log))
+            found = await case.content("debate/score", iteration, form=scored, **heard, log=list(log))
             score = found["score"]
             log.append({"speaker": "Scorer", "text": found["reasoning"], "score": score})
             case.score(score, phase)
             case.text("Scorer", found["reasoning"], phase)
 
         if not resolved and options.tie_breaker:
-            found = await case.content("debate/break-tie", ("break-tie",), scored, **shown, log=list(log))
+            found = await case.content("debate/break-tie", form=scored, **shown, log=list(log))
             score = found["score"]
             case.text("Tie-Breaker", found["reasoning"])
         case.score(score, resolved=resolved, iterations=iteration)

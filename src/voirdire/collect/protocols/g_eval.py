@@ -12,14 +12,13 @@ for each judge, item, criterion and run.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_all
-from voirdire.collect.protocols.roles import judges_for_role, list_schema, record_schema, text_schema
-from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
+from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
+from voirdire.collect.protocols.roles import Several, answer_schema
+from voirdire.collect.protocols.scoring import Case, Lost, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
@@ -59,9 +58,7 @@ class GEval(PerCase):
 
     def faults(self, options: GEvalOptions) -> list[str]:
         """A scale whose scores are no single tokens; steps for a criterion that there is not."""
-        by_token = options.weighting == "logprobs"
-        scale = scale_problems(options.low, options.high, "samples") if by_token else []
-        return [*scale, *super().faults(options)]
+        return [*scale_problems(options, "samples"), *super().faults(options)]
 
     def questions(self, options: GEvalOptions) -> tuple[int, int]:
         """The answers that a score is made of."""
@@ -73,61 +70,39 @@ class GEval(PerCase):
         least, most = super().bounds(setting)
         return written + least, written + most
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """The steps of all judges, then all cases at once."""
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
+        """The steps, then all cases whose criterion has some at once."""
         options: GEvalOptions = setting.options
-        judges, rows = judges_for_role(setting, options.judges), list[Row]()
-        wanted = [
-            (judge, name)
-            for judge in judges
-            for name in options.named_criteria()
-            if name not in options.steps
-        ]
-        asked = [_ask_steps(options, *place) for place in wanted]
-        steps = {(judge, name): text for judge in judges for name, text in options.steps.items()}
-        for place, found in zip(wanted, await ask_all(ask, asked, rows), strict=True):
-            if found is not None:
-                text = "\n".join(f"{number}. {step}" for number, step in enumerate(found["steps"], 1))
-                steps[place] = text
-                rows.append(Row("texts", {**_step_columns(*place), "text": text}))
-        cases = [case for case in self.all_cases(setting, ask) if (case.judge, case.criterion) in steps]
-        for case in cases:
-            case.options = replace(options, steps={case.criterion: steps[case.judge, case.criterion]})
-        await asyncio.gather(*map(self.try_score, cases))
-        return [*rows, *(row for case in cases for row in case.rows)]
+        schema, asked = answer_schema(options.longest, steps=Several(str, 1, 8)), []
+        for name, text in options.named_criteria().items():
+            if name not in options.steps:
+                shown: dict[str, Any] = {"task": options.task, "criterion": name, "description": text}
+                shown |= {"low": options.low, "high": options.high}
+                columns = {"judge": judge, "criterion": name, "kind": "steps"}
+                asked.append((Question(judge, "g-eval/steps", shown, ("steps", name), schema), columns))
+
+        def read_steps(found: Mapping[str, Any]) -> dict[str, str]:
+            return {"text": "\n".join(f"{number}. {step}" for number, step in enumerate(found["steps"], 1))}
+
+        rows = await ask_rows(ask, asked, "texts", read_steps)
+        written = {row.values["criterion"]: row.values["text"] for row in rows if row.table == "texts"}
+        steps = {**options.steps, **written}
+        stepped = replace(setting, options=replace(options, steps=steps))
+        return [*rows, *await super().judge_rows(stepped, ask, judge)]
 
     async def score(self, case: Case) -> None:
         """The expected score, over the token's probabilities or over samples."""
-        options, steps = case.options, case.options.steps[case.criterion]
+        options, steps = case.options, case.options.steps.get(case.criterion)
+        if steps is None:
+            raise Lost
         if options.weighting == "logprobs":
-            weighted = await case.weighted("g-eval/score", ("score",), "samples", steps=steps)
+            weighted = await case.weighted("g-eval/score", "samples", steps=steps)
             case.score(weighted.value, mass=weighted.mass)
             return
-        questions = [
-            case.question("g-eval/score", ("score", number), case.score_schema(), steps=steps)
-            for number in range(1, options.samples + 1)
-        ]
-        asked: list[tuple[Question, dict[str, Any]]] = [
-            (replace(question, temperature=options.temperature), {}) for question in questions
-        ]
+        asked: list[tuple[Question, dict[str, Any]]] = []
+        for number in range(1, options.samples + 1):
+            question = case.question("g-eval/score", number, form=case.score_schema(), steps=steps)
+            asked.append((replace(question, temperature=options.temperature), {}))
         given = [found["score"] for found in await case.contents(asked, "sample") if found is not None]
         if given:
             case.score(sum(given) / len(given), answers=len(given))
-
-
-def _ask_steps(options: GEvalOptions, judge: str, criterion: str) -> tuple[Question, dict[str, str]]:
-    """The question for the steps of a criterion, and the columns of what comes of it."""
-    shown = {
-        "task": options.task,
-        "criterion": criterion,
-        "description": options.named_criteria()[criterion],
-        "low": options.low,
-        "high": options.high,
-    }
-    schema = record_schema(steps=list_schema(text_schema(options.longest), 1, 8))
-    question = Question(judge, "g-eval/steps", shown, ("steps", criterion), schema)
-    return question, {"table": "texts", **_step_columns(judge, criterion)}
-
-
-def _step_columns(judge: str, criterion: str) -> dict[str, str]:
-    return {"judge": judge, "criterion": criterion, "kind": "steps"}

@@ -8,14 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Item, Key, Question, Row, Setting, missing_row
-from voirdire.collect.protocols.roles import (
-    Schema,
-    choice_schema,
-    judges_for_role,
-    record_schema,
-    text_schema,
-)
+from voirdire.collect.protocol import Ask, Item, Key, Row, Setting, gather_rows, missing_row
+from voirdire.collect.protocols.roles import YES_NO, Schema
 from voirdire.collect.protocols.scoring import FINAL, Case, ScoreOptions, ScoreProtocol
 from voirdire.settings import Count
 
@@ -52,7 +46,7 @@ class GroupDebate(Case):
     Examples
     --------
     >>> debate = GroupDebate("ann", Item("a", "x"), "", 1, GroupOptions(), None, group="readers", agents={"bob": {}})
-    >>> debate.question("maj-eval/evaluate", ("evaluate", "bob"), {}).key
+    >>> debate.question("maj-eval/evaluate", "bob", form={}).key
     ('evaluate', 'bob', 'readers', 'a', 1)
     """
 
@@ -65,12 +59,10 @@ class GroupDebate(Case):
         ended = await self._run_speeches(latest)
         return await self._aggregate_ratings(latest, ended)
 
-    def question(self, template: str, step: Key, schema: Schema, **variables: Any) -> Question:
-        """A question to the judge: what all such questions show, and ``variables``."""
+    def about(self) -> tuple[dict[str, Any], Key]:
+        """The group and all criteria as prompts show them, and how the keys of its questions end."""
         criteria = [{"name": name, "text": text} for name, text in self.options.named_criteria().items()]
-        shown = {**self.shown(), "criteria": criteria, "group": self.group}
-        key = (*step, self.group, self.item.id, self.run)
-        return Question(self.judge, template, {**shown, **variables}, key, schema)
+        return {"criteria": criteria, "group": self.group}, (self.group, self.item.id, self.run)
 
     def columns(self, agent: str | None = None, **more: Any) -> dict[str, Any]:
         """The columns of rows about the group, or one of its agents."""
@@ -82,20 +74,21 @@ class GroupDebate(Case):
         for name, score in ratings.items():
             self.score(score, phase, agent=agent, criterion=name, **more)
 
-    def _opinion_schema(self, **more: Schema) -> Schema:
+    def _opinion_schema(self, **more: Any) -> Schema:
         """The answer of an agent: what it says, and a rating by each criterion."""
-        ratings = dict.fromkeys(self.options.named_criteria(), choice_schema(self.options.levels()))
-        feedback = text_schema(self.options.longest)
-        return record_schema(feedback=feedback, **more, ratings=record_schema(**ratings))
+        ratings = dict.fromkeys(self.options.named_criteria(), self.options.levels())
+        return self.schema(feedback=str, **more, ratings=ratings)
+
+    def _who(self, agent: str) -> dict[str, Any]:
+        return {"agent": agent, "profile": dict(self.agents[agent])}
 
     async def _run_evaluations(self) -> dict[str, dict[str, Any]]:
         """Phase 1: each agent by itself; what it said."""
         schema = self._opinion_schema()
-        asked = []
-        for name, profile in self.agents.items():
-            shown = {"agent": name, "profile": dict(profile)}
-            question = self.question("maj-eval/evaluate", ("evaluate", name), schema, **shown)
-            asked.append((question, {"agent": name}))
+        asked = [
+            (self.question("maj-eval/evaluate", name, form=schema, **self._who(name)), {"agent": name})
+            for name in self.agents
+        ]
         latest: dict[str, dict[str, Any]] = {}
         for name, found in zip(self.agents, await self.contents(asked, "initial"), strict=True):
             if found is not None:
@@ -110,7 +103,7 @@ class GroupDebate(Case):
         What each agent said last goes to ``latest``.
         """
         said = [_initial_speech(name, one) for name, one in latest.items()]
-        schema = self._opinion_schema(no_more_comments=choice_schema(["yes", "no"]))
+        schema = self._opinion_schema(no_more_comments=YES_NO)
         spoken: list[str] = []
         ended: list[str] = []
         while len(spoken) < self.options.rounds:
@@ -119,9 +112,9 @@ class GroupDebate(Case):
                 break
             speaker = active[0] if len(active) == 1 else await self._choose_speaker(active, spoken, said)
             spoken.append(speaker)
-            step, phase = ("speak", len(spoken), speaker), f"round-{len(spoken)}"
-            shown = {"agent": speaker, "profile": dict(self.agents[speaker]), "said": list(said)}
-            question = self.question("maj-eval/speak", step, schema, **shown)
+            shown = {**self._who(speaker), "said": list(said)}
+            question = self.question("maj-eval/speak", len(spoken), speaker, form=schema, **shown)
+            phase = f"round-{len(spoken)}"
             (found,) = await self.contents([(question, {"agent": speaker})], phase, "texts")
             if found is not None:
                 latest[speaker] = found
@@ -134,9 +127,8 @@ class GroupDebate(Case):
     async def _choose_speaker(self, active: list[str], spoken: list[str], said: list[dict[str, Any]]) -> str:
         """The coordinator's choice; where its answer is missing, the active agent that has been silent longest."""
         number = len(spoken) + 1
-        schema = record_schema(speaker=choice_schema(active))
-        shown = {"said": list(said), "active": active}
-        question = self.question("maj-eval/choose", ("choose", number), schema, **shown)
+        form, shown = self.schema(speaker=active), {"said": list(said), "active": active}
+        question = self.question("maj-eval/choose", number, form=form, **shown)
         answer = await self.ask(question)
         if answer.content is not None:
             return str(answer.content["speaker"])
@@ -151,7 +143,7 @@ class GroupDebate(Case):
     ) -> dict[str, float]:
         """Phase 3: averages of the final ratings, and a synthesis of what was said."""
         finals: dict[str, dict[str, Any]] = {}
-        place = (self.group, self.item.id, self.run)
+        _, place = self.about()
         for name in self.agents:
             if name not in latest:
                 self.add_missing(("final", name, *place), "the agent gave no rating", agent=name)
@@ -170,10 +162,9 @@ class GroupDebate(Case):
             for name in self.options.named_criteria()
         }
         self._add_ratings(None, averages, FINAL, agents=len(finals))
-        schema = record_schema(synthesis=text_schema(self.options.longest))
         told = [_initial_speech(name, one) for name, one in finals.items()]
         shown = {"finals": told, "averages": averages}
-        question = self.question("maj-eval/synthesise", ("synthesise",), schema, **shown)
+        question = self.question("maj-eval/synthesise", form=self.schema(synthesis=str), **shown)
         (found,) = await self.contents([(question, {})], table="texts")
         if found is not None:
             self.text("synthesis", found["synthesis"])
@@ -191,16 +182,11 @@ class GroupProtocol(ScoreProtocol):
     async def cast(self, judge: str, options: Any, ask: Ask, rows: list[Row]) -> Mapping[str, Agents]:
         """The agents of a judge by group; what is noted about them goes to ``rows``."""
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """The agents of all judges, and their debates, at once."""
-
-        async def judge_rows(judge: str) -> list[Row]:
-            rows: list[Row] = []
-            groups = await self.cast(judge, setting.options, ask, rows)
-            return [*rows, *await run_debates(ask, setting.options, judge, setting.items, groups)]
-
-        parts = await asyncio.gather(*map(judge_rows, judges_for_role(setting, setting.options.judges)))
-        return [row for part in parts for row in part]
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
+        """The judge's agents, and their debates."""
+        rows: list[Row] = []
+        groups = await self.cast(judge, setting.options, ask, rows)
+        return [*rows, *await run_debates(ask, setting.options, judge, setting.items, groups)]
 
 
 async def run_debates(
@@ -224,16 +210,14 @@ async def run_debates(
         columns |= {"phase": FINAL, "level": "overall"}
         rows = [row for debate in debates for row in debate.rows]
         if not averages:
-            lost = Answer(None, "no group came to a rating")
+            lost = "no group came to a rating"
             return [*rows, missing_row(("overall", item.id, run), lost, table="scores", **columns)]
         for name in options.named_criteria():
             mean = sum(found[name] for found in averages) / len(averages)
             rows.append(Row("scores", {**columns, "criterion": name, "score": mean, "groups": len(averages)}))
         return rows
 
-    places = [(item, run) for item in items for run in range(1, options.runs + 1)]
-    parts = await asyncio.gather(*(debate_item(*place) for place in places))
-    return [row for part in parts for row in part]
+    return await gather_rows(debate_item(item, run) for item in items for run in range(1, options.runs + 1))
 
 
 def group_calls(options: GroupOptions, items: int, groups: Sequence[int]) -> tuple[int, int]:

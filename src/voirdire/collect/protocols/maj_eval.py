@@ -96,16 +96,16 @@ class MajEval(GroupProtocol):
         """Neither documents nor personas or both, empty documents, personas without group, name or text."""
         if options.persona_texts:
             return _persona_faults(options)
-        found = [
+        if not options.documents:
+            return [
+                "option documents is empty; give at least one text that stakeholders can be found in, or personas as "
+                "persona_texts"
+            ]
+        return [
             f"option documents: document {number} is empty; give its text"
             for number, text in enumerate(options.documents, 1)
             if not text.strip()
         ]
-        lacking = (
-            "option documents is empty; give at least one text that stakeholders can be found in, or personas as "
-            "persona_texts"
-        )
-        return found if options.documents else [lacking]
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
         """At least the documents; at most as many groups and personas as may be."""

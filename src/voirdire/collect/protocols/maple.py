@@ -17,38 +17,22 @@ criteria. Aggregation is not the collector's: fit the model ``maple`` to the two
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, ask_all, missing_row
-from voirdire.collect.protocols.pairing import (
-    OUTCOMES,
-    PairOptions,
-    count_questions,
-    order_pairs,
-    orders_of_pair,
-    pair_problems,
-)
-from voirdire.collect.protocols.pairwise import ask_vote, compare_pairs
-from voirdire.collect.protocols.roles import (
-    Schema,
-    choice_schema,
-    judges_for_role,
-    list_schema,
-    record_schema,
-    text_schema,
-    unknown_judges,
-)
+from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, ask_rows, gather_rows, missing_row
+from voirdire.collect.protocols import pairing
+from voirdire.collect.protocols.pairwise import compare_pairs
+from voirdire.collect.protocols.roles import Name, PanelProtocol, Schema, Several, answer_schema
 from voirdire.settings import Count, Size
 
 
 @dataclass(frozen=True)
-class MapleOptions(PairOptions):
+class MapleOptions(pairing.PairOptions):
     """Options of MAPLE, beside those of every comparison of pairs.
 
     Attributes
@@ -82,66 +66,70 @@ class MapleOptions(PairOptions):
     attempts: Count = 3
 
 
-class Maple:
+class Maple(PanelProtocol):
     """The protocol ``maple``."""
 
     name: ClassVar[str] = "maple"
     Options: ClassVar[type[Any]] = MapleOptions
+    named: ClassVar[tuple[str, ...]] = ("evaluators", "generator")
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, unsuitable design, neither rubric nor criteria, impossible bounds."""
+    def others(self, options: MapleOptions) -> list[str]:
+        """The generator that is named."""
+        return [options.generator]
+
+    def setting_faults(self, setting: Setting) -> list[str]:
+        """Unsuitable design, neither rubric nor criteria, impossible bounds."""
         options: MapleOptions = setting.options
-        writers = [options.generator] if options.generator else []
-        named = {"evaluators": options.evaluators, "generator": writers}
-        found = [*unknown_judges(setting, named), *pair_problems(setting, options)]
+        found = pairing.pair_problems(setting)
         if not options.criteria and not options.rubric.strip():
             found.append("option rubric is empty; give a rubric to make criteria from, or give criteria")
-        wrong = criteria_fault([{"name": name} for name in options.criteria])
-        if wrong:
+        if wrong := criteria_fault([{"name": name} for name in options.criteria]):
             found.append(f"option criteria: {wrong}; rename it")
-        if not 1 <= options.least <= options.most:
-            found.append(
-                f"options least and most are {options.least} and {options.most}; give 1 <= least <= most"
-            )
-        if not self._evaluator_names(setting):
+        least, most = options.least, options.most
+        if not 1 <= least <= most:
+            found.append(f"options least and most are {least} and {most}; give 1 <= least <= most")
+        if not self.judges(setting):
             found.append("no judge is left to compare; name evaluators, or add a judge to the panel")
         return found
 
-    def calls(self, setting: Setting) -> Calls:
-        """K (C N (N - 1) / 2 + C (C - 1) / 2) per order, and the generator's."""
+    def bounds(self, setting: Setting) -> tuple[int, int]:
+        """C N (N - 1) / 2 + C (C - 1) / 2 per order."""
         options: MapleOptions = setting.options
-        pairs, again = count_questions(setting, options), orders_of_pair(options)
+        pairs, again = pairing.count_questions(setting), pairing.orders_of_pair(options)
+        sizes = [len(options.criteria)] * 2 if options.criteria else [options.least, options.most]
+        least, most = (size * pairs + size * (size - 1) // 2 * again for size in sizes)
+        return least, most
 
-        def total_calls(criteria: int, generated: int) -> Counter[str]:
-            each = criteria * pairs + criteria * (criteria - 1) // 2 * again
-            judges = Counter(dict.fromkeys(self._evaluator_names(setting), each))
-            return judges + Counter({self._generator_name(setting): generated})
-
-        if options.criteria:
-            return Calls(total_calls(len(options.criteria), 0), total_calls(len(options.criteria), 0))
-        return Calls(total_calls(options.least, 1), total_calls(options.most, options.attempts))
+    def calls(self, setting: Setting) -> Calls:
+        """Those of each judge, and the generator's."""
+        options, found = setting.options, super().calls(setting)
+        least, most = Counter(found.least), Counter(found.most)
+        if not options.criteria:
+            least[self._generator_name(setting)] += 1
+            most[self._generator_name(setting)] += options.attempts
+        return Calls(least, most)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Criteria, then all comparisons at once."""
-        options: MapleOptions = setting.options
         rows: list[Row] = []
-        criteria = dict(options.criteria) or await self._generate_criteria(setting, ask, rows)
-        judges = self._evaluator_names(setting)
-        questions = []
-        for judge in judges:
-            for name, text in criteria.items():
-                shown = {"task": options.task, "criterion": name, "description": text}
-                how: Any = {"template": "maple/compare", "variables": shown, "criterion": name, "ties": False}
-                questions.append(compare_pairs(setting, ask, judge, **how))
-        questions += [self._weigh_criteria(setting, ask, judge, criteria) for judge in judges]
-        return [*rows, *(row for part in await asyncio.gather(*questions) for row in part)]
+        criteria = dict(setting.options.criteria) or await self._generate_criteria(setting, ask, rows)
+        made = replace(setting, options=replace(setting.options, criteria=criteria))
+        judges = self.judges(setting)
+        parts = [self.judge_rows(made, ask, judge) for judge in judges]
+        parts += [self._weigh_criteria(made, ask, judge) for judge in judges]
+        return [*rows, *await gather_rows(parts)]
+
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
+        """The comparisons by every criterion."""
+        options: MapleOptions = setting.options
+        parts = []
+        for name, text in options.criteria.items():
+            shown = {"task": options.task, "criterion": name, "description": text}
+            parts.append(compare_pairs(setting, ask, judge, "maple/compare", shown, criterion=name))
+        return await gather_rows(parts)
 
     def _generator_name(self, setting: Setting) -> str:
         return setting.options.generator or setting.judges[0].name
-
-    def _evaluator_names(self, setting: Setting) -> tuple[str, ...]:
-        options: MapleOptions = setting.options
-        return judges_for_role(setting, options.evaluators, without=[options.generator])
 
     async def _generate_criteria(self, setting: Setting, ask: Ask, rows: list[Row]) -> dict[str, str]:
         """Criteria and what judges are shown of each; none where no answer names them apart."""
@@ -152,37 +140,36 @@ class Maple:
         schema = criteria_schema(options.least, options.most, options.levels, options.longest)
         for attempt in range(1, options.attempts + 1):
             question = Question(writer, "maple/criteria", variables, ("criteria", attempt), schema)
-            what = {"table": "texts", "judge": writer, "kind": "criteria", "run": attempt}
-            (found,) = await ask_all(ask, [(question, what)], rows)
-            if found is None:
-                break
-            wrong = criteria_fault(found["criteria"])
+            what = {"judge": writer, "kind": "criteria", "run": attempt}
+            answer = await ask(question)
+            found: Any = answer.content
+            wrong = answer.missing or criteria_fault(found["criteria"])
             if wrong is None:
                 return _note_criteria(found, writer, rows)
-            rows.append(missing_row(question.key, Answer(None, wrong), **what))
+            rows.append(missing_row(question.key, wrong, table="texts", **what))
+            if found is None:
+                break
         return {}
 
-    async def _weigh_criteria(
-        self, setting: Setting, ask: Ask, judge: str, criteria: Mapping[str, str]
-    ) -> list[Row]:
+    async def _weigh_criteria(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         options: MapleOptions = setting.options
-        names = list(criteria)
-        every = list(combinations(range(len(names)), 2))
-        schema = record_schema(priority=choice_schema(["Criterion A", "Criterion B"]))
-        questions = []
+        names = ("Criterion A", "Criterion B")
+        schema = answer_schema(priority=names)
+        asked = []
         # a judge meets the pair of criteria in the orders that the design has for pairs of texts
-        for pair in order_pairs(options, every, setting.seed, judge, "criteria", "criteria"):
-            first, second = names[pair.first], names[pair.second]
+        every = list(combinations(options.criteria, 2))
+        for first, second, run in pairing.order_pairs(setting, every, judge, "criteria", "criteria"):
             shown = {
                 "task": options.task,
                 "audience": options.audience,
-                "a": {"name": first, "description": criteria[first]},
-                "b": {"name": second, "description": criteria[second]},
+                "a": {"name": first, "description": options.criteria[first]},
+                "b": {"name": second, "description": options.criteria[second]},
             }
-            columns = {"judge": judge, "first": first, "second": second, "run": pair.run}
-            question = Question(judge, "maple/weigh", shown, ("weigh", first, second, pair.run), schema)
-            questions.append(ask_vote(ask, question, "criteria", columns, "priority"))
-        return list(await asyncio.gather(*questions))
+            columns = {"judge": judge, "first": first, "second": second, "run": run}
+            question = Question(judge, "maple/weigh", shown, ("weigh", first, second, run), schema)
+            asked.append((question, columns))
+        winners = dict(zip(names, pairing.OUTCOMES, strict=False))
+        return await ask_rows(ask, asked, "criteria", lambda found: {"winner": winners[found["priority"]]})
 
 
 def _note_criteria(found: Mapping[str, Any], writer: str, rows: list[Row]) -> dict[str, str]:
@@ -211,19 +198,14 @@ def criteria_schema(least: int, most: int, levels: int, longest: int = 0) -> Sch
     >>> list(criteria_schema(4, 6, 0)["properties"]["criteria"]["items"]["properties"])
     ['name', 'definition']
     """
-    text = text_schema(longest)
-    fields: dict[str, Schema] = {"name": text_schema(60 if longest else 0), "definition": text}
+    fields: dict[str, Any] = {"name": Name, "definition": str}
+    whole: dict[str, Any] = {"criteria": Several(fields, least, most)}
     if levels:
-        fields |= {
-            "look_for": list_schema(text, 3, 7),
-            "levels": record_schema(**{str(level): text for level in range(1, levels + 1)}),
-            "pitfalls": list_schema(text, 2, 5),
-            "borderline": list_schema(text, 1, 3),
-        }
-    whole: dict[str, Schema] = {"criteria": list_schema(record_schema(**fields), least, most)}
-    if levels:
-        whole |= {"edge_cases": list_schema(text, 1, 6), "fairness": list_schema(text, 1, 6)}
-    return record_schema(**whole)
+        fields["look_for"] = Several(str, 3, 7)
+        fields["levels"] = {str(level): str for level in range(1, levels + 1)}
+        fields |= {"pitfalls": Several(str, 2, 5), "borderline": Several(str, 1, 3)}
+        whole |= {"edge_cases": Several(str, 1, 6), "fairness": Several(str, 1, 6)}
+    return answer_schema(longest, **whole)
 
 
 def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
@@ -239,7 +221,7 @@ def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
         name = " ".join(str(one["name"]).split()).casefold()
         if not name:
             return "a criterion has no name"
-        if name in OUTCOMES:
+        if name in pairing.OUTCOMES:
             return f"a criterion is called {name!r}, as a vote's winner may be"
         if name in seen:
             return f"two criteria are called {name!r}"
@@ -266,12 +248,8 @@ def criterion_text(one: Mapping[str, Any]) -> str:
     }
     lines = [str(one["definition"])]
     for part, title in titles.items():
-        if value := one.get(part):
-            levels = isinstance(value, Mapping)
-            marked = (
-                [(f"{level}:", text) for level, text in value.items()]
-                if levels
-                else [("-", text) for text in value]
-            )
-            lines += [f"{title}:", *(f"{mark} {text}" for mark, text in marked)]
+        value = one.get(part) or ()
+        levels = value.items() if isinstance(value, Mapping) else ()
+        told = [f"{level}: {text}" for level, text in levels] or [f"- {text}" for text in value]
+        lines += [f"{title}:", *told] if told else []
     return "\n".join(lines)

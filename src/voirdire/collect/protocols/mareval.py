@@ -24,14 +24,13 @@ no score. Questions: N (1 + T (m + 1) + 1) for each judge, item and criterion.
 
 from __future__ import annotations
 
-import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Ask, Row, Setting
-from voirdire.collect.protocols.roles import list_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import Several
 from voirdire.collect.protocols.scoring import FINAL, Case, Lost, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
@@ -77,18 +76,15 @@ class Mareval(PerCase):
 
     def faults(self, options: MarevalOptions) -> list[str]:
         """A scale whose scores are no single tokens."""
-        by_token = options.weighting == "logprobs"
-        return scale_problems(options.low, options.high, "runs") if by_token else []
+        return scale_problems(options, "runs")
 
     def questions(self, options: MarevalOptions) -> tuple[int, int]:
         """Planner, evaluators and moderator in each round, arbitrator."""
         return (options.plan + options.rounds * (options.evaluators + options.moderate) + 1,) * 2
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """All runs at once; the rounds of one follow each other."""
-        every = self.all_cases(setting, ask)
-        await asyncio.gather(*map(self.try_score, every))
-        for _, group in groupby(every, lambda case: (case.judge, case.item.id, case.criterion)):
+    def note_results(self, cases: Sequence[Case]) -> None:
+        """The mean over the runs."""
+        for _, group in groupby(cases, lambda case: (case.item.id, case.criterion)):
             runs = list(group)
             last = runs[-1]
             scores = (row.values for case in runs for row in case.rows if row.table == "scores")
@@ -96,12 +92,8 @@ class Mareval(PerCase):
             if given:
                 last.score(sum(given) / len(given), run="all", answers=len(given))
             else:
-                key, lost = (
-                    ("mean", last.item.id, last.criterion),
-                    f"none of {len(runs)} runs came to a score",
-                )
-                last.add_missing(key, lost, FINAL, run="all")
-        return [row for case in every for row in case.rows]
+                lost = f"none of {len(runs)} runs came to a score"
+                last.add_missing(("mean", last.item.id, last.criterion), lost, FINAL, run="all")
 
     async def score(self, case: Case) -> None:
         """One run of planner, evaluators, moderator and arbitrator."""
@@ -110,20 +102,17 @@ class Mareval(PerCase):
         summaries: list[str] = []
         rounds: list[Evaluations] = []
         for number in range(1, options.rounds + 1):
-            plan = plans["evaluator"][number - 1] if plans else []
-            heard = [] if options.moderate else list(rounds)
-            rounds.append(
-                await self._run_evaluations(case, number, plan=plan, summaries=list(summaries), rounds=heard)
-            )
+            shown = {
+                "plan": plans["evaluator"][number - 1] if plans else [],
+                "summaries": list(summaries),
+                "rounds": [] if options.moderate else list(rounds),
+            }
+            rounds.append(await self._run_evaluations(case, number, shown))
             if options.moderate:
-                found = await case.content(
-                    "mareval/moderate",
-                    ("moderate", number),
-                    record_schema(summary=text_schema(options.longest)),
-                    plan=plans["moderator"][number - 1] if plans else None,
-                    evaluations=rounds[-1],
-                    previous=summaries[-1] if summaries else None,
-                )
+                shown = {"plan": plans["moderator"][number - 1] if plans else None, "evaluations": rounds[-1]}
+                shown["previous"] = summaries[-1] if summaries else None
+                form = case.schema(summary=str)
+                found = await case.content("mareval/moderate", number, form=form, **shown)
                 summaries.append(found["summary"])
                 case.text("summary", found["summary"], f"round-{number}")
         shown = {
@@ -133,43 +122,40 @@ class Mareval(PerCase):
             "reasoned": options.weighting == "runs",
         }
         if options.weighting == "logprobs":
-            weighted = await case.weighted("mareval/arbitrate", ("arbitrate",), "runs", **shown)
+            weighted = await case.weighted("mareval/arbitrate", "runs", **shown)
             case.score(weighted.value, self.phase, mass=weighted.mass)
         else:
-            schema = case.score_schema("reasoning")
-            found = await case.content("mareval/arbitrate", ("arbitrate",), schema, **shown)
+            found = await case.content("mareval/arbitrate", form=case.score_schema(reasoning=str), **shown)
             case.score(found["score"], self.phase)
             case.text("decision", found["reasoning"], self.phase)
 
     async def _plan_debate(self, case: Case) -> Any:
-        rounds, text = case.options.rounds, text_schema(case.options.longest)
-        schema = record_schema(
-            evaluator=list_schema(list_schema(text, 1, 8), rounds, rounds),
-            moderator=list_schema(text, rounds, rounds),
-            arbitrator=text,
-        )
+        rounds = case.options.rounds
+        steps, each = Several(Several(str, 1, 8), rounds, rounds), Several(str, rounds, rounds)
         flow = {name: getattr(case.options, name) for name in ("evaluators", "rounds", "moderate")}
-        found = await case.content("mareval/plan", ("plan",), schema, **flow)
+        form = case.schema(evaluator=steps, moderator=each, arbitrator=str)
+        found = await case.content("mareval/plan", form=form, **flow)
         case.text("plan", json.dumps(found, ensure_ascii=False), self.phase)
         return found
 
-    async def _run_evaluations(self, case: Case, number: int, **shown: Any) -> Evaluations:
+    async def _run_evaluations(self, case: Case, number: int, shown: Mapping[str, Any]) -> Evaluations:
         """The evaluations of a round; raises `Lost` where there are none."""
-        schema, phase = case.score_schema("reasoning"), f"round-{number}"
-        asked = [
-            (
-                case.question("mareval/evaluate", ("evaluate", number, place), schema, **shown),
-                {"judge": f"{case.judge}/evaluator-{place}", "group": case.judge},
-            )
+        schema, phase = case.score_schema(reasoning=str), f"round-{number}"
+        agents = [
+            {"judge": f"{case.judge}/evaluator-{place}", "group": case.judge}
             for place in range(1, case.options.evaluators + 1)
         ]
+        asked = [
+            (case.question("mareval/evaluate", number, place, form=schema, **shown), agent)
+            for place, agent in enumerate(agents, 1)
+        ]
         evaluations = []
-        for place, found in enumerate(await case.contents(asked, phase), 1):
-            if found is not None:
-                evaluations.append({"evaluator": place, **found})
-                agent = asked[place - 1][1]
-                case.score(found["score"], phase, **agent)
-                case.text("evaluation", found["reasoning"], phase, **agent)
+        found = await case.contents(asked, phase)
+        for place, (agent, one) in enumerate(zip(agents, found, strict=True), 1):
+            if one is not None:
+                evaluations.append({"evaluator": place, **one})
+                case.score(one["score"], phase, **agent)
+                case.text("evaluation", one["reasoning"], phase, **agent)
         if not evaluations:
             raise Lost
         return evaluations

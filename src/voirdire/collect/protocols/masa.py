@@ -25,28 +25,26 @@ each pair and one for each summary.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Item, Question, Row, Setting, ask_all, missing_row
-from voirdire.collect.protocols.pairing import (
-    OUTCOMES,
-    items_by_context,
-    majority_of_runs,
-    winner_of_both_orders,
+from voirdire.collect.protocol import (
+    Ask,
+    Calls,
+    Item,
+    Question,
+    Row,
+    Setting,
+    ask_rows,
+    gather_rows,
+    missing_row,
 )
-from voirdire.collect.protocols.pairwise import ANSWERS, ask_vote
-from voirdire.collect.protocols.roles import (
-    choice_schema,
-    judges_for_role,
-    record_schema,
-    text_schema,
-    unknown_judges,
-)
+from voirdire.collect.protocols import pairing
+from voirdire.collect.protocols.pairwise import ANSWERS, read_winner
+from voirdire.collect.protocols.roles import YES_NO, PanelProtocol, answer_schema, unknown_judges
 from voirdire.settings import Count, Size
 
 CRITERION = "factual-error"
@@ -97,7 +95,7 @@ class MasaOptions:
     longest: Size = 0
 
 
-class Masa:
+class Masa(PanelProtocol):
     """The protocol ``masa``.
 
     Examples
@@ -112,20 +110,23 @@ class Masa:
 
     name: ClassVar[str] = "masa"
     Options: ClassVar[type[Any]] = MasaOptions
+    named: ClassVar[tuple[str, ...]] = ("evaluators",)
+    columns: ClassVar[tuple[str, ...]] = ()
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown or missing judges and systems; summaries without source, context or system, or twice."""
+    def others(self, options: MasaOptions) -> tuple[str, ...]:
+        """Those that summarise."""
+        return () if options.given else (*options.summarizers, options.reference)
+
+    def setting_faults(self, setting: Setting) -> list[str]:
+        """Missing judges and systems; summaries without source, context or system, or twice."""
         options: MasaOptions = setting.options
-        found = unknown_judges(setting, {"evaluators": options.evaluators})
-        if not masa_evaluators(setting):
+        found = []
+        if not self.judges(setting):
             found.append("no judge is left to evaluate; name evaluators, or add a judge to the panel")
         if options.given:
             return found + _given_summary_problems(setting)
-        named = {
-            "summarizers": options.summarizers,
-            "reference": [options.reference] if options.reference else [],
-        }
-        found += unknown_judges(setting, named)
+        writers = {"summarizers": options.summarizers, "reference": options.reference}
+        found += unknown_judges(setting, writers)
         if not options.summarizers:
             found.append("option summarizers is empty; name judges that summarise, or set given = true")
         if not options.reference:
@@ -135,102 +136,119 @@ class Masa:
         return found + [
             f"judge {name!r}: a vote's winner may be called so; rename it"
             for name in (*options.summarizers, options.reference)
-            if name in OUTCOMES
+            if name in pairing.OUTCOMES
         ]
 
+    def bounds(self, setting: Setting) -> tuple[int, int]:
+        """The pairs in both orders and all runs, and the errors."""
+        options, summaries = setting.options, _planned_summaries(setting)
+        pairs = 2 * options.runs * len(_summary_pairs(options, summaries))
+        return (pairs + options.errors * len(summaries),) * 2
+
     def calls(self, setting: Setting) -> Calls:
-        """Summaries; for each evaluator the pairs in both orders and all runs, and the errors."""
-        options: MasaOptions = setting.options
-        counts: Counter[str] = Counter()
-        if options.given:
-            sizes = [len(items) for items in items_by_context(setting.items).values()]
-        else:
-            for name in (*options.summarizers, options.reference):
-                counts[name] += len(setting.items)
-            sizes = [len(options.summarizers) + 1] * len(setting.items)
-        pairs = sum(size - 1 if options.against == "reference" else size * (size - 1) // 2 for size in sizes)
-        for name in masa_evaluators(setting):
-            counts[name] += 2 * options.runs * pairs + options.errors * sum(sizes)
+        """Those of each evaluator, and the summaries."""
+        counts = Counter(super().calls(setting).most)
+        if not setting.options.given:
+            counts.update(str(summary.system) for summary in _planned_summaries(setting))
         return Calls(counts, counts)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Summaries, then all comparisons and errors at once."""
-        options: MasaOptions = setting.options
-        rows: list[Row] = []
-        summaries = setting.items if options.given else await self._make_summaries(setting, ask, rows)
-        reference = options.reference if options.against == "reference" else None
-        groups = items_by_context(summaries).values()
-        pairs = [pair for group in groups for pair in _summary_pairs(group, reference)]
-        judges = masa_evaluators(setting)
-        looked = summaries if options.errors else []
-        parts = await asyncio.gather(
-            *(self._compare_both_ways(options, ask, judge, *pair) for judge in judges for pair in pairs),
-            *(self._ask_error(options, ask, judge, summary) for judge in judges for summary in looked),
-        )
-        return [*rows, *(row for part in parts for row in part)]
+        summaries, rows, judges = _planned_summaries(setting), list[Row](), self.judges(setting)
+        if not setting.options.given:
+            summaries = await _make_summaries(setting, summaries, ask, rows)
+        made = replace(setting, items=tuple(summaries))
+        parts = [self.judge_rows(made, ask, judge) for judge in judges]
+        parts += [_ask_errors(made, ask, judge) for judge in judges if made.options.errors]
+        return [*rows, *await gather_rows(parts)]
 
-    async def _make_summaries(self, setting: Setting, ask: Ask, rows: list[Row]) -> list[Item]:
-        """Summaries that were made, as items whose context is the source's name and whose system is the writer."""
-        options: MasaOptions = setting.options
-        schema = record_schema(summary=text_schema(options.longest))
-        asked, wanted = [], []
-        for item in setting.items:
-            shown = {"task": options.task, "source": item.text, "question": item.context}
-            for writer in (*options.summarizers, options.reference):
-                what = {"judge": writer, "context": item.id, "system": writer, "kind": "summary"}
-                question = Question(writer, "masa/summarise", shown, ("summarise", item.id), schema)
-                asked.append((question, {"table": "texts", **what}))
-                wanted.append((what, Item(item.id, "", context=item.id, system=writer, source=item.text)))
-        found = []
-        for (what, item), content in zip(wanted, await ask_all(ask, asked, rows), strict=True):
-            if content is not None:
-                rows.append(Row("texts", {**what, "text": content["summary"]}))
-                found.append(replace(item, text=content["summary"]))
-        return found
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
+        """The comparisons of summaries, which are the items."""
+        pairs = _summary_pairs(setting.options, setting.items)
+        return await gather_rows(_compare_both_ways(setting.options, ask, judge, *pair) for pair in pairs)
 
-    async def _compare_both_ways(
-        self, options: MasaOptions, ask: Ask, judge: str, one: Item, other: Item
-    ) -> list[Row]:
-        runs = range(1, options.runs + 1)
-        shown = [(first, second, run) for first, second in ((one, other), (other, one)) for run in runs]
-        rows = await asyncio.gather(*(self._ask_vote(options, ask, judge, *place) for place in shown))
-        winners = [_winning_system(row.values) for row in rows]
-        orders = majority_of_runs(winners[: options.runs]), majority_of_runs(winners[options.runs :])
-        decision = winner_of_both_orders(*orders)
-        columns = {"judge": judge, "first": one.system, "second": other.system, "context": one.context}
-        if decision is None:
-            key = ("decide", str(one.context), str(one.system), str(other.system))
-            lost = Answer(None, "the decision hangs on missing answers")
-            return [*rows, missing_row(key, lost, table="decisions", **columns)]
-        told = {"shown_first": orders[0] or "", "shown_second": orders[1] or ""}
-        return [*rows, Row("decisions", {**columns, "winner": decision, **told})]
 
-    async def _ask_vote(
-        self, options: MasaOptions, ask: Ask, judge: str, first: Item, second: Item, run: int
-    ) -> Row:
-        fields: dict[str, Mapping[str, Any]] = {"winner": choice_schema(ANSWERS)}
-        kept = ("confidence", "reasoning") if options.guidance == "enhanced" else ()
-        if kept:
-            sure = choice_schema(["low", "medium", "high"])
-            fields = {"reasoning": text_schema(options.longest), **fields, "confidence": sure}
+def _planned_summaries(setting: Setting) -> Sequence[Item]:
+    """The summaries that are given, or those to be made: their context the source's name, their system the writer."""
+    options: MasaOptions = setting.options
+    if options.given:
+        return setting.items
+    writers = (*options.summarizers, options.reference)
+    return [
+        Item(item.id, "", context=item.id, system=writer, source=item.text)
+        for item in setting.items
+        for writer in writers
+    ]
+
+
+async def _make_summaries(
+    setting: Setting, summaries: Sequence[Item], ask: Ask, rows: list[Row]
+) -> Sequence[Item]:
+    """The summaries with their texts, without those that are missing."""
+    options: MasaOptions = setting.options
+    schema = answer_schema(options.longest, summary=str)
+    wanted = {item.id: item.context for item in setting.items}
+    asked = []
+    for one in summaries:
+        shown = {"task": options.task, "source": one.source, "question": wanted[one.id]}
+        question = Question(str(one.system), "masa/summarise", shown, ("summarise", one.id), schema)
+        columns = {"judge": one.system, "context": one.id, "system": one.system, "kind": "summary"}
+        asked.append((question, columns))
+    noted = await ask_rows(ask, asked, "texts", lambda found: {"text": found["summary"]})
+    rows += noted
+    pairs = zip(summaries, noted, strict=True)
+    return [replace(one, text=row.values["text"]) for one, row in pairs if row.table == "texts"]
+
+
+async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: Item, other: Item) -> list[Row]:
+    """All votes of a judge on a pair, and its decision."""
+    fields: dict[str, Any] = {"winner": ANSWERS}
+    if options.guidance == "enhanced":
+        fields = {"reasoning": str, **fields, "confidence": ["low", "medium", "high"]}
+    schema = answer_schema(options.longest, **fields)
+    asked = []
+    for first, second in ((one, other), (other, one)):
         shown = {"task": options.task, "source": first.source, "first": first.text, "second": second.text}
-        key = ("compare", str(first.context), str(first.system), str(second.system), run)
-        question = Question(judge, f"masa/{options.guidance}", shown, key, record_schema(**fields))
-        columns = {"judge": judge, "first": first.system, "second": second.system, "context": first.context}
-        return await ask_vote(ask, question, "votes", {**columns, "run": run}, kept=kept)
+        columns = {"judge": judge, "first": first.system, "second": second.system, "context": one.context}
+        for run in range(1, options.runs + 1):
+            key = ("compare", str(one.context), str(first.system), str(second.system), run)
+            question = Question(judge, f"masa/{options.guidance}", shown, key, schema)
+            asked.append((question, {**columns, "run": run}))
 
-    async def _ask_error(self, options: MasaOptions, ask: Ask, judge: str, summary: Item) -> list[Row]:
-        schema = record_schema(reasoning=text_schema(options.longest), error=choice_schema(["yes", "no"]))
-        shown = {"task": options.task, "source": summary.source, "summary": summary.text}
-        key = ("error", str(summary.context), str(summary.system))
-        item = f"{summary.context} / {summary.system}"
-        columns: dict[str, Any] = {"judge": judge, "item": item, "criterion": CRITERION}
-        columns |= {"context": summary.context, "system": summary.system, "run": 1}
-        answer = await ask(Question(judge, "masa/error", shown, key, schema))
-        if answer.content is None:
-            return [missing_row(key, answer, table="labels", **columns)]
-        found = {"label": answer.content["error"], "reasoning": answer.content["reasoning"]}
-        return [Row("labels", {**columns, **found})]
+    def read_vote(found: Mapping[str, Any]) -> dict[str, Any]:
+        kept = {part: found[part] for part in ("confidence", "reasoning") if part in found}
+        return {**read_winner(found), **kept}
+
+    rows = await ask_rows(ask, asked, "votes", read_vote)
+    winners = [_winning_system(row.values) for row in rows]
+    both = winners[: options.runs], winners[options.runs :]
+    orders = [pairing.majority_of_runs(answers) for answers in both]
+    decision = pairing.winner_of_both_orders(*orders)
+    columns = {"judge": judge, "first": one.system, "second": other.system, "context": one.context}
+    if decision is None:
+        place = ("decide", str(one.context), str(one.system), str(other.system))
+        lost = "the decision hangs on missing answers"
+        return [*rows, missing_row(place, lost, table="decisions", **columns)]
+    told = {"shown_first": orders[0] or "", "shown_second": orders[1] or ""}
+    return [*rows, Row("decisions", {**columns, "winner": decision, **told})]
+
+
+async def _ask_errors(setting: Setting, ask: Ask, judge: str) -> list[Row]:
+    """Whether each summary has a factual error."""
+    options: MasaOptions = setting.options
+    schema = answer_schema(options.longest, reasoning=str, error=YES_NO)
+    asked = []
+    for one in setting.items:
+        shown = {"task": options.task, "source": one.source, "summary": one.text}
+        key = ("error", str(one.context), str(one.system))
+        columns: dict[str, Any] = {"judge": judge, "item": f"{one.context} / {one.system}"}
+        columns |= {"criterion": CRITERION, "context": one.context, "system": one.system, "run": 1}
+        asked.append((Question(judge, "masa/error", shown, key, schema), columns))
+
+    def read_label(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {"label": found["error"], "reasoning": found["reasoning"]}
+
+    return await ask_rows(ask, asked, "labels", read_label)
 
 
 def _winning_system(vote: Mapping[str, Any]) -> str | None:
@@ -239,27 +257,14 @@ def _winning_system(vote: Mapping[str, Any]) -> str | None:
     return vote.get(winner, winner) if winner else None
 
 
-def _summary_pairs(group: list[Item], reference: str | None) -> list[tuple[Item, Item]]:
-    """The pairs of one source: each with the reference, or all; none with a summary that is missing."""
-    if reference is None:
-        return list(combinations(group, 2))
-    base = [summary for summary in group if summary.system == reference]
-    return [(summary, base[0]) for summary in group if base and summary.system != reference]
-
-
-def masa_evaluators(setting: Setting) -> tuple[str, ...]:
-    """Judges that compare: those named, or all that do not summarise.
-
-    Examples
-    --------
-    >>> from voirdire.collect.protocol import Judge
-    >>> panel = Judge("ann", "m"), Judge("bob", "m"), Judge("cay", "m")
-    >>> masa_evaluators(Setting(panel, (), MasaOptions(summarizers=("ann",), reference="bob")))
-    ('cay',)
-    """
-    options: MasaOptions = setting.options
-    writers = () if options.given else (*options.summarizers, options.reference)
-    return judges_for_role(setting, options.evaluators, without=writers)
+def _summary_pairs(options: MasaOptions, summaries: Sequence[Item]) -> list[tuple[Item, Item]]:
+    """The pairs of each source: each summary with the reference, or all; none with a summary that is missing."""
+    groups = pairing.items_by_context(summaries).values()
+    if options.against == "all":
+        return [pair for group in groups for pair in combinations(group, 2)]
+    base = {one.context: one for one in summaries if one.system == options.reference}
+    others = (one for group in groups for one in group if one.system != options.reference)
+    return [(one, base[one.context]) for one in others if one.context in base]
 
 
 def _given_summary_problems(setting: Setting) -> list[str]:
@@ -272,16 +277,14 @@ def _given_summary_problems(setting: Setting) -> list[str]:
             for column in ("context", "source", "system")
             if not getattr(item, column)
         ]
-        if item.system in OUTCOMES:
+        if item.system in pairing.OUTCOMES:
             found.append(
                 f"item {item.id!r}: system {item.system!r} is what a winner may be called; rename it"
             )
         earlier = seen.setdefault((item.context, item.system), item.id)
         if earlier != item.id and item.context and item.system:
-            found.append(
-                f"items {earlier!r} and {item.id!r} are both by {item.system!r} in context"
-                f" {item.context!r}; keep one"
-            )
+            place = f"by {item.system!r} in context {item.context!r}"
+            found.append(f"items {earlier!r} and {item.id!r} are both {place}; keep one")
     if options.against == "reference":
         systems = {item.system for item in setting.items}
         if options.reference not in systems:

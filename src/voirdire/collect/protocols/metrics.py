@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Item, Row, Setting, missing_row
+from voirdire.collect.protocol import Ask, Calls, Item, Row, Setting, missing_row
 from voirdire.collect.protocols.roles import context_and_system, partial_column_problems
+from voirdire.settings import Count
 
 MODEL = "VOIRDIRE_BERTSCORE_MODEL"
 
@@ -66,7 +67,7 @@ class BertScoreOptions:
     """
 
     model: str = ""
-    layers: int = 17
+    layers: Count = 17
     idf: bool = False
     measure: Literal["f1", "precision", "recall"] = "f1"
 
@@ -118,7 +119,7 @@ class Metric:
         if value is not None:
             return Row("scores", {**columns, "score": float(value)})
         reason = "text or reference has no word that ROUGE knows (of the letters a-z and digits)"
-        return missing_row(("score", item.id), Answer(None, reason), table="scores", **columns)
+        return missing_row(("score", item.id), reason, table="scores", **columns)
 
 
 class RougeL(Metric):
@@ -168,15 +169,11 @@ class BertScore(Metric):
     Options: ClassVar[type[Any]] = BertScoreOptions
 
     def faults(self, options: BertScoreOptions) -> list[str]:
-        """No layer, no model."""
-        found = [] if options.layers >= 1 else [f"option layers: {options.layers} must be at least 1"]
+        """No model."""
         if not options.folder:
-            found.append(
-                f"option model: name the folder of a model, here or in the environment variable {MODEL}"
-            )
-        elif not Path(options.folder).is_dir():
-            found.append(f"option model: there is no folder {options.folder!r}")
-        return found
+            return [f"option model: name the folder of a model, here or in the environment variable {MODEL}"]
+        there = Path(options.folder).is_dir()
+        return [] if there else [f"option model: there is no folder {options.folder!r}"]
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Compare embeddings."""

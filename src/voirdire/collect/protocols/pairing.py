@@ -6,12 +6,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from voirdire.collect.protocol import Item, Setting
-from voirdire.collect.protocols.roles import partial_column_problems
 from voirdire.errors import InputError
 from voirdire.settings import Count, Size
 from voirdire.simulate.designs import design_from_spec
@@ -20,7 +19,7 @@ from voirdire.simulate.designs import design_from_spec
 OUTCOMES = ("first", "second", "tie")
 TIE = OUTCOMES[2]
 
-Order = Literal["random", "fixed", "swap", "random-by-criterion"]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -60,19 +59,11 @@ class PairOptions:
     design: Literal["all-pairs", "share", "referenced"] = "all-pairs"
     share: float = 1.0
     reference: str = ""
-    order: Order = "random"
+    order: Literal["random", "fixed", "swap", "random-by-criterion"] = "random"
     repeats: Count = 1
     task: str = ""
     rubric: str = ""
     longest: Size = 0
-
-
-class Pair(NamedTuple):
-    """A question about two things, in the order shown."""
-
-    first: int
-    second: int
-    run: int
 
 
 def keyed_generator(seed: int, *key: str | int) -> np.random.Generator:
@@ -102,8 +93,8 @@ def items_by_context(items: Sequence[Item]) -> dict[str | None, list[Item]]:
     return groups
 
 
-def draw_pairs(options: PairOptions, items: Sequence[Item], seed: int) -> list[tuple[int, int]]:
-    """The pairs (i, j) of items of one context that all judges compare, the lower index first.
+def draw_pairs(setting: Setting, items: Sequence[Item]) -> list[tuple[Item, Item]]:
+    """The pairs of items of one context that all judges compare, the one listed earlier first.
 
     Raises
     ------
@@ -112,71 +103,71 @@ def draw_pairs(options: PairOptions, items: Sequence[Item], seed: int) -> list[t
 
     Examples
     --------
-    >>> items = [Item(name, "text") for name in "abc"]
-    >>> draw_pairs(PairOptions(design="referenced", reference="b"), items, 0)
-    [(0, 1), (1, 2)]
+    >>> items = tuple(Item(name, "text") for name in "abc")
+    >>> setting = Setting((), items, PairOptions(design="referenced", reference="b"))
+    >>> [(one.id, other.id) for one, other in draw_pairs(setting, items)]
+    [('a', 'b'), ('b', 'c')]
     """
+    options: PairOptions = setting.options
+    if len(items) < 2:
+        raise InputError("there is one item; give at least two to compare")
     spec: dict[str, object] = {"kind": options.design}
     if options.design == "share":
         spec |= {"share": options.share, "connect": "tree"}
     if options.design == "referenced":
-        names = [item.id for item in items]
-        if options.reference not in names:
-            raise InputError(
-                f"option reference: {options.reference!r} is none of the items; give an item's id"
-            )
-        spec |= {"reference": names.index(options.reference)}
+        names, wanted = [item.id for item in items], options.reference
+        if wanted not in names:
+            raise InputError(f"option reference: {wanted!r} is none of the items; give an item's id")
+        spec |= {"reference": names.index(wanted)}
     design = design_from_spec(spec)
-    found = design.design_problems(len(items))
-    if found:
+    if found := design.design_problems(len(items)):
         raise InputError(found)
-    pairs = design.compared_pairs(len(items), keyed_generator(seed, "pairs", items[0].context or ""))
-    return [(int(i), int(j)) for i, j in pairs]
+    rng = keyed_generator(setting.seed, "pairs", items[0].context or "")
+    return [(items[i], items[j]) for i, j in design.compared_pairs(len(items), rng)]
 
 
 def order_pairs(
-    options: PairOptions, pairs: Sequence[tuple[int, int]], seed: int, judge: str, criterion: str, group: str
-) -> list[Pair]:
-    """One judge's questions by one criterion: runs x pairs x orders.
+    setting: Setting, pairs: Sequence[tuple[_T, _T]], judge: str, criterion: str, group: str
+) -> list[tuple[_T, _T, int]]:
+    """One judge's questions by one criterion, runs x pairs x orders: the two in the order shown, and the run.
 
     Examples
     --------
-    >>> [pair[:2] for pair in order_pairs(PairOptions(order="swap"), [(0, 1)], 0, "ann", "style", "")]
-    [(0, 1), (1, 0)]
+    >>> [pair[:2] for pair in order_pairs(Setting((), (), PairOptions(order="swap")), ["ab"], "ann", "style", "")]
+    [('a', 'b'), ('b', 'a')]
     """
+    options: PairOptions = setting.options
     key = (criterion,) if options.order == "random-by-criterion" else ()
-    coins = keyed_generator(seed, "order", judge, group, *key).random((options.repeats, len(pairs))) < 0.5
-    found: list[Pair] = []
+    rng = keyed_generator(setting.seed, "order", judge, group, *key)
+    coins = rng.random((options.repeats, len(pairs))) < 0.5
+    found: list[tuple[_T, _T, int]] = []
     for run in range(1, options.repeats + 1):
-        for place, (i, j) in enumerate(pairs):
-            turned = options.order.startswith("random") and bool(coins[run - 1, place])
-            orders = [(i, j), (j, i)] if options.order == "swap" else [(j, i) if turned else (i, j)]
-            found.extend(Pair(first, second, run) for first, second in orders)
+        for (one, other), coin in zip(pairs, coins[run - 1], strict=True):
+            turned = options.order.startswith("random") and coin
+            found.append((other, one, run) if turned else (one, other, run))
+            if options.order == "swap":
+                found.append((other, one, run))
     return found
 
 
-def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
+def pair_problems(setting: Setting) -> list[str]:
     """Faults of the items and the design, one sentence each.
 
     Examples
     --------
-    >>> pair_problems(Setting((), (Item("a", "x"), Item("tie", "y"))), PairOptions())
+    >>> pair_problems(Setting((), (Item("a", "x"), Item("tie", "y")), PairOptions()))
     ["items: id 'tie' is what a vote's winner may be called; rename the item"]
     """
-    found = partial_column_problems(setting.items, ["context"])
-    found += [
+    found = [
         f"items: id {item.id!r} is what a vote's winner may be called; rename the item"
         for item in setting.items
         if item.id in OUTCOMES
     ]
     for context, items in items_by_context(setting.items).items():
-        where = "items" if context is None else f"context {context!r}"
-        if len(items) < 2:
-            found.append(f"{where}: there is one item; give at least two to compare")
-            continue
         try:
-            draw_pairs(options, items, setting.seed)
+            draw_pairs(setting, items)
         except InputError as error:
+            where = "items" if context is None else f"context {context!r}"
             found += [f"{where}: {problem}" for problem in error.problems]
     return list(dict.fromkeys(found))
 
@@ -192,18 +183,16 @@ def orders_of_pair(options: PairOptions) -> int:
     return (2 if options.order == "swap" else 1) * options.repeats
 
 
-def count_questions(setting: Setting, options: PairOptions) -> int:
+def count_questions(setting: Setting) -> int:
     """Questions of one judge by one criterion.
 
     Examples
     --------
-    >>> count_questions(Setting((), (Item("a", "x"), Item("b", "y"), Item("c", "z"))), PairOptions())
+    >>> count_questions(Setting((), (Item("a", "x"), Item("b", "y"), Item("c", "z")), PairOptions()))
     3
     """
-    pairs = sum(
-        len(draw_pairs(options, items, setting.seed)) for items in items_by_context(setting.items).values()
-    )
-    return pairs * orders_of_pair(options)
+    pairs = sum(len(draw_pairs(setting, items)) for items in items_by_context(setting.items).values())
+    return pairs * orders_of_pair(setting.options)
 
 
 def majority_of_runs(answers: Sequence[str | None]) -> str | None:
@@ -218,12 +207,12 @@ def majority_of_runs(answers: Sequence[str | None]) -> str | None:
     """
     given = Counter(answer for answer in answers if answer is not None)
     gaps = len(answers) - given.total()
-    for answer, count in given.items():
-        if 2 * count > len(answers):
-            return answer
+    best, count = max(given.items(), key=lambda one: one[1], default=(TIE, 0))
+    if 2 * count > len(answers):
+        return best
     # whether the missing answers could make anything but a tie
-    best = max((count for answer, count in given.items() if answer != TIE), default=0)
-    return TIE if 2 * (best + gaps) <= len(answers) else None
+    most = max((count for answer, count in given.items() if answer != TIE), default=0)
+    return TIE if 2 * (most + gaps) <= len(answers) else None
 
 
 def winner_of_both_orders(one: str | None, other: str | None) -> str | None:

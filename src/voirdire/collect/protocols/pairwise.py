@@ -9,28 +9,13 @@ allows it. Output: ``votes``. With K judges, N texts and one order there are K N
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Ask, Calls, Item, Question, Row, Setting, missing_row
-from voirdire.collect.protocols.pairing import (
-    OUTCOMES,
-    PairOptions,
-    count_questions,
-    draw_pairs,
-    items_by_context,
-    order_pairs,
-    pair_problems,
-)
-from voirdire.collect.protocols.roles import (
-    choice_schema,
-    count_calls,
-    judges_for_role,
-    record_schema,
-    unknown_judges,
-)
+from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
+from voirdire.collect.protocols import pairing
+from voirdire.collect.protocols.roles import PanelProtocol, answer_schema
 
 #: What the two texts are called when shown, and the answer that neither is better.
 ANSWERS = ("Text 1", "Text 2", "tie")
@@ -42,11 +27,11 @@ async def compare_pairs(
     setting: Setting,
     ask: Ask,
     judge: str,
-    *,
     template: str,
     variables: Mapping[str, Any],
-    criterion: str | None,
-    ties: bool,
+    *,
+    criterion: str | None = None,
+    ties: bool = False,
 ) -> list[Row]:
     """Ask one judge about all pairs of a design, by one criterion or as wholes.
 
@@ -73,64 +58,49 @@ async def compare_pairs(
     Examples
     --------
     >>> import asyncio
-    >>> from voirdire.collect.protocol import Answer
+    >>> from voirdire.collect.protocol import Answer, Item
     >>> async def ask(question):
     ...     return Answer({"winner": "Text 2"})
-    >>> setting = Setting((), (Item("a", "x"), Item("b", "y")), PairOptions(order="fixed"))
-    >>> shown = dict(template="pairwise/compare", variables={}, criterion=None, ties=False)
-    >>> [row.values["winner"] for row in asyncio.run(compare_pairs(setting, ask, "ann", **shown))]
-    ['second']
+    >>> setting = Setting((), (Item("a", "x"), Item("b", "y")), pairing.PairOptions(order="fixed"))
+    >>> (vote,) = asyncio.run(compare_pairs(setting, ask, "ann", "pairwise/compare", {}))
+    >>> vote.values["winner"]
+    'second'
     """
-    options: PairOptions = setting.options
     own = {} if criterion is None else {"criterion": criterion}
-    schema = record_schema(winner=choice_schema(ANSWERS if ties else ANSWERS[:2]))
-
-    def compare_once(first: Item, second: Item, run: int) -> Awaitable[Row]:
-        shown = {
-            **variables,
-            "source": first.source if first.source == second.source else None,
-            "context": first.context,
-            "first": first.text,
-            "second": second.text,
-            "first_source": first.source,
-            "second_source": second.source,
-        }
-        context = {} if first.context is None else {"context": first.context}
-        values = {"judge": judge, "first": first.id, "second": second.id, **own, **context, "run": run}
-        key = (COMPARE, criterion or "", first.id, second.id, run)
-        return ask_vote(ask, Question(judge, template, shown, key, schema), "votes", values)
-
-    questions = []
-    for context, items in items_by_context(setting.items).items():
-        pairs = draw_pairs(options, items, setting.seed)
-        for pair in order_pairs(options, pairs, setting.seed, judge, criterion or "", context or ""):
-            questions.append(compare_once(items[pair.first], items[pair.second], pair.run))
-    return list(await asyncio.gather(*questions))
+    schema = answer_schema(winner=ANSWERS if ties else ANSWERS[:2])
+    asked = []
+    for context, items in pairing.items_by_context(setting.items).items():
+        pairs = pairing.draw_pairs(setting, items)
+        place = {} if context is None else {"context": context}
+        for first, second, run in pairing.order_pairs(setting, pairs, judge, criterion or "", context or ""):
+            shown = {
+                **variables,
+                "source": first.source if first.source == second.source else None,
+                "context": context,
+                "first": first.text,
+                "second": second.text,
+                "first_source": first.source,
+                "second_source": second.source,
+            }
+            values = {"judge": judge, "first": first.id, "second": second.id, **own, **place, "run": run}
+            key = (COMPARE, criterion or "", first.id, second.id, run)
+            asked.append((Question(judge, template, shown, key, schema), values))
+    return await ask_rows(ask, asked, "votes", read_winner)
 
 
-async def ask_vote(
-    ask: Ask,
-    question: Question,
-    table: str,
-    columns: Mapping[str, Any],
-    field: str = "winner",
-    kept: Sequence[str] = (),
-) -> Row:
-    """One comparison: its row of the table, or of ``missing``.
+def read_winner(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The winner that a comparison's answer names.
 
-    The winner is told by the place among the choices of the answer's field; ``kept`` are further fields of the answer
-    that the row has.
+    Examples
+    --------
+    >>> read_winner({"winner": "Text 2"})
+    {'winner': 'second'}
     """
-    answer = await ask(question)
-    if answer.content is None:
-        return missing_row(question.key, answer, table=table, **columns)
-    choices = (question.schema or {})["properties"][field]["enum"]
-    more = {name: answer.content[name] for name in kept}
-    return Row(table, {**columns, "winner": OUTCOMES[choices.index(answer.content[field])], **more})
+    return {"winner": pairing.OUTCOMES[ANSWERS.index(found["winner"])]}
 
 
 @dataclass(frozen=True)
-class PairwiseOptions(PairOptions):
+class PairwiseOptions(pairing.PairOptions):
     """Options of pairwise, beside those of every comparison of pairs.
 
     Attributes
@@ -147,29 +117,23 @@ class PairwiseOptions(PairOptions):
     ties: bool = False
 
 
-class Pairwise:
+class Pairwise(PanelProtocol):
     """The protocol ``pairwise``."""
 
     name: ClassVar[str] = "pairwise"
     Options: ClassVar[type[Any]] = PairwiseOptions
+    named: ClassVar[tuple[str, ...]] = ("evaluators",)
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an unsuitable design."""
-        named = {"evaluators": setting.options.evaluators}
-        return [*unknown_judges(setting, named), *pair_problems(setting, setting.options)]
+    def setting_faults(self, setting: Setting) -> list[str]:
+        """An unsuitable design."""
+        return pairing.pair_problems(setting)
 
-    def calls(self, setting: Setting) -> Calls:
-        """The pairs of the design, for each judge."""
-        each = count_questions(setting, setting.options)
-        return count_calls(judges_for_role(setting, setting.options.evaluators), each)
+    def bounds(self, setting: Setting) -> tuple[int, int]:
+        """The pairs of the design."""
+        return (pairing.count_questions(setting),) * 2
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         """All comparisons at once."""
         options: PairwiseOptions = setting.options
         shown = {"task": options.task, "rubric": options.rubric, "ties": options.ties}
-        how: Any = {"template": "pairwise/compare", "criterion": None, "ties": options.ties}
-        judges = judges_for_role(setting, options.evaluators)
-        parts = await asyncio.gather(
-            *(compare_pairs(setting, ask, judge, variables=shown, **how) for judge in judges)
-        )
-        return [row for part in parts for row in part]
+        return await compare_pairs(setting, ask, judge, "pairwise/compare", shown, ties=options.ties)

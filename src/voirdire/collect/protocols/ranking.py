@@ -11,24 +11,15 @@ round. With K judges and contexts of N texts there are K ceil(N / size) question
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing_row
+from voirdire.collect.protocol import Ask, Item, Question, Row, Setting, gather_rows, missing_row
 from voirdire.collect.protocols.pairing import items_by_context, keyed_generator
-from voirdire.collect.protocols.roles import (
-    choice_schema,
-    count_calls,
-    judges_for_role,
-    list_schema,
-    partial_column_problems,
-    record_schema,
-    unknown_judges,
-)
+from voirdire.collect.protocols.roles import PanelProtocol, Several, answer_schema
 from voirdire.settings import Count
 
 LARGEST, SMALLEST = 10, 3  # texts of a list
@@ -67,42 +58,35 @@ class RankingOptions:
     rubric: str = ""
 
 
-class Ranking:
+class Ranking(PanelProtocol):
     """The protocol ``ranking``."""
 
     name: ClassVar[str] = "ranking"
     Options: ClassVar[type[Any]] = RankingOptions
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, lists that are too long or too short."""
-        options: RankingOptions = setting.options
-        found = [
-            *unknown_judges(setting, {"judges": options.judges}),
-            *partial_column_problems(setting.items, ["context"]),
-        ]
-        if not SMALLEST <= options.size <= LARGEST:
-            found.append(f"option size is {options.size}; give a whole number from {SMALLEST} to {LARGEST}")
+    def setting_faults(self, setting: Setting) -> list[str]:
+        """Lists that are too long or too short."""
+        size, found = setting.options.size, []
+        if not SMALLEST <= size <= LARGEST:
+            found.append(f"option size is {size}; give a whole number from {SMALLEST} to {LARGEST}")
         for context, items in items_by_context(setting.items).items():
             if len(items) < 2:
                 where = "items" if context is None else f"context {context!r}"
                 found.append(f"{where}: there is one item; give at least two to rank")
         return found
 
-    def calls(self, setting: Setting) -> Calls:
-        """The lists of each judge."""
-        options: RankingOptions = setting.options
-        lists = sum(-(-len(items) // options.size) for items in items_by_context(setting.items).values())
-        return count_calls(judges_for_role(setting, options.judges), lists * options.rounds)
+    def bounds(self, setting: Setting) -> tuple[int, int]:
+        """The lists."""
+        groups = items_by_context(setting.items).values()
+        return (setting.options.rounds * sum(-(-len(items) // setting.options.size) for items in groups),) * 2
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         """All lists at once."""
-        questions = [
+        return await gather_rows(
             _rank_list(setting, ask, judge, shown, run)
-            for judge in judges_for_role(setting, setting.options.judges)
             for context, items in items_by_context(setting.items).items()
             for run, shown in enumerate(ranking_lists(setting, judge, context or "", items), start=1)
-        ]
-        return [row for part in await asyncio.gather(*questions) for row in part]
+        )
 
 
 def ranking_lists(setting: Setting, judge: str, context: str, items: Sequence[Item]) -> list[list[Item]]:
@@ -139,15 +123,15 @@ async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Ite
         "sources": [item.source or "" for item in items] if len(sources) > 1 else [],
         "texts": [item.text for item in items],
     }
-    key: Key = ("rank", context or "", *(item.id for item in items), run)
-    schema = {"ranking": list_schema(choice_schema(names), len(names), len(names))}
+    key: tuple[str | int, ...] = ("rank", context or "", *(item.id for item in items), run)
+    wanted: dict[str, Any] = {"ranking": Several(names, len(names), len(names))}
     if options.wanted == "best-worst":
-        schema = dict.fromkeys(("best", "worst"), choice_schema(names))
-    answer = await ask(Question(judge, "ranking/rank", shown, key, record_schema(**schema)))
+        wanted = dict.fromkeys(("best", "worst"), names)
+    answer = await ask(Question(judge, "ranking/rank", shown, key, answer_schema(**wanted)))
     own: dict[str, Any] = {"judge": judge} | ({} if context is None else {"context": context}) | {"run": run}
     ranks = {} if answer.content is None else _read_ranks(answer.content, names)
     if len(ranks) < len(names):
-        lost = answer if answer.content is None else Answer(None, "not every text is named once")
+        lost = answer.missing or "not every text is named once"
         return [missing_row(key, lost, table="rankings", **own)]
     return [
         Row("rankings", {**own, "item": item.id, "rank": ranks[name]})

@@ -1,94 +1,118 @@
-"""Who of the panel does what: judges named in a protocol's options.
+"""Who of the panel does what: judges named in a protocol's options, and what protocols have in common.
 
 JSON schemas of answers, in the few forms that every server with structured output knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from voirdire.collect.options import nearest_or_all
-from voirdire.collect.protocol import Calls, Item, Setting
+from voirdire.collect.protocol import Ask, Calls, Item, Row, Setting, gather_rows
 
 Schema: TypeAlias = Mapping[str, Any]
+YES_NO = ("yes", "no")
 
 
-def record_schema(**fields: Schema) -> Schema:
+class Name:
+    """A short text that names something."""
+
+
+class Several(NamedTuple):
+    """A list of ``least`` to ``most`` of the same kind."""
+
+    of: Any
+    least: int
+    most: int
+
+
+def answer_schema(longest: int = 0, /, **fields: Any) -> Schema:
     """An object with exactly these fields, answered in this order.
 
-    Examples
-    --------
-    >>> record_schema(score=choice_schema([1, 2]))["required"]
-    ['score']
-    """
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
-def text_schema(longest: int = 0) -> Schema:
-    """A text, of at most ``longest`` characters if that is not 0.
+    Parameters
+    ----------
+    longest : int
+        Most characters of a text, 60 of a name; 0: no bound.
+    fields : type, iterable, Several or mapping
+        ``str`` or `Name` for a text; words or whole numbers to choose one from; a list; fields of an object
+        inside.
 
     Examples
     --------
-    >>> text_schema(80)
-    {'type': 'string', 'maxLength': 80}
+    >>> shape = answer_schema(80, why=str, score=range(1, 3), steps=Several(str, 1, 3))
+    >>> shape["required"]
+    ['why', 'score', 'steps']
+    >>> shape["properties"]["why"], shape["properties"]["score"]
+    ({'type': 'string', 'maxLength': 80}, {'type': 'integer', 'enum': [1, 2]})
     """
-    return {"type": "string", "maxLength": longest} if longest else {"type": "string"}
+    parts = {name: _field_schema(field, longest) for name, field in fields.items()}
+    return {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
 
 
-def choice_schema(values: Iterable[str] | Iterable[int]) -> Schema:
-    """One of the values, all words or all whole numbers.
-
-    Examples
-    --------
-    >>> choice_schema(["yes", "no"])
-    {'type': 'string', 'enum': ['yes', 'no']}
-    """
-    listed = list(values)
-    return {"type": "string" if isinstance(listed[0], str) else "integer", "enum": listed}
-
-
-def list_schema(of: Schema, least: int, most: int) -> Schema:
-    """A list of ``least`` to ``most`` of the same kind.
-
-    Examples
-    --------
-    >>> list_schema(text_schema(), 1, 3)["maxItems"]
-    3
-    """
-    return {"type": "array", "items": of, "minItems": least, "maxItems": most}
+def _field_schema(field: Any, longest: int) -> Schema:
+    if isinstance(field, Several):
+        bounds = {"minItems": field.least, "maxItems": field.most}
+        return {"type": "array", "items": _field_schema(field.of, longest), **bounds}
+    if isinstance(field, Mapping):
+        return answer_schema(longest, **field)
+    if isinstance(field, type):
+        bound = {"maxLength": 60 if field is Name else longest}
+        return {"type": "string", **(bound if longest else {})}
+    values = list(field)
+    return {"type": "string" if isinstance(values[0], str) else "integer", "enum": values}
 
 
-def judges_for_role(setting: Setting, named: Sequence[str], without: Sequence[str] = ()) -> tuple[str, ...]:
-    """The named judges, or all of the panel but those that have another part.
+class PanelProtocol(ABC):
+    """A protocol in which judges of the panel do the same, each by itself."""
 
-    Examples
-    --------
-    >>> from voirdire.collect.protocol import Judge
-    >>> judges_for_role(Setting((Judge("a", "m"), Judge("b", "m")), ()), (), without=["a"])
-    ('b',)
-    """
-    return tuple(named) or tuple(judge.name for judge in setting.judges if judge.name not in without)
+    Options: ClassVar[type[Any]]
+    #: Options that name judges, the first of them those that judge.
+    named: ClassVar[tuple[str, ...]] = ("judges",)
+    #: Columns that all items have or none.
+    columns: ClassVar[tuple[str, ...]] = ("context",)
+
+    def others(self, options: Any) -> Sequence[str]:
+        """Judges that have another part."""
+        return ()
+
+    def judges(self, setting: Setting) -> tuple[str, ...]:
+        """The judges that are named, or all of the panel but those that have another part."""
+        others = self.others(setting.options)
+        named = tuple(getattr(setting.options, self.named[0]))
+        return named or tuple(judge.name for judge in setting.judges if judge.name not in others)
+
+    def problems(self, setting: Setting) -> list[str]:
+        """Unknown judges, columns that some items have, and what a protocol finds of its own."""
+        named = {option: getattr(setting.options, option) for option in self.named}
+        columns = partial_column_problems(setting.items, self.columns)
+        return [*unknown_judges(setting, named), *columns, *self.setting_faults(setting)]
+
+    @abstractmethod
+    def setting_faults(self, setting: Setting) -> list[str]:
+        """Further faults of the setting."""
+
+    def calls(self, setting: Setting) -> Calls:
+        """The same bounds for each judge that takes part."""
+        least, most = self.bounds(setting)
+        judges = self.judges(setting)
+        return Calls(dict.fromkeys(judges, least), dict.fromkeys(judges, most))
+
+    @abstractmethod
+    def bounds(self, setting: Setting) -> tuple[int, int]:
+        """Least and most questions of a judge."""
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """All judges at once."""
+        return await gather_rows(self.judge_rows(setting, ask, judge) for judge in self.judges(setting))
+
+    @abstractmethod
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
+        """Ask one judge; the rows."""
 
 
-def count_calls(judges: Iterable[str], least: int, most: int | None = None) -> Calls:
-    """The same bounds on the number of questions for each of the judges; one number where both are the same.
-
-    Examples
-    --------
-    >>> count_calls(["ann"], 2, 5).most
-    {'ann': 5}
-    """
-    names = tuple(judges)
-    return Calls(dict.fromkeys(names, least), dict.fromkeys(names, least if most is None else most))
-
-
-def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]:
+def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str] | str]) -> list[str]:
     """Sentences on judges that options name and the panel does not have, or that an option names twice.
 
     Examples
@@ -99,13 +123,13 @@ def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str]]) -> li
     """
     panel = [judge.name for judge in setting.judges]
     found = []
-    for option, names in options.items():
+    for option, given in options.items():
+        names = [given] if isinstance(given, str) and given else list(given)
         for name in dict.fromkeys(names):
             if name not in panel:
-                found.append(
-                    f"option {option}: {name!r} is no judge of the panel{nearest_or_all(name, panel)}"
-                )
-            if list(names).count(name) > 1:
+                near = nearest_or_all(name, panel)
+                found.append(f"option {option}: {name!r} is no judge of the panel{near}")
+            if names.count(name) > 1:
                 found.append(f"option {option}: {name!r} is named twice; name it once")
     return found
 
@@ -125,10 +149,8 @@ def partial_column_problems(
         given = [item.id for item in items if getattr(item, column) is not None]
         lacking = [item.id for item in items if getattr(item, column) is None]
         if given and lacking:
-            found.append(
-                f"items: {column} is given for {given[0]!r} and not for {lacking[0]!r};"
-                " give it for all items or for none"
-            )
+            places = f"is given for {given[0]!r} and not for {lacking[0]!r}"
+            found.append(f"items: {column} {places}; give it for all items or for none")
     return found
 
 

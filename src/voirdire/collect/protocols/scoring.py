@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import (
-    Answer,
-    Ask,
-    Calls,
-    Item,
-    Key,
-    Question,
-    Row,
-    Setting,
-    ask_all,
-    missing_row,
-)
-from voirdire.collect.protocols.roles import (
-    Schema,
-    choice_schema,
-    context_and_system,
-    count_calls,
-    judges_for_role,
-    partial_column_problems,
-    record_schema,
-    text_schema,
-    unknown_judges,
-)
+from voirdire.collect.protocol import Ask, Item, Key, Question, Row, Setting, ask_all, missing_row
+from voirdire.collect.protocols.roles import PanelProtocol, Schema, answer_schema, context_and_system
 from voirdire.collect.protocols.weighted import Weighted, expected_score
 from voirdire.settings import Count, Size
 
@@ -102,7 +81,7 @@ class Case:
     Examples
     --------
     >>> case = Case("ann", Item("a", "x"), "overall", 1, ScoreOptions(), ask=None)
-    >>> case.question("vanilla/score", ("score",), case.score_schema()).key
+    >>> case.question("vanilla/score", form=case.schema(score=case.options.levels())).key
     ('score', 'a', 'overall', 1)
     """
 
@@ -115,10 +94,13 @@ class Case:
     phase: str = FINAL
     rows: list[Row] = field(default_factory=list)
 
-    def score_schema(self, text: str = "") -> Schema:
-        """An answer with a score, after a text of that name if there is one."""
-        fields = {text: text_schema(self.options.longest)} if text else {}
-        return record_schema(**fields, score=choice_schema(self.options.levels()))
+    def schema(self, **fields: Any) -> Schema:
+        """An answer of these fields (see :func:`voirdire.collect.protocols.roles.answer_schema`)."""
+        return answer_schema(self.options.longest, **fields)
+
+    def score_schema(self, **fields: Any) -> Schema:
+        """An answer with a score, after these fields if there are any."""
+        return self.schema(**fields, score=self.options.levels())
 
     def shown(self) -> dict[str, Any]:
         """Parts that every prompt shows: task, scale, the text, what it is based on and what to compare it with."""
@@ -132,16 +114,22 @@ class Case:
             "text": item.text,
         }
 
-    def question(
-        self, template: str, step: Key, schema: Schema, *, logprobs: bool = False, **variables: Any
-    ) -> Question:
-        """A question to the case's judge: what all such questions show, and ``variables``."""
+    def about(self) -> tuple[dict[str, Any], Key]:
+        """The case as prompts show it, and how the keys of its questions end."""
         description = self.options.named_criteria()[self.criterion]
-        shown = {**self.shown(), "criterion": self.criterion, "description": description}
-        key = (*step, self.item.id, self.criterion, self.run)
-        return Question(self.judge, template, {**shown, **variables}, key, schema, logprobs)
+        shown = {"criterion": self.criterion, "description": description}
+        return shown, (self.item.id, self.criterion, self.run)
 
-    async def content(self, template: str, step: Key, schema: Schema, **variables: Any) -> Any:
+    def question(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Question:
+        """A question to the case's judge: what all such questions show, and ``variables``.
+
+        Its key is the template's own name, ``place``, and the case.
+        """
+        about, end = self.about()
+        key = (template.rpartition("/")[2], *place, *end)
+        return Question(self.judge, template, {**self.shown(), **about, **variables}, key, form)
+
+    async def content(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Any:
         """The answer to a question.
 
         Raises
@@ -149,7 +137,7 @@ class Case:
         Lost
             It is missing, which is noted.
         """
-        (found,) = await self.contents([(self.question(template, step, schema, **variables), {})])
+        (found,) = await self.contents([(self.question(template, *place, form=form, **variables), {})])
         if found is None:
             raise Lost
         return found
@@ -162,9 +150,9 @@ class Case:
         listed = [(question, self.columns(**lost, **more)) for question, more in asked]
         return await ask_all(self.ask, listed, self.rows)
 
-    async def weighted(self, template: str, step: Key, otherwise: str, **variables: Any) -> Weighted:
+    async def weighted(self, template: str, otherwise: str, **variables: Any) -> Weighted:
         """The score weighted by its token's probabilities; raises `Lost` where there is none."""
-        question = self.question(template, step, self.score_schema(), logprobs=True, **variables)
+        question = replace(self.question(template, form=self.score_schema(), **variables), logprobs=True)
         answer = await self.ask(question)
         reason = answer.missing
         if answer.content is not None:
@@ -197,33 +185,28 @@ class Case:
     ) -> None:
         """Note a row of ``missing``: the row of ``table`` that there would have been."""
         columns = self.columns(table=table, phase=phase or self.phase, **more)
-        self.rows.append(missing_row(key, Answer(None, reason), **columns))
+        self.rows.append(missing_row(key, reason, **columns))
 
 
-class ScoreProtocol(ABC):
+class ScoreProtocol(PanelProtocol):
     """Checks of every protocol that gives scores."""
 
     Options: ClassVar[type[Any]] = ScoreOptions
+    columns: ClassVar[tuple[str, ...]] = ("context", "system")
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an impossible scale, items without what is to be shown."""
-        options = setting.options
-        found = [
-            *unknown_judges(setting, {"judges": options.judges}),
-            *partial_column_problems(setting.items),
-        ]
-        if not 0 < options.high - options.low <= 100:
-            found.append(
-                f"options low and high are {options.low} and {options.high}; give low < high, at most 100 apart"
-            )
+    def setting_faults(self, setting: Setting) -> list[str]:
+        """An impossible scale, items without what is to be shown."""
+        options, found = setting.options, []
+        low, high = options.low, options.high
+        if not 0 < high - low <= 100:
+            found.append(f"options low and high are {low} and {high}; give low < high, at most 100 apart")
         if any(not name.strip() for name in options.criteria):
             found.append("option criteria: a criterion has no name; give it one")
-        if options.show_reference:
-            found += [
-                f"item {item.id!r} has no reference; give one for each item, or leave show_reference out"
-                for item in setting.items
-                if not item.reference
-            ]
+        found += [
+            f"item {item.id!r} has no reference; give one for each item, or leave show_reference out"
+            for item in setting.items
+            if options.show_reference and not item.reference
+        ]
         return [*found, *self.faults(options)]
 
     def faults(self, options: Any) -> list[str]:
@@ -234,16 +217,8 @@ class ScoreProtocol(ABC):
             if name not in options.named_criteria()
         ]
 
-    def calls(self, setting: Setting) -> Calls:
-        """The same bounds for each judge that takes part."""
-        return count_calls(judges_for_role(setting, setting.options.judges), *self.bounds(setting))
 
-    @abstractmethod
-    def bounds(self, setting: Setting) -> tuple[int, int]:
-        """Least and most questions of a judge."""
-
-
-class PerCase(ScoreProtocol, ABC):
+class PerCase(ScoreProtocol):
     """A protocol that scores each case by itself; what it is called and how a case is scored is its own.
 
     Examples
@@ -271,27 +246,26 @@ class PerCase(ScoreProtocol, ABC):
         least, most = self.questions(options)
         return size * least, size * most
 
-    def all_cases(self, setting: Setting, ask: Ask) -> list[Case]:
-        """All cases: judges x items x criteria x runs."""
+    async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
+        """All cases at once, items x criteria x runs; their rows in that order."""
         options = setting.options
-        return [
+        cases = [
             Case(judge, item, criterion, run, options, ask, self.phase)
-            for judge in judges_for_role(setting, options.judges)
             for item in setting.items
             for criterion in options.named_criteria()
             for run in range(1, options.runs + 1)
         ]
-
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """All cases at once; their rows in the order of the cases."""
-        cases = self.all_cases(setting, ask)
         await asyncio.gather(*map(self.try_score, cases))
+        self.note_results(cases)
         return [row for case in cases for row in case.rows]
 
     async def try_score(self, case: Case) -> None:
         """Score a case, as far as its questions are answered."""
         with suppress(Lost):
             await self.score(case)
+
+    def note_results(self, cases: Sequence[Case]) -> None:
+        """Note what follows from all cases of a judge together."""
 
     @abstractmethod
     async def score(self, case: Case) -> None:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any, TypeAlias
 
-from voirdire.collect.protocol import Answer, Ask, Key, Question, Row, ask_all, missing_row
-from voirdire.collect.protocols.roles import Schema, choice_schema, list_schema, record_schema, text_schema
+from voirdire.collect.protocol import Ask, Key, Question, Row, ask_all, missing_row
+from voirdire.collect.protocols.roles import Name, Schema, Several, answer_schema
 
 Record: TypeAlias = dict[str, Any]
 #: The five attributes of a persona, by the field of the answer.
@@ -51,42 +51,31 @@ class Personas:
 
     async def find_stakeholders(self, documents: Sequence[str]) -> list[Record]:
         """The stakeholders of all documents."""
-        options, text = self.options, text_schema(self.options.longest)
-        pairs = list_schema(record_schema(dimension=text, evidence=text), 1, options.dimensions)
-        each = record_schema(name=self._name_schema(), description=text, perspectives=pairs)
-        schema = record_schema(stakeholders=list_schema(each, 0, options.stakeholders))
+        options = self.options
+        said = Several({"dimension": str, "evidence": str}, 1, options.dimensions)
+        each = {"name": Name, "description": str, "perspectives": said}
+        schema = answer_schema(options.longest, stakeholders=Several(each, 0, options.stakeholders))
         asked = [("extract", {"document": one}, (number,), schema) for number, one in enumerate(documents, 1)]
         everyone: list[Record] = []
         for number, found in enumerate(await self._contents("stakeholder", asked), 1):
             if found is not None:
                 some = read_stakeholders(found["stakeholders"], number, documents[number - 1])
                 if not some:
-                    lost = Answer(None, "the document names no stakeholder")
-                    self.rows.append(missing_row(("extract", number), lost, **self._columns("stakeholder")))
+                    lost = "the document names no stakeholder"
+                    columns = {"table": "texts", **self._columns("stakeholder")}
+                    self.rows.append(missing_row(("extract", number), lost, **columns))
                 everyone += some
         for one in everyone:
-            pairs_said = [
-                {name: said[name] for name in ("dimension", "evidence")} for said in one["perspectives"]
-            ]
-            self._note("stakeholder", {**one, "perspectives": pairs_said})
+            pairs = [{name: pair[name] for name in ("dimension", "evidence")} for pair in one["perspectives"]]
+            self._note("stakeholder", {**one, "perspectives": pairs})
         return everyone
 
     async def group_stakeholders(self, everyone: Sequence[Record]) -> list[Record]:
         """Groups of those who are alike, as many as debate."""
-        options, grouped = self.options, list[Record]()
+        most, grouped = self.options.groups, list[Record]()
         if len(everyone) > 1:
-            schema = self._grouping_schema(
-                "groups",
-                len(everyone),
-                options.groups,
-                name=self._name_schema(),
-                description=text_schema(options.longest),
-            )
-            listed = [
-                {"number": number, "name": one["name"], "description": one["description"]}
-                for number, one in enumerate(everyone, 1)
-            ]
-            shown = {"stakeholders": listed, "most": options.groups}
+            schema = self._grouping_schema("groups", len(everyone), most, name=Name, description=str)
+            shown = {"stakeholders": _numbered(everyone, "name", "description"), "most": most}
             (found,) = await self._contents("group", [("group", shown, (), schema)])
             if found is None:
                 return []
@@ -95,29 +84,25 @@ class Personas:
         for place, group in enumerate(groups):
             names = [member["name"] for member in group["members"]]
             told = {"description": group["description"], "members": names}
-            self._note("group", told, group["name"], used="yes" if place < options.groups else "no")
-        return groups[: options.groups]
+            self._note("group", told, group["name"], used="yes" if place < most else "no")
+        return groups[:most]
 
     async def make_personas(self, groups: Sequence[Record]) -> dict[str, dict[str, dict[str, str]]]:
         """Attributes by title of the personas by group; a group without any does not debate."""
-        longest, most = self.options.longest, self.options.personas
+        most = self.options.personas
         every = await asyncio.gather(*(self._merge_dimensions(*place) for place in enumerate(groups, 1)))
-        fields = {"name": self._name_schema(), **dict.fromkeys(ATTRIBUTES, text_schema(longest))}
+        schema = answer_schema(self.options.longest, name=Name, **dict.fromkeys(ATTRIBUTES, str))
         cast: dict[str, dict[str, dict[str, str]]] = {}
         for number, (group, dimensions) in enumerate(zip(groups, every, strict=True), 1):
             asked = []
             for place, one in enumerate(dimensions, 1):
-                used = place <= most
-                self._note("dimension", one, group["name"], used="yes" if used else "no")
-                if used:
-                    shown = {"group": group["name"], "description": group["description"]}
-                    shown |= {
-                        "dimension": one["dimension"],
-                        "evidence": [s["evidence"] for s in one["sources"]],
-                    }
-                    asked.append(("persona", shown, (number, place), record_schema(**fields)))
+                self._note("dimension", one, group["name"], used="yes" if place <= most else "no")
+                shown = {"group": group["name"], "description": group["description"]}
+                evidence = [source["evidence"] for source in one["sources"]]
+                shown |= {"dimension": one["dimension"], "evidence": evidence}
+                asked.append(("persona", shown, (number, place), schema))
             agents: dict[str, dict[str, str]] = {}
-            for found in await self._contents("persona", asked):
+            for found in await self._contents("persona", asked[:most]):
                 if found is not None:
                     name = _free_name(short_name(found["name"]) or group["name"], agents)
                     agents[name] = {title: found[key] for key, title in ATTRIBUTES.items()}
@@ -130,27 +115,18 @@ class Personas:
         said = [one for member in group["members"] for one in member["perspectives"]]
         if len(said) < 2:
             return read_dimensions(said, [])
-        listed = [
-            {"number": place, "dimension": one["dimension"], "evidence": one["evidence"]}
-            for place, one in enumerate(said, 1)
-        ]
-        text = text_schema(self.options.longest)
-        schema = self._grouping_schema("dimensions", len(said), len(said), dimension=text)
-        shown = {"group": group["name"], "perspectives": listed}
+        schema = self._grouping_schema("dimensions", len(said), len(said), dimension=str)
+        shown = {"group": group["name"], "perspectives": _numbered(said, "dimension", "evidence")}
         (found,) = await self._contents("dimension", [("merge", shown, (number,), schema)])
         return [] if found is None else read_dimensions(said, found["dimensions"])
 
-    def _name_schema(self) -> Schema:
-        return text_schema(60 if self.options.longest else 0)
-
-    def _grouping_schema(self, field: str, count: int, most: int, **fields: Schema) -> Schema:
+    def _grouping_schema(self, field: str, count: int, most: int, **fields: Any) -> Schema:
         """Groups of what is numbered from 1 to ``count``, each with these fields."""
-        members = list_schema(choice_schema(range(1, count + 1)), 1, count)
-        groups = list_schema(record_schema(**fields, members=members), 1, min(most, count))
-        return record_schema(**{field: groups})
+        group = {**fields, "members": Several(range(1, count + 1), 1, count)}
+        return answer_schema(self.options.longest, **{field: Several(group, 1, min(most, count))})
 
     def _columns(self, kind: str) -> dict[str, str]:
-        return {"table": "texts", "judge": self.judge, "kind": kind, "phase": "personas"}
+        return {"judge": self.judge, "kind": kind, "phase": "personas"}
 
     async def _contents(
         self, kind: str, asked: Iterable[tuple[str, Mapping[str, Any], Key, Schema]]
@@ -161,12 +137,18 @@ class Personas:
             Question(self.judge, f"maj-eval/{step}", {"task": task, **shown}, (step, *key), schema)
             for step, shown, key, schema in asked
         ]
-        return await ask_all(self.ask, [(question, columns) for question in questions], self.rows)
+        return await ask_all(self.ask, [(question, columns) for question in questions], self.rows, "texts")
 
     def _note(self, kind: str, told: Mapping[str, Any], group: str | None = None, **more: str) -> None:
-        columns = {"judge": self.judge, "kind": kind, "text": json.dumps(told, ensure_ascii=False)}
         own = {"group": group} if group else {}
-        self.rows.append(Row("texts", {**columns, "phase": "personas", **own, **more}))
+        text = json.dumps(told, ensure_ascii=False)
+        self.rows.append(Row("texts", {**self._columns(kind), "text": text, **own, **more}))
+
+
+def _numbered(records: Iterable[Record], *parts: str) -> list[Record]:
+    """Parts of records, numbered from 1."""
+    shown = ({part: one[part] for part in parts} for one in records)
+    return [{"number": number, **one} for number, one in enumerate(shown, 1)]
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from voirdire.collect.protocol import Logprobs
 
@@ -30,20 +32,21 @@ class Weighted(NamedTuple):
     mass: float
 
 
-def scale_problems(low: int, high: int, otherwise: str) -> list[str]:
-    """Sentences on a scale whose scores are not all single digits, and so not single tokens.
+def scale_problems(options: Any, otherwise: str) -> list[str]:
+    """Sentences on a scale whose scores are not all single digits, and so not single tokens, where that is needed.
 
     Examples
     --------
-    >>> scale_problems(1, 5, "samples")
+    >>> from types import SimpleNamespace as Options
+    >>> scale_problems(Options(low=1, high=5, weighting="logprobs"), "samples")
     []
-    >>> scale_problems(1, 10, "samples")  # doctest: +ELLIPSIS
+    >>> scale_problems(Options(low=1, high=10, weighting="logprobs"), "samples")  # doctest: +ELLIPSIS
     ["options low and high are 1 and 10: token probabilities need scores of one digit; ..."]
     """
-    if 0 <= low < high <= 9:
+    if options.weighting != "logprobs" or 0 <= options.low < options.high <= 9:
         return []
     return [
-        f"options low and high are {low} and {high}: token probabilities need scores of one digit;"
+        f"options low and high are {options.low} and {options.high}: token probabilities need scores of one digit;"
         f" give a scale within 0 to 9, or weighting = {otherwise!r}"
     ]
 
@@ -75,12 +78,10 @@ def expected_score(logprobs: Logprobs, low: int, high: int) -> Weighted | str:
     if not places:
         return "the answer's score is not where its token probabilities could be read"
     target = places[-1].start(1)
-    start = 0
-    place = 0
-    while start + len(logprobs[place][0]) <= target:
-        start += len(logprobs[place][0])
-        place += 1
+    ends = list(accumulate(len(token) for token, _ in logprobs))
+    place = bisect_right(ends, target)
     token, alternatives = logprobs[place]
+    start = ends[place] - len(token)
     # a token may begin before the digit (" 4", ":4"); alternatives count if they agree up to there
     before = token[: target - start].rstrip(' "')
     found: dict[int, list[float]] = {}

@@ -256,7 +256,9 @@ class _WinnerCells:
             raise Odd("no winner")
         if self._meanings:
             if said not in self._meanings:
-                raise Odd(f"winner {said!r} is none of {', '.join(self._meanings)}")
+                raise Odd(
+                    f"winner {said!r} is none of {', '.join(self._meanings)}; say what it means, too (--winners)"
+                )
             return self._meanings[said]
         if said in (first, second) or said in OUTCOMES:
             return winner_outcome(said, first, second)

@@ -162,8 +162,8 @@ def test_doctor_of_a_table_that_is_ready(tmp_path: Path) -> None:
     (found,) = json.loads(ran("doctor", path, "--json").stdout)["files"]
     assert (found["rows"], found["judges"], found["items"]) == ({"labels": 3}, 2, 1)
     said = " ".join(found["stands_out"])
-    assert "differ in case or white space alone count as several: judges 'Ann' and 'ann'" in said
-    assert "differ in case or white space alone count as several: labels 'Yes' and 'yes'" in said
+    assert "differ only in how they are written count as several: judges 'Ann' and 'ann'" in said
+    assert "differ only in how they are written count as several: labels 'Yes' and 'yes'" in said
     assert "1 question has different answers of one judge (rows 1 and 3: judge 'ann', item 'x'" in said
     assert "agree" not in found["lacks"]
     assert "context and system" in found["lacks"]["board"]

@@ -233,6 +233,8 @@ def _number_remedy(said: str) -> str:
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", said):
         point = f", or {said.replace(',', '.')} if the comma is a point" if said.count(",") == 1 else ""
         return f"; write {said.replace(',', '')}{point}"
+    if said.endswith("%") and number_or_none(said[:-1]) is not None:
+        return f"; write {said[:-1]}, without the percent sign"
     if number_or_none(said.replace(",", ".")) is not None:
         return "; write a point for the comma"
     return "; delete the spaces" if number_or_none(said.strip()) is not None else ""

@@ -180,7 +180,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         Price of every item (columns item, price): the cheapest that is not worse than the best by more than ``margin``
         is named, too.
     margin : float
-        In the unit of scores, 0 or more.
+        In the unit of scores; above 0 where there are prices.
 
     Raises
     ------

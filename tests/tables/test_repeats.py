@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,13 @@ def test_names_that_programs_write_in_two_ways_are_named(tmp_path: Path) -> None
     (said,) = [note for note in examine_file(path).stands_out if "how they are written" in note]
     assert "judges 'ann' and '\\u200bann'" in said
     assert "items '01' and '1' and '1.0'." in said
+
+
+def test_doctor_says_once_what_holds_of_several_tables_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "potato.jsonl"
+    labels = {"preference": {"selection": "A"}, "quality": {"3": "3"}}
+    record = {"instance_id": "1", "user_id": "u", "labels": labels, "spans": {}}
+    path.write_text(json.dumps(record) + "\n")
+    found = examine_file(path)
+    assert set(found.rows) == {"votes", "scores"}
+    assert [note.partition(":")[0] for note in found.stands_out].count("one judge, 'u'") == 1

@@ -147,7 +147,7 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         len({judge for frame in frames.values() for judge in frame["judge"]}),
         len({item for frame in frames.values() for item in _items_named(frame)}),
         lacks,
-        tuple(notes),
+        tuple(dict.fromkeys(notes)),
         None,
         command_for(name, how, frames, lacks, criterion),
     )

@@ -157,7 +157,6 @@ def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tup
     """1 or 0 as each row of people says, and what is to be said of it."""
     classes = rows_of(persons).classes
     if classes:
-        _check_spelling(classes, rows_of(read).classes)
         both = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
         chosen = success_class(both, positive)
         if chosen is None:
@@ -177,16 +176,6 @@ def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tup
             f"good; --positive {upper:g}, for example, calls {upper:g} and more good"
         ) from None
     return (persons.score >= least).astype(float), f"good is a score of people of at least {least:g}"  # type: ignore[attr-defined]
-
-
-def _check_spelling(people: Sequence[str], judges: Sequence[str]) -> None:
-    """Raise where a label of people is one of judges but for capitals and blanks."""
-    spelled = {" ".join(name.casefold().split()): name for name in judges}
-    pairs = [(name, spelled.get(" ".join(name.casefold().split()))) for name in people if name not in judges]
-    if wrong := [f"people write {name!r} and judges {other!r}" for name, other in pairs if other is not None]:
-        raise InputError(
-            f"humans: labels differ in spelling alone: {', '.join(wrong)}; write each in one way"
-        )
 
 
 def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:

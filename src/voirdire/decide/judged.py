@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.agreement.ppi.humans import matched_columns
 from voirdire.agreement.replace.people import check_judges, read_people, required_people
-from voirdire.decide.answer_rows import rows_of
+from voirdire.decide.answer_rows import rows_of, unit_name
 from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
@@ -20,7 +20,7 @@ from voirdire.tables.encode import encode_column, level_positions
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.people import PERSON, as_anchors, split_people
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import ONLY_CRITERION, Rated, known_names
+from voirdire.tables.rated import Rated, known_names
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.typing import Bools, Floats, Ints
@@ -186,9 +186,7 @@ def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
     about = [tuple(row) for row in _row_names(persons)]
     unknown = [row for row, one in enumerate(about) if one not in place]
     if len(unknown) == len(about):
-        theirs, ours = (
-            " / ".join(name for name in one if name != ONLY_CRITERION) for one in (about[0], units[0])
-        )
+        theirs, ours = unit_name(about[0]), unit_name(units[0])
         problems.stop(
             f"people and judges have no item in common: people answered {theirs!r}, judges {ours!r}; name items as in "
             "the judges' table"

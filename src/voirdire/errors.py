@@ -16,6 +16,8 @@ class InputError(ValueError):
     problems : str or sequence of str
         One sentence each, naming the place, the value and the remedy. The message shows the first
         20 and counts the rest; ``problems`` keeps them all.
+    remedy : str
+        What can be done about all of them, the last line of the message.
 
     Examples
     --------
@@ -23,7 +25,7 @@ class InputError(ValueError):
     ('row 3: winner is empty', 'row 9: winner is empty')
     """
 
-    def __init__(self, problems: str | Sequence[str]) -> None:
+    def __init__(self, problems: str | Sequence[str], remedy: str = "") -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
         if len(self.problems) == 1:
             message = self.problems[0]
@@ -33,7 +35,7 @@ class InputError(ValueError):
             if rest:
                 shown.append(f"  ... and {rest} more")
             message = "\n".join([f"{len(self.problems)} problems:", *shown])
-        super().__init__(message)
+        super().__init__(f"{message}\n  {remedy}" if remedy else message)
 
 
 @contextmanager

@@ -76,6 +76,21 @@ def test_a_mapping_may_name_columns_of_any_table_of_the_command(votes: Path, tmp
     assert "no column 'nobody' (for judge)" in done.stderr
 
 
+def test_what_winners_mean_is_said_of_votes_alone(votes: Path, tmp_path: Path) -> None:
+    scores = tmp_path / "scores.csv"
+    scores.write_text("judge,item,score\ng0,x,1\ng1,x,2\ng0,y,4\ng1,y,3\ng2,x,2\ng2,y,2\n")
+    for verb in ("fit", "doctor"):
+        done = ran(verb, scores, "--winners", "A=first", code=1)
+        assert "winners (--winners) says what the winners of votes mean; scores have none" in done.stderr
+    one_less = [*NAMED[:3], "A=first"]
+    assert (
+        "winner 'B' is none of A; say what it means, too (--winners)"
+        in ran("fit", votes, *one_less, code=1).stderr
+    )
+    both = json.loads(ran("fit", votes, scores, *NAMED, "--method", "map", "--json").stdout)
+    assert both["votes"] > 0
+
+
 def test_replace_and_agree_take_people_of_the_table(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     answers = [
@@ -147,8 +162,8 @@ def test_doctor_of_a_table_that_is_ready(tmp_path: Path) -> None:
     (found,) = json.loads(ran("doctor", path, "--json").stdout)["files"]
     assert (found["rows"], found["judges"], found["items"]) == ({"labels": 3}, 2, 1)
     said = " ".join(found["stands_out"])
-    assert "differ in case or white space alone count as several: judges 'Ann' and 'ann'" in said
-    assert "differ in case or white space alone count as several: labels 'Yes' and 'yes'" in said
+    assert "differ only in how they are written count as several: judges 'Ann' and 'ann'" in said
+    assert "differ only in how they are written count as several: labels 'Yes' and 'yes'" in said
     assert "1 question has different answers of one judge (rows 1 and 3: judge 'ann', item 'x'" in said
     assert "agree" not in found["lacks"]
     assert "context and system" in found["lacks"]["board"]

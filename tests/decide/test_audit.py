@@ -245,7 +245,10 @@ def test_judges_with_a_bias_and_copies_are_no_measure_of_the_others(planted: str
 @pytest.mark.parametrize(
     ("people", "message"),
     [
-        (pd.DataFrame({"item": ["x", "y"], "label": ["yes", "no"]}), "nothing in common"),
+        (
+            pd.DataFrame({"item": ["x", "y"], "label": ["yes", "no"]}),
+            "nothing in common: people 'x', judges '0'",
+        ),
         (pd.DataFrame({"item": [1, 2], "score": [1, 2]}), "answers of one kind"),
         (pd.DataFrame({"judge": "gpt", "item": [1, 2], "label": "yes"}), "is a judge of the table, too"),
     ],

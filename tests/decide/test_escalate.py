@@ -153,6 +153,20 @@ def test_a_sample_of_sure_answers_is_no_guarantee_and_said_so() -> None:
     assert fitted.escalate(gold.sample(120, random_state=1)).notes == ()
 
 
+def test_several_criteria_of_an_item_are_no_answers_drawn_one_by_one_and_said_so() -> None:
+    labels, gold = panel(np.random.default_rng(5), items=60)
+    both = pd.concat([labels.assign(criterion=name) for name in ("clear", "true")], ignore_index=True)
+    people = pd.concat([gold.assign(criterion=name) for name in ("clear", "true")], ignore_index=True)
+    fit = voirdire.fit(both, method="map")
+    whole = fit.escalate(people[people["item"] < 30], error=0.3)
+    assert "each under all of its criteria" in whole.notes[-1]
+    assert "60 questions about 30 items" in whole.notes[-1]
+    single = fit.escalate(people.sample(60, random_state=0), error=0.3)
+    assert not [note for note in single.notes if "criteria" in note]
+    one = voirdire.fit(labels, method="map").escalate(gold[gold["item"] < 30], error=0.3)
+    assert not [note for note in one.notes if "criteria" in note]
+
+
 def test_prices_choose_among_what_holds() -> None:
     table, gold = panel(np.random.default_rng(5))
     fitted, known = voirdire.fit(table, method="map"), gold.sample(150, random_state=0)

@@ -394,3 +394,25 @@ def test_an_item_under_several_criteria_is_no_further_item() -> None:
     four = voirdire.rate(*(pd.concat([of.assign(criterion=c) for c in "abcd"]) for of in (judged, people)))
     assert four["rate"] == pytest.approx(one["rate"], abs=0.02)
     assert four["high"] - four["low"] == pytest.approx(one["high"] - one["low"], rel=0.1)
+
+
+@pytest.mark.parametrize("verb", ["rate", "audit", "escalate", "watch", "replace", "agree"])
+def test_labels_that_people_name_otherwise_are_no_disagreement(verb: str, tmp_path: Path) -> None:
+    """Every verb that compares the two refuses them: each answer would differ from what people say."""
+    rows = [(judge, f"q{n}", "good" if n % 3 else "bad") for judge in ("a", "b") for n in range(60)]
+    judges = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    people = judges.replace({"a": "p", "b": "q"}).assign(label=judges["label"].str.title())
+    people = people if verb == "replace" else people[people["judge"] == "p"].drop(columns="judge").head(40)
+    judges.to_csv(tmp_path / "judges.csv", index=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    done = CliRunner().invoke(
+        app, [verb, str(tmp_path / "judges.csv"), "--humans", str(tmp_path / "people.csv")]
+    )
+    assert done.exit_code == 1, done.output
+    assert "people write 'Bad' and judges 'bad', people write 'Good' and judges 'good'" in done.stderr
+    people.replace({"Good": "pass", "Bad": "fail"}).to_csv(tmp_path / "people.csv", index=False)
+    done = CliRunner().invoke(
+        app, [verb, str(tmp_path / "judges.csv"), "--humans", str(tmp_path / "people.csv")]
+    )
+    assert done.exit_code == 1, done.output
+    assert "people's labels 'fail', 'pass' are none of the judges' 'bad', 'good'" in done.stderr

@@ -101,11 +101,23 @@ def test_scores_are_between_the_ends_of_their_scale() -> None:
         ([0.5], {}, "the ends of the scale"),
         ([2], {"scale": (0, 1)}, "between its ends"),
         (["C"], {"scale": (0, 1)}, "the answer of 'judge 1' is 'C'"),
+        ([1], {"scale": (0,)}, r"the scale \(0,\) is not two numbers"),
+        (["C"], {"prob": 1.5}, "prob 1.5 is not between 0 and 1"),
+        ({}, {}, "an answer of each judge, one at least"),
+        ({"ann": None}, {}, "the answer of 'ann' is None"),
+        ({"ann": "C"}, {"judges": ["ann"]}, "an answer of each judge"),
     ],
 )
 def test_wrong_answers_are_refused_by_name(answers, settings, says: str) -> None:
     with pytest.raises(InputError, match=says):
         verdict(answers, **settings)
+
+
+def test_a_mapping_of_judges_is_the_same_as_their_names_beside_their_answers(fitted: voirdire.Fit) -> None:
+    """Also where the names are words that labels may be."""
+    said = {"ann": "fail", "cem": "pass"}
+    assert verdict(said, fit=fitted) == verdict(list(said.values()), list(said), fit=fitted)
+    assert verdict({"yes": "no", "no": "no"}) == verdict(["no", "no"])
 
 
 def test_no_rows_are_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
+from voirdire.decide.decision import round_up
 from voirdire.errors import InputError
 from voirdire.planning.apart import plan_to_distinguish
 
@@ -83,13 +85,60 @@ def test_nothing_will_is_said() -> None:
     settled = [plan_to_distinguish(fit, margin=margin) for margin in (0.05, 0.1)]
     narrow, wide = (one.rows[0]["more"] for one in settled)
     assert 0 < wide < narrow
-    assert "distinguishable, or surely within 0.1, with probability 0.8 after" in str(settled[1])
+    assert "distinguishable, or surely within 0.1, with probability 0.8 after about" in str(settled[1])
     near = plan_to_distinguish(fit, margin=2.0)
     assert (near.within, near.rows) == (True, [])
     assert str(near).endswith("are within 2 of each other already.")
     for wrong in (0.0, -1.0, float("inf"), float("nan")):
         with pytest.raises(InputError, match="not above 0 and finite"):
             plan_to_distinguish(fit, margin=wrong)
+
+
+def test_what_boards_say_would_settle_it_is_said_beside_what_allows_for_a_smaller_difference() -> None:
+    for seed in (2, 0):
+        fit = voirdire.fit(votes(np.array([1.2, 1.1, -0.7, -2.0]), 300, np.random.default_rng(seed)), **HOW)
+        found = plan_to_distinguish(fit)
+        assert set(fit.decision.first) == set(found.items)
+        assert [row["seeming"] for row in found.rows] == [row["more"] for row in fit.decision.next]
+        if (more := found.rows[0]["seeming"]) is not None:
+            assert f"if it is what it seems, it takes about {round_up(more):,} more votes" in str(found)
+            assert f"About {round_up(more):,} more votes" in fit.decision.settle()
+            assert more < (found.rows[0]["more"] or np.inf)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["plan", "--apart", "w,q"], "'q' is none of the 4 items; known are 'w', 'x', 'y', 'z'"),
+        (["plan", "--apart", "top", "--margin", "-1"], "margin -1.0 is not above 0"),
+        (["board", "--prices", "prices.csv", "--margin", "1"], "no price of 'x', 'y', 'z'"),
+    ],
+)
+def test_a_request_that_names_what_there_is_not_is_refused_before_the_fit(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(import_module("voirdire.fit.verb"), "weigh_answers", None)
+    votes(np.zeros(4), 50, np.random.default_rng(0)).to_csv("pilot.csv", index=False)
+    Path("prices.csv").write_text("item,price\nw,1\n")
+    done = CliRunner().invoke(app, [arguments[0], "pilot.csv", *arguments[1:]])
+    assert done.exit_code == 1, done.output
+    assert said in done.stderr
+
+
+def test_unlinked_pairs_and_labels_of_no_systems_are_refused_before_the_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(import_module("voirdire.fit.verb"), "weigh_answers", None)
+    rows = [f"{j},{k}a,{k}b,first" for j in ("ann", "bob") for k in range(9)]
+    Path("pairs.csv").write_text("\n".join(["judge,first,second,winner", *rows]))
+    Path("labels.csv").write_text("judge,item,label\nann,x,good\nbob,x,bad\nann,y,good\nbob,y,good\n")
+    for verb in (["board"], ["plan", "--apart", "top"]):
+        for name, said in (("pairs.csv", "stands by itself"), ("labels.csv", "lacks context and system")):
+            done = CliRunner().invoke(app, [verb[0], name, *verb[1:]])
+            assert done.exit_code == 1, done.output
+            assert said in done.stderr
 
 
 def test_in_the_same_contexts_more_votes_do_not_help_for_ever() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -114,3 +115,23 @@ def test_the_command_writes_several_tables_as_one(scores: pd.DataFrame, tmp_path
     assert done.exit_code == 0, done.output
     assert "\ngood & " in made.read_text()
     assert "\nfair & " in made.read_text()
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("labels.csv").write_text("judge,item,label\na,x,yes\nb,x,no\n")
+    Path("votes.csv").write_text("judge,first,second,winner\na,x,y,x\nb,x,y,x\n")
+    Path("scores.csv").write_text("judge,item,score\na,x,1\nb,x,2\na,y,2\nb,y,1\n")
+    for module in ("voirdire.cli.next", "voirdire.cli.escalate", "voirdire.cli.metaeval"):
+        name = "correlate" if module.endswith("metaeval") else "fit"
+        monkeypatch.setattr(import_module(module), name, None)
+    for arguments in (
+        ["next", "votes.csv", "--out", "none/form.csv"],
+        ["escalate", "labels.csv", "--humans", "labels.csv", "--out", "none/todo.csv"],
+        ["metaeval", "scores.csv", "--human", "a", "--table-file", "none/table.tex"],
+    ):
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 1, done.output
+        assert "there is no folder" in done.stderr

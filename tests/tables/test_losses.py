@@ -362,3 +362,19 @@ def test_rows_are_named_with_the_lines_of_the_file_by_every_reader(tmp_path: Pat
     with pytest.raises(InputError, match=r"row 3 \(line 7\): judge is empty"):
         fit(path)
     assert read(path).refused["place"].tolist() == [f"t.{ending}:7"]
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("1,200", "; write 1200, or 1.200 if the comma is a point"),
+        ("-1,200,300", "; write -1200300"),
+        ("0,125", "; write a point for the comma"),
+        ("80%", "; write 80, without the percent sign"),
+        ("high%", ""),
+    ],
+)
+def test_what_to_write_in_the_place_of_a_number_fits_it(said: str, remedy: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f'judge,item,score\na,x,"{said}"\na,y,3\n')
+    assert read(path).faults == (f"t.csv:2: score {said!r} is no number{remedy}",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def test_names_that_differ_in_case_or_white_space_are_told_by_fit_and_doctor(tmp
     path = tmp_path / "labels.csv"
     pd.DataFrame(cells, columns=["judge", "item", "label"]).to_csv(path, index=False)
     said = (
-        "Names that differ in case or white space alone count as several: judges 'GPT' and 'gpt', items 'item  0' and "
+        "Names that differ only in how they are written count as several: judges 'GPT' and 'gpt', items 'item  0' and "
         "'item 0'"
     )
     noted = voirdire.fit(path, method="map").notes
@@ -118,3 +119,31 @@ def test_votes_and_scores_together_are_told_of_both() -> None:
         "4 rows repeat earlier answers of their judges (row 5 that of row 1)" in note for note in notes
     )
     assert any("judges 'A' and 'a'" in note for note in notes)
+
+
+def test_names_that_programs_write_in_two_ways_are_named(tmp_path: Path) -> None:
+    """A spreadsheet takes zeros from numbers, a dataframe adds some; a copied name may begin with what nobody sees."""
+    path = tmp_path / "labels.csv"
+    rows = [
+        "ann,01,yes",
+        "\u200bann,1,no",
+        "bob,1.0,yes",
+        "bob,1.5,yes",
+        "bob,1.50,no",
+        "bob,10,no",
+        "bob,2,yes",
+    ]
+    path.write_text("\n".join(["judge,item,label", *rows, ""]), encoding="utf-8")
+    (said,) = [note for note in examine_file(path).stands_out if "how they are written" in note]
+    assert "judges 'ann' and '\\u200bann'" in said
+    assert "items '01' and '1' and '1.0'." in said
+
+
+def test_doctor_says_once_what_holds_of_several_tables_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "potato.jsonl"
+    labels = {"preference": {"selection": "A"}, "quality": {"3": "3"}}
+    record = {"instance_id": "1", "user_id": "u", "labels": labels, "spans": {}}
+    path.write_text(json.dumps(record) + "\n")
+    found = examine_file(path)
+    assert set(found.rows) == {"votes", "scores"}
+    assert [note.partition(":")[0] for note in found.stands_out].count("one judge, 'u'") == 1

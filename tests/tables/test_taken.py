@@ -108,6 +108,17 @@ def test_tables_of_ours_in_other_wrappings(tmp_path: Path, ending: str) -> None:
     assert said == []
 
 
+def test_what_can_be_done_is_not_counted_among_the_problems(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    head = "judge,item,score\na,x,1\na,y,"
+    for rows, begin in (("80%\nb,x,\n", "2 problems:\n  "), ("80%\n", "")):
+        path.write_text(head + rows)
+        with pytest.raises(InputError) as caught:
+            _ = voirdire.read(path).table
+        assert str(caught.value).startswith(f"{begin}scores.csv:3: score '80%' is no number")
+        assert str(caught.value).splitlines()[-1].startswith("  mend it, or take the rest: `voirdire import")
+
+
 def test_a_file_with_several_kinds_says_so(tmp_path: Path) -> None:
     labels = {"preference": {"selection": "A"}, "quality": {"3": "3"}}
     path = tmp_path / "potato.jsonl"

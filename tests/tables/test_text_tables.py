@@ -16,7 +16,7 @@ from voirdire import InputError, read
 from voirdire.cli import app
 from voirdire.collect import read_items
 from voirdire.notices import listen_for_notes
-from voirdire.tables import read_labels, read_scores
+from voirdire.tables import read_labels, read_scores, read_table
 
 TABLE = "judge,item,score\na,x,1\nb,x,2\n"
 
@@ -212,3 +212,34 @@ def test_objects_and_lists_in_cells_are_refused_by_name(tmp_path: Path, cell: ob
         assert f"{column} is a " in said
         assert "which is not a name; write it as text" in said
         assert "stands where a name should" in said_by(lambda one: read(one).table, path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("judge,item,label", ["ann,x,good", "bob,y,bad"]),
+        ("judge,item,score", ["ann,x,1", "bob,y,2"]),
+        ("judge,first,second,winner", ["ann,x,y,x", "bob,y,x,x"]),
+        ("rater,item_id,rating", ["ann,x,1", "bob,y,2"]),
+    ],
+)
+def test_a_header_that_stands_again_is_no_answer(
+    header: str, rows: list[str], large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of files that were written behind each other: of labels the row would be an answer like others."""
+    from voirdire.tables import csv_file, grouped
+
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([header, *rows * 3, header, *rows, ""]))
+    if large:
+        for module in (csv_file, grouped):
+            monkeypatch.setattr(module, "LARGE", 1)
+    with (
+        pytest.raises(InputError, match="it repeats the header; delete it"),
+        listen_for_notes(lambda _: None),
+    ):
+        read_table(path, votes=True, rows=False)
+    found = read(path)
+    assert found.refused["place"].tolist() == ["t.csv:8"]
+    assert sum(found.counts.values()) == 4 * len(rows) + 1  # with the one that is refused

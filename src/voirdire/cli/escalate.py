@@ -8,13 +8,13 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.options import ModelName, OutFile, declare_options
-from voirdire.cli.outputs import check_new_file
 from voirdire.cli.reading import TableOptions
 from voirdire.decide.escalate import Escalation, check_escalation
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
+from voirdire.report.verb import check_new_file
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people

@@ -18,7 +18,7 @@ from voirdire.cli.options import declare_options
 from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.cli.results import call_verb, check_output_path, print_metrics, print_rows, save_result_rows
 from voirdire.fit.store import load
-from voirdire.report.metric_table import write_metric_table
+from voirdire.report.metric_table import check_metric_file, write_metric_table
 from voirdire.settings import PROB
 from voirdire.tables.run_folders import run_folder
 
@@ -116,6 +116,8 @@ def metaeval(
         raise typer.BadParameter(f"--table is not for {'--json' if json else question}")
     if table_file is not None and question:
         raise typer.BadParameter(f"--table-file is not for {question}")
+    if table_file is not None:
+        check_metric_file(table_file)
     plain = TableOptions(replace(reading.how, where=None, people=()))  # beside_people has rows left out
     tables: list[Any] = [_read_metric(one, plain, humans) for one in table]
     scores, where = tables[0], reading.how.where

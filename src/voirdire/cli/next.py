@@ -12,7 +12,6 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.options import ModelName, declare_options, without_none
-from voirdire.cli.outputs import check_new_file
 from voirdire.cli.reading import TableOptions
 from voirdire.errors import InputError
 from voirdire.fit.next.rankings import check_rankings_request
@@ -25,6 +24,7 @@ from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.kinds.registry import RankingsFit, kind_of
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.problem import Problem
+from voirdire.report.verb import check_new_file
 from voirdire.tables.forms import escape_formula_cell
 
 if TYPE_CHECKING:

@@ -9,24 +9,11 @@ from typing import Any
 import typer
 
 from voirdire.cli import console
-from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.report.page import Page
 from voirdire.report.verb import check_format, check_output, render_page
 
 FAILED_CHECK = 3
-
-
-def check_new_file(path: Path | None) -> None:
-    """Raise where a file that is to be new is there.
-
-    Raises
-    ------
-    InputError
-        It is.
-    """
-    if path is not None and path.exists():
-        raise InputError(f"{path} exists already; give the name of a new file")
 
 
 def check_page(out: Path | None, format: str | None, *, overwrite: bool) -> str:

@@ -13,7 +13,7 @@ from voirdire.cli.options import About, declare_options, without_none
 from voirdire.cli.reading import TableOptions, read_pairs
 from voirdire.cli.simulate import readable_table
 from voirdire.fit.verb import fit
-from voirdire.planning.apart import POWER, plan_to_distinguish
+from voirdire.planning.apart import POWER, check_apart, plan_to_distinguish
 from voirdire.planning.rankings import plan_rankings
 from voirdire.planning.votes import plan as run
 from voirdire.tables.numbers import read_number
@@ -165,6 +165,8 @@ def _plan_from_pilot(
             levels=reading.levels,
             positive=reading.how.positive,
             about=about,
+            board=True,
+            check=lambda problem: check_apart(problem, apart, margin),
         )
         found = plan_to_distinguish(fitted, apart, margin=margin)
     result = {"apart": apart, "power": POWER, "items": list(found.items)}

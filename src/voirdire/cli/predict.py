@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire.cli import console
 from voirdire.cli.options import OutFile, declare_options
-from voirdire.cli.outputs import check_new_file
 from voirdire.cli.reading import TableOptions
 from voirdire.fit.store import load
 from voirdire.folders import write_file
 from voirdire.kinds.columns import to_records
+from voirdire.report.verb import check_new_file
 
 if TYPE_CHECKING:
     import pandas as pd

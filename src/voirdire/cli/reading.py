@@ -167,7 +167,8 @@ class TableOptions:
         if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
             return [path if phase is None else select_rows(path, phase) for path in paths]
         check_judges(self.how.judges_of_files(), [str(path) for path in paths])
-        elsewhere = {name for path in further if path is not None for name in _file_columns(path)}
+        others = [path for path in (*further, *(paths if len(paths) > 1 else ())) if path is not None]
+        elsewhere = {name for path in others for name in _file_columns(path)}
         return [self._read_file(path, elsewhere, phase) for path in paths]
 
     def table(self, path: Path, further: Iterable[Path | None] = ()) -> Any:
@@ -277,6 +278,8 @@ class TableOptions:
             own = _file_columns(path)
             left = tuple(name for name in how.leave_out if name in own or name not in elsewhere)
             how = replace(how, leave_out=left)
+        if fitting_options(self.how, [*elsewhere]).winners:
+            how = replace(how, winners=fitting_options(self.how, _file_columns(path)).winners)
         found = read_as(path, how)
         return found if phase is None else select_rows(found, phase)
 

@@ -6,7 +6,7 @@ The kind of a table is asked for once, by :func:`rows_of`; every kind answers fo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
-from voirdire.tables.rated import known_names
+from voirdire.tables.rated import ONLY_CRITERION, known_names
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats, Ints
 
@@ -279,6 +279,17 @@ def rows_of(table: Any) -> AnswerRows:
     """The rows of a table of votes, labels or scores."""
     of: dict[str, type[AnswerRows]] = {Votes.data: VoteRows, Labels.data: LabelRows, Scores.data: ScoreRows}
     return of[table.data](table)
+
+
+def unit_name(names: Iterable[object]) -> str:
+    """What an answer is about, as a user calls it: without the criterion of tables that have none.
+
+    Examples
+    --------
+    >>> unit_name(["overall", "q1"])
+    'q1'
+    """
+    return " / ".join(str(name) for name in names if name != ONLY_CRITERION)
 
 
 def _parse_numbers(cells: Sequence[object], name: str) -> Floats:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.answer_rows import rows_of
+from voirdire.decide.answer_rows import rows_of, unit_name
 from voirdire.decide.unit_means import UnitMeans, mean_by_code
 from voirdire.errors import InputError
 from voirdire.typing import Bools, Floats, Ints
@@ -143,8 +143,8 @@ def pair_with_reference(
     mine, theirs = unit[: table.rows], unit[table.rows :]
     if persons is not None and not np.isin(theirs, mine).any():
         raise InputError(
-            f"people and judges have answered nothing in common: people {' / '.join(map(str, units[theirs[0]]))!r}, "
-            f"judges {' / '.join(map(str, units[mine[0]]))!r}; name items as in the judges' table"
+            f"people and judges have answered nothing in common: people {unit_name(units[theirs[0]])!r}, judges "
+            f"{unit_name(units[mine[0]])!r}; name items as in the judges' table"
         )
     levels = mine_rows.levels(their_rows)
     said, value = mine_rows.said(levels, positive)

@@ -32,7 +32,8 @@ from voirdire.decide.prospects import (
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.people import Preference
-from voirdire.model.problem import TARGET
+from voirdire.kinds.registry import kind_of
+from voirdire.model.problem import TARGET, Problem
 from voirdire.tables.encode import level_positions
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
@@ -132,13 +133,13 @@ class Decision:
         if not self.next:
             return ""
         known = [
-            count_in_words(_round_up(one["more"]), f"more {one['of']}") for one in self.next if one["more"]
+            count_in_words(round_up(one["more"]), f"more {one['of']}") for one in self.next if one["more"]
         ]
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)}{self._people_sentence()} would settle it, were the differences what they "
-            "seem now (voirdire plan --apart reckons with smaller ones, too)."
+            f"About {' or '.join(known)}{self._people_sentence()} would settle it if the differences are what they "
+            "seem now. They may be smaller: voirdire plan --apart top says how many answers make up for that."
         )
 
     def _people_sentence(self) -> str:
@@ -179,7 +180,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         Price of every item (columns item, price): the cheapest that is not worse than the best by more than ``margin``
         is named, too.
     margin : float
-        In the unit of scores, 0 or more.
+        In the unit of scores; above 0 where there are prices.
 
     Raises
     ------
@@ -195,12 +196,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     >>> decision.first, decision.choice.item
     (('x', 'y'), 'y')
     """
-    if fit.kind.has_unlinked_pairs(fit.problem):
-        raise InputError(
-            "each of these pairs of items stands by itself: no vote links it with another, so no item is first of all; "
-            "collect votes between the pairs, or give people's answers to some (anchors=, --anchors): pairs() then has "
-            "the probability of each pair"
-        )
+    check_decidable(fit.problem)
     entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     order = level_positions((row["item"] for row in entrants.rows), entrants.names)
     draws, rows = entrants.draws[:, order], entrants.rows
@@ -227,6 +223,25 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     )
 
 
+def check_decidable(problem: Problem, prices: Mapping[str, float] | None = None, margin: float = 0.0) -> None:
+    """Refuse what has no decision, and prices that are not those of its items; a fit is not needed for it.
+
+    Raises
+    ------
+    InputError
+        Items are not linked; prices are missing, negative or of other items.
+    """
+    kind = kind_of(problem)
+    if kind.has_unlinked_pairs(problem):
+        raise InputError(
+            "each of these pairs of items stands by itself: no vote links it with another, so no item is first of all; "
+            "collect votes between the pairs, or give people's answers to some (anchors=, --anchors): pairs() then has "
+            "the probability of each pair"
+        )
+    if prices is not None:
+        read_prices(prices, margin, kind.board_names(problem))
+
+
 def _items_alike(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
     """Places of items that the table treats alike, by group: tables of results have the same of them to the last digit.
 
@@ -238,7 +253,7 @@ def _items_alike(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
     return [group for group in places.values() if len(group) > 1]
 
 
-def _round_up(count: int) -> int:
+def round_up(count: int) -> int:
     """Two digits of a count, the rest rounded up: it says no more than that."""
     unit: int = 10 ** max(len(str(count)) - 2, 0)
     return -(-count // unit) * unit

@@ -18,7 +18,7 @@ from voirdire.kinds.fit import Fit
 from voirdire.settings import PROB, share_problems
 from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
-from voirdire.typing import Floats
+from voirdire.typing import Bools, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +198,7 @@ def escalate(
         int(known.sum()),
         more if more is None or more < len(known) else None,
         cost,
-        _sampling_notes(confidence, known),
+        (*_sampling_notes(confidence, known), *_notes_on_criteria(claims, free, known)),
         fit.frames,
     )
 
@@ -263,4 +263,22 @@ def _sampling_notes(confidence: Floats, known: np.ndarray[Any, Any]) -> tuple[st
     return (
         f"People were asked about {'surer' if distance > 0 else 'less sure'} answers than the rest ({distance:+.1f} "
         "standard errors): these are no random sample, and nothing is guaranteed.",
+    )
+
+
+def _notes_on_criteria(claims: Claims, free: Bools, known: Bools) -> tuple[str, ...]:
+    """Say where people answered all criteria of what they were asked about: such answers were not drawn one by one."""
+    if "criterion" not in claims.about:
+        return ()
+    about = zip(*(of[free].tolist() for name, of in claims.about.items() if name != "criterion"), strict=True)
+    place: dict[tuple[str, ...], int] = {}
+    unit = np.array([place.setdefault(one, len(place)) for one in about], dtype=np.int64)
+    size, answered = np.bincount(unit), np.bincount(unit, known)
+    asked = answered > 0
+    if asked.all() or (answered[asked] < size[asked]).any() or size[asked].max(initial=1) == 1:
+        return ()
+    return (
+        f"People answered {answered.sum():,.0f} questions about {asked.sum():,} items, each under all of its criteria: "
+        "errors about one item may go together, and the guarantee is for answers that are drawn one by one. Take one "
+        "criterion at a time (--where criterion=NAME).",
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.agreement.ppi.humans import matched_columns
 from voirdire.agreement.replace.people import check_judges, read_people, required_people
-from voirdire.decide.answer_rows import rows_of
+from voirdire.decide.answer_rows import rows_of, unit_name
 from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
@@ -20,7 +20,7 @@ from voirdire.tables.encode import encode_column, level_positions
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.people import PERSON, as_anchors, split_people
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import ONLY_CRITERION, Rated, known_names
+from voirdire.tables.rated import Rated, known_names
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.typing import Bools, Floats, Ints
@@ -157,7 +157,6 @@ def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tup
     """1 or 0 as each row of people says, and what is to be said of it."""
     classes = rows_of(persons).classes
     if classes:
-        _check_spelling(classes, rows_of(read).classes)
         both = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
         chosen = success_class(both, positive)
         if chosen is None:
@@ -179,16 +178,6 @@ def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tup
     return (persons.score >= least).astype(float), f"good is a score of people of at least {least:g}"  # type: ignore[attr-defined]
 
 
-def _check_spelling(people: Sequence[str], judges: Sequence[str]) -> None:
-    """Raise where a label of people is one of judges but for capitals and blanks."""
-    spelled = {" ".join(name.casefold().split()): name for name in judges}
-    pairs = [(name, spelled.get(" ".join(name.casefold().split()))) for name in people if name not in judges]
-    if wrong := [f"people write {name!r} and judges {other!r}" for name, other in pairs if other is not None]:
-        raise InputError(
-            f"humans: labels differ in spelling alone: {', '.join(wrong)}; write each in one way"
-        )
-
-
 def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
     """People's answers in the order of the judges' items; all that match none are an error."""
     place = {tuple(row): at for at, row in enumerate(units)}
@@ -197,9 +186,7 @@ def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
     about = [tuple(row) for row in _row_names(persons)]
     unknown = [row for row, one in enumerate(about) if one not in place]
     if len(unknown) == len(about):
-        theirs, ours = (
-            " / ".join(name for name in one if name != ONLY_CRITERION) for one in (about[0], units[0])
-        )
+        theirs, ours = unit_name(about[0]), unit_name(units[0])
         problems.stop(
             f"people and judges have no item in common: people answered {theirs!r}, judges {ours!r}; name items as in "
             "the judges' table"

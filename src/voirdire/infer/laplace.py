@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.posterior import Mode
-from voirdire.model.problem import Problem
+from voirdire.model.problem import FEWER, Problem
 from voirdire.typing import Floats
 
 POLISHING_STEPS = 4
@@ -69,7 +69,7 @@ def laplace_approximation(problem: Problem, mode: Mode) -> Laplace:
     >>> laplace_approximation(problem, find_mode(problem)).smallest_curvature > 0
     True
     """
-    check_size(problem.density.size)
+    check_size(problem.density.size, problem.fewer_parameters)
     derivatives = Derivatives(problem.density, problem.data)
     x = _search_further(derivatives, mode)
     root, smallest = _inverse_root(derivatives.hessian(x))
@@ -122,7 +122,7 @@ def memory_bytes(parameters: int, draws: int) -> int:
     return 8 * parameters * (3 * parameters + 5 * draws)
 
 
-def check_size(parameters: int) -> None:
+def check_size(parameters: int, remedy: str = FEWER) -> None:
     """Refuse a Hessian that the memory would not hold: one of more than 4 GiB, that is of over 23,170 parameters.
 
     Raises
@@ -141,8 +141,7 @@ def check_size(parameters: int) -> None:
     if size > LARGEST:
         raise InputError(
             f"{parameters:,} parameters: their Hessian would take {size / 2**30:.3g} GiB, more than the "
-            f"{LARGEST / 2**30:.3g} GiB that laplace and nuts may take for it; use method='map' (Fit.bootstrap gives "
-            "intervals of votes then), or fewer items or judges"
+            f"{LARGEST / 2**30:.3g} GiB that laplace and nuts may take for it; {remedy}"
         )
 
 

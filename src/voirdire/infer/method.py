@@ -163,7 +163,7 @@ def check_size(problem: Problem, method: Method) -> None:
     elif (
         method.size and not problem.density.uses_marginal_likelihood and not _avoids_hessian(problem, method)
     ):
-        check_held(size)
+        check_held(size, problem.fewer_parameters)
         if (expected := memory_bytes(size, method.size)) > TOLD:
             warnings.warn(
                 f"{size:,} parameters: this fit may take {expected / 1e9:.2g} GB of memory, and minutes; method='map' "

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit as fit_table
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.labels.predict import classify_draws
 from voirdire.kinds.labels.success import success_class
-from voirdire.settings import PROB
+from voirdire.settings import PROB, share_problems
 from voirdire.tables.rated import known_names
 
 #: Labels that need not be named, the good one first.
@@ -28,7 +28,7 @@ Found = tuple[float, float | None, float | None]
 
 
 def verdict(
-    answers: Sequence[object],
+    answers: Sequence[object] | Mapping[str, object],
     judges: Sequence[str] | None = None,
     *,
     levels: Sequence[object] | None = None,
@@ -41,7 +41,7 @@ def verdict(
 
     Parameters
     ----------
-    answers : sequence of str, bool or float
+    answers : sequence of str, bool or float, or mapping of judges to them
         A label of each judge, or with ``scale`` a score.
     judges : sequence of str, optional
         Their names, which a ``fit`` must know.
@@ -68,7 +68,7 @@ def verdict(
     ------
     InputError
         There are no answers, one is no label or off the scale, a judge is not in the fit, or which labels there are or
-        which one is good is not known.
+        which one is good is not known; a scale or ``prob`` that is none.
 
     Examples
     --------
@@ -76,13 +76,18 @@ def verdict(
     >>> bool(found["low"] < 0.5 < found["value"] < 0.7)
     True
     """
+    raise_problems(share_problems(prob=(prob, PROB)))
+    if isinstance(answers, Mapping) and judges is None:
+        judges, answers = list(answers), list(answers.values())
     names = [f"judge {at}" for at in range(1, len(answers) + 1)] if judges is None else list(map(str, judges))
-    if isinstance(answers, str) or not answers or len(names) != len(answers):
+    if isinstance(answers, str | Mapping) or not answers or len(names) != len(answers):
         raise InputError(
             f"a panel gave {answers!r} and its judges are {names!r}; give a list with an answer of each judge, one at "
             "least"
         )
     if scale is not None:
+        if isinstance(scale, str) or len(scale) != 2:
+            raise InputError(f"the scale {scale!r} is not two numbers, the lowest score and the highest")
         lowest, highest = (f"the scale's {end} score" for end in ("lowest", "highest"))
         ends = _check_number(lowest, scale[0]), _check_number(highest, scale[1])
         scores = [

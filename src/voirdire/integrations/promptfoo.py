@@ -172,9 +172,7 @@ def _grade_votes(votes: Any, config: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict on votes, with its scale and threshold."""
     if isinstance(votes, str) or not isinstance(votes, Mapping | Sequence):
         raise InputError(f"votes are {votes!r}; give vars or config a mapping of judges to labels or scores")
-    judges = list(votes) if isinstance(votes, Mapping) else None
-    answers = list(votes.values()) if isinstance(votes, Mapping) else list(votes)
-    found = verdict(answers, judges, **{key: config[key] for key in SETTINGS if key in config})
+    found = verdict(votes, **{key: config[key] for key in SETTINGS if key in config})
     low, high = config.get("scale") or (0.0, 1.0)
     threshold = config.get("threshold", 0.5 * (low + high))
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not low <= threshold <= high:

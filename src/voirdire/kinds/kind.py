@@ -313,6 +313,10 @@ class Kind(ABC, Generic[T, P]):
         sizes = problem.density.sizes
         return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))
 
+    def board_names(self, problem: P) -> tuple[str, ...]:
+        """Names of what a leaderboard would be of, before anything is fitted."""
+        return problem.items
+
     def has_unlinked_pairs(self, problem: P) -> bool:
         """True if every item is compared with one other alone, so that none is first of all."""
         return False

@@ -65,6 +65,7 @@ def list_names(names: list[str], verb: bool = True) -> str:
 
 
 PANEL, TARGET = "panel", "target"
+FEWER = "use method='map' (Fit.bootstrap gives intervals of votes then), or fewer items or judges"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,11 @@ class Problem:
     def unit(self) -> tuple[float, float]:
         """Zero of strengths on the scale that results have, and the size of one unit there: 0 and 1 of log-odds."""
         return 0.0, 1.0
+
+    @property
+    def fewer_parameters(self) -> str:
+        """What can be done where there are more parameters than can be held."""
+        return FEWER
 
     @property
     def model(self) -> Model:

@@ -26,19 +26,22 @@ import numpy as np
 
 from voirdire.decide.decision import (
     PEOPLE,
+    check_decidable,
     deviation_between_contexts,
     is_about_people,
     people_preference,
+    round_up,
 )
-from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE
+from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE, information_growth_factor, people_needed
 from voirdire.errors import InputError, raise_problems
+from voirdire.kinds.registry import kind_of
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
-    from voirdire.decide.decision import Decision
     from voirdire.kinds.fit import Fit
+    from voirdire.model.problem import Problem
 
 POWER = 0.8
 CAUTION = 0.9  # probability planned for: the same t and a normal posterior are taken for the larger table
@@ -54,7 +57,8 @@ class ApartPlan:
         The two.
     rows : list of dict
         Ways to it, each by itself: ``of`` (what there would be more of), ``there`` (how many there are), ``more`` and
-        ``probability`` (of being distinguishable then; with ``more`` None the highest within 100 times what there is).
+        ``probability`` (of being distinguishable then; with ``more`` None the highest within 100 times what there is),
+        and ``seeming``, how many more would do if the difference is what it seems now, as boards have it.
     distinguishable : bool
         As it is.
     margin : float or None
@@ -76,15 +80,26 @@ class ApartPlan:
         if self.within:
             return f"{one} and {other} are within {self.margin:g} of each other already."
         settled = "distinguishable" + ("" if self.margin is None else f", or surely within {self.margin:g},")
-        ways = [
-            count_in_words(row["more"], f"more {row['of']}") for row in self.rows if row["more"] is not None
+        if ways := self._ways("more"):
+            said = f"{one} and {other} are {settled} with probability {POWER:g} after about {ways}."
+        else:
+            said = (
+                f"Nothing within {HOPELESS:g} times the answers there are makes {one} and {other} {settled} with "
+                f"probability {POWER:g}: take them as equal, or ask other judges."
+            )
+        if seeming := self._ways("seeming"):
+            said += (
+                " That allows for a smaller difference than the one seen so far; if it is what it seems, it takes "
+                f"about {seeming}."
+            )
+        return said
+
+    def _ways(self, column: str) -> str:
+        """Ways to it with their counts, in words."""
+        counted = [
+            (round_up(row[column]), f"more {row['of']}") for row in self.rows if row[column] is not None
         ]
-        if ways:
-            return f"{one} and {other} are {settled} with probability {POWER:g} after {', or '.join(ways)}."
-        return (
-            f"Nothing within {HOPELESS:g} times the answers there are makes {one} and {other} {settled} with "
-            f"probability {POWER:g}: take them as equal, or ask other judges."
-        )
+        return ", or ".join(count_in_words(*one) for one in counted)
 
 
 def plan_to_distinguish(
@@ -116,18 +131,15 @@ def plan_to_distinguish(
     >>> found.items, found.rows[0]["of"], found.rows[0]["more"] > 19
     (('x', 'y'), 'votes of this kind', True)
     """
-    if margin is not None and not 0.0 < margin < float("inf"):
-        raise InputError(
-            f"margin {margin} is not above 0 and finite; it is the smallest difference that matters"
-        )
+    check_apart(fit.problem, apart, margin)
     decision = fit.decide()
-    one, other = _item_places(decision, apart)
+    one, other = _item_places(decision.items, apart)
     items = decision.items[one], decision.items[other]
     done = bool(decision.pairs.better[one, other] or decision.pairs.better[other, one])
     if done:
         return ApartPlan(items, [], True, margin)
-    m, s = float(decision.pairs.median[one, other]), float(decision.pairs.deviation[one, other])
-    if margin is not None and abs(m) + decision.pairs.t * s <= margin:
+    m, s, t = decision.pairs.gap_between(one, other)
+    if margin is not None and abs(m) + t * s <= margin:
         return ApartPlan(items, [], False, margin, True)
     matters = margin or 0.0
     entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
@@ -144,21 +156,41 @@ def plan_to_distinguish(
     about_people, rows = is_about_people(fit), []
     for of, there, stays in ways:
         part = s if about_people else stays
-        factor, probability = _least_factor(abs(m), s, part, decision.pairs.t, matters)
-        more = None if factor is None else ceil((factor - 1.0) * there)
-        rows.append({"of": of, "there": there, "more": more, "probability": probability})
+        factor, probability = _least_factor(abs(m), s, part, t, matters)
+        more, seeming = (
+            None if one is None else ceil((one - 1.0) * there)
+            for one in (factor, information_growth_factor(m, s, t, part))
+        )
+        rows.append({"of": of, "there": there, "more": more, "probability": probability, "seeming": seeming})
     people = people_preference(fit, items) if about_people else None
     if people is not None:
         of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
         most = 1.0 + MOST_PEOPLE * of_one
-        factor, probability = _least_factor(abs(m), s, 0.0, decision.pairs.t, matters, most)
+        factor, probability = _least_factor(abs(m), s, 0.0, t, matters, most)
         more = None if factor is None else ceil((factor - 1.0) / of_one)
-        rows.append({"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability})
+        needed = people_needed(m, s, t, people)
+        row = {"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability}
+        rows.append(row | {"seeming": None if needed is None else ceil(needed)})
     return ApartPlan(items, rows, False, margin)
 
 
-def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int, int]:
-    names = decision.items
+def check_apart(problem: Problem, apart: str | tuple[str, str] = "top", margin: float | None = None) -> None:
+    """Refuse what cannot be planned, for which no fit is needed.
+
+    Raises
+    ------
+    InputError
+        As of :func:`plan_to_distinguish`.
+    """
+    if margin is not None and not 0.0 < margin < float("inf"):
+        raise InputError(
+            f"margin {margin} is not above 0 and finite; it is the smallest difference that matters"
+        )
+    check_decidable(problem)
+    _item_places(kind_of(problem).board_names(problem), apart)
+
+
+def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[int, int]:
     if len(names) < 2:
         raise InputError("there is one item, so there are no two to be distinguishable")
     if apart == "top":

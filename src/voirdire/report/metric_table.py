@@ -17,6 +17,7 @@ from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.report import markdown
 from voirdire.report.latex import escape_latex
+from voirdire.report.verb import check_new_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,13 +39,9 @@ def write_metric_table(found: pd.DataFrame, path: str | Path, caption: str = "Ag
     Raises
     ------
     InputError
-        The ending is another, or the file is there.
+        As of :func:`check_metric_file`.
     """
-    place = Path(path)
-    if place.suffix not in _FORMS:
-        raise InputError(f"{place.name!r} ends in none of {', '.join(_FORMS)}")
-    if place.exists():
-        raise InputError(f"{place} exists already; give the name of a new file")
+    place = check_metric_file(path)
     table = metric_table(found)
     rows = [[str(name), *map(str, cells)] for name, cells in zip(table.index, table.to_numpy(), strict=True)]
     heads = [
@@ -157,3 +154,18 @@ _FORMS: dict[str, Callable[[Heads, list[list[str]], str], str]] = {
     ".md": _markdown_table,
     ".csv": _csv_table,
 }
+
+
+def check_metric_file(path: str | Path) -> Path:
+    """The place of a new file of metrics.
+
+    Raises
+    ------
+    InputError
+        Its ending is another than those of such files, it is there, or cannot be written.
+    """
+    place = Path(path)
+    if place.suffix not in _FORMS:
+        raise InputError(f"{place.name!r} ends in none of {', '.join(_FORMS)}")
+    check_new_file(place)
+    return place

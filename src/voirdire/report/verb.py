@@ -146,3 +146,17 @@ def check_output(path: Path, *, overwrite: bool) -> None:
         raise InputError(f"{place} there is no folder {parent}; create it or name another")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"{place} cannot be written, {parent} is not yours to write; name another")
+
+
+def check_new_file(path: Path | None) -> None:
+    """Raise where a file that is to be new is there, or cannot be written, before any work is done.
+
+    Raises
+    ------
+    InputError
+    """
+    if path is None:
+        return
+    if path.exists():
+        raise InputError(f"{path} exists already; give the name of a new file")
+    check_output(path, overwrite=False)

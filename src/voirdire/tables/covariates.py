@@ -278,9 +278,11 @@ def number_or_reason(cell: object) -> float | str:
 
     Examples
     --------
-    >>> number_or_reason("4.5"), number_or_reason("long")
-    (4.5, "'long' is not a number")
+    >>> number_or_reason("4.5"), number_or_reason("long"), number_or_reason(math.inf)
+    (4.5, "'long' is not a number", 'is inf, which is not a finite number')
     """
+    if isinstance(cell, float | np.floating) and math.isinf(cell):
+        return f"is {cell}, which is not a finite number"
     name = cell_to_name(cell)
     try:
         return name.reason if isinstance(name, Refused) else float(read_number(name))

@@ -31,10 +31,17 @@ from voirdire.tables.parquet_file import coded_texts, duckdb_connection, path_sq
 from voirdire.tables.problems import Problems
 
 _SEPARATORS = (",", "\t", ";", "|")
+#: What is wrong with a row that is the header once more.
+REPEATED_HEADER = "it repeats the header; delete it"
 _CHUNK = 2**22  # bytes
 _ROWS = 50_000  # rows that are handed on together
 
 Rows = list[tuple[object, ...]]
+
+
+def repeats_header(row: Sequence[object], names: Sequence[object]) -> bool:
+    """True for a row that is the header once more, as where files were written behind each other."""
+    return len(row) == len(names) > 1 and row[0] == names[0] and list(row) == list(names)
 
 
 def parse_separator(mark: str) -> str:
@@ -175,12 +182,14 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
         width = len(header)
         rows: Rows = []
         for row in reader:
-            if len(row) == width:
+            again = repeats_header(row, header)
+            if len(row) == width and not again:
                 rows.append(pick(row)[:-1])
             elif row:
                 _check_merge_conflict(row, problems.name, reader.line_num)
                 rows.append((UNREAD,) * len(wanted))
-                problems.line(_first_line(reader, row), f"{len(row)} fields, where the header has {width}")
+                wrong = REPEATED_HEADER if again else f"{len(row)} fields, where the header has {width}"
+                problems.line(_first_line(reader, row), wrong)
             if len(rows) == _ROWS:
                 yield rows
                 rows = []
@@ -193,8 +202,9 @@ LARGE = 1 << 23  # bytes from which it is worth it to begin with DuckDB
 def count_row_commas(file: Path, width: int) -> int | None:
     """How many commas stand below a header of so many columns; None where Python must read the file.
 
-    So it must where there are quotation marks, or lines do not all end alike, in LF or in CR LF: else a row is a line
-    and a field what stands between commas, to every reader of CSV. The file need not fit into memory.
+    So it must where there are quotation marks, the header occurs again, or lines do not all end alike, in LF or in
+    CR LF: else a row is a line and a field what stands between commas, to every reader of CSV. The file need not fit
+    into memory.
 
     Raises
     ------
@@ -204,6 +214,7 @@ def count_row_commas(file: Path, width: int) -> int | None:
     decode = codecs.getincrementaldecoder("utf-8")().decode
     commas = returns = ends = both = 0
     quoted, last, begin = False, b"", b""
+    again, header = False, b""
     with open_bytes(str(file), text=True) as stream:
         while True:
             chunk = stream.read(_CHUNK)
@@ -215,13 +226,15 @@ def count_row_commas(file: Path, width: int) -> int | None:
             if not chunk:
                 break
             begin = begin or chunk.removeprefix(codecs.BOM_UTF8)[:1]
+            header = header or b"\n" + chunk.removeprefix(codecs.BOM_UTF8).split(b"\n", 1)[0].rstrip(b"\r")
+            again = again or header in last + chunk
             commas += chunk.count(b",")
             returns += chunk.count(b"\r")
             ends += chunk.count(b"\n")
-            both += chunk.count(b"\r\n") + (last == b"\r" and chunk[:1] == b"\n")
+            both += chunk.count(b"\r\n") + (last[-1:] == b"\r" and chunk[:1] == b"\n")
             quoted = quoted or b'"' in chunk
-            last = chunk[-1:]
-    plain = not quoted and returns == both and returns in (0, ends)
+            last = chunk[-len(header) :]
+    plain = not (quoted or again) and returns == both and returns in (0, ends)
     return commas - width + 1 if plain and width > 1 and begin not in (b"\r", b"\n", b"") else None
 
 

@@ -18,6 +18,7 @@ from voirdire.tables.formats.source import Source, leave_out_columns, open_sourc
 from voirdire.tables.formats.suggestions import likely_tables, sample_columns
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
+from voirdire.tables.labels import FEW_CLASSES
 from voirdire.tables.rankings import ABOUT
 from voirdire.tables.reading import BESIDE, Reading, read_as
 from voirdire.tables.repeats import name_notes, repeat_notes
@@ -27,8 +28,6 @@ from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_FEW_CLASSES = 30
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         len({judge for frame in frames.values() for judge in frame["judge"]}),
         len({item for frame in frames.values() for item in _items_named(frame)}),
         lacks,
-        tuple(notes),
+        tuple(dict.fromkeys(notes)),
         None,
         command_for(name, how, frames, lacks, criterion),
     )
@@ -233,7 +232,7 @@ def _describe_classes(frame: pd.DataFrame) -> list[str]:
     shown = ", ".join(f"{label} ({count:,})" for label, count in classes.most_common(8))
     sets = "" if as_sets is None else ", in sets"
     found = [f"{count_in_words(len(classes), 'labels')}{sets}: {shown}{', ...' if len(classes) > 8 else ''}"]
-    if len(classes) > _FEW_CLASSES:
+    if len(classes) > FEW_CLASSES:
         found.append("so many labels are rather names or texts than classes; is another column the label?")
     return [*found, *name_notes({"labels": classes})]
 

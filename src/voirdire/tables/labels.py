@@ -30,6 +30,8 @@ from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import Rated, known_names, read_rated
 
+#: Labels beyond which these are rather names or texts than classes.
+FEW_CLASSES = 30
 _HINTS = 20
 _OF_PEOPLE = "; levels= (--levels) names labels that no judge gave"
 

@@ -1,4 +1,4 @@
-"""Answers that stand twice in a table, and names that are one but for case and white space.
+"""Answers that stand twice in a table, and names that are one but for how they are written.
 
 A second answer of a judge to a question counts as a further one, as it should where the judge was asked again; where a
 file was appended to itself, or an answer was corrected, it should not. What tells questions apart are voirdire's
@@ -10,6 +10,8 @@ answers.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +38,7 @@ _RUN = "number repeats in a column run"
 
 
 def notes_on_answers(source: object, table: Any) -> list[str]:
-    """Sentences about answers that stand twice in a table, and about names that differ in case or white space alone.
+    """Sentences about answers that stand twice in a table, and about names that are one but for how they are written.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def notes_on_answers(source: object, table: Any) -> list[str]:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = pd.DataFrame({"judge": ["Ann", "ann"], "item": "x", "score": [1, 2]})
     >>> notes_on_answers(rows, read_scores(rows))
-    ["Names that differ in case or white space alone count as several: judges 'Ann' and 'ann'. Write each in one way."]
+    ["Names that differ only in how they are written count as several: judges 'Ann' and 'ann'. Write each in one way."]
     """
     sources = source if isinstance(source, list | tuple) else [source]
     if any(isinstance(one, AnswerTable) for one in sources):
@@ -169,7 +171,7 @@ def _contradictions(
 
 
 def name_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
-    """The sentence about names that are one but for case and white space; none where there are none.
+    """The sentence about names that are one but for how they are written; none where there are none.
 
     Parameters
     ----------
@@ -178,8 +180,8 @@ def name_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
 
     Examples
     --------
-    >>> name_notes({"judges": ["gpt", "GPT", "llama"], "items": ["a", "b"]})
-    ["Names that differ in case or white space alone count as several: judges 'GPT' and 'gpt'. Write each in one way."]
+    >>> name_notes({"judges": ["gpt", "GPT", "llama"], "items": ["a", "b"]})[0].partition(": ")[2]
+    "judges 'GPT' and 'gpt'. Write each in one way."
     """
     parts = []
     for what, some in names.items():
@@ -189,17 +191,17 @@ def name_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
     if not parts:
         return []
     return [
-        f"Names that differ in case or white space alone count as several: {', '.join(parts)}. Write each in one way."
+        f"Names that differ only in how they are written count as several: {', '.join(parts)}. Write each in one way."
     ]
 
 
 def near_duplicates(names: Sequence[object]) -> list[str]:
-    """Names that are one but for case and white space.
+    """Names that are one but for case, white space, invisible characters, and the zeros of numbers.
 
     Examples
     --------
-    >>> near_duplicates(["a b", "c", "A  b"])
-    ["'A  b' and 'a b'"]
+    >>> near_duplicates(["a b", "c", "A  b", "1", "1.0", "1.5", "1.50", "\\u200bc"])
+    ["'1' and '1.0'", "'A  b' and 'a b'", "'c' and '\\\\u200bc'"]
     """
     texts = {*map(str, names)}
     plain = [_plain_name(text) for text in texts]
@@ -211,5 +213,12 @@ def near_duplicates(names: Sequence[object]) -> list[str]:
     return sorted(" and ".join(map(repr, sorted(same))) for same in by_plain.values() if len(same) > 1)
 
 
+#: Zeros that programs add to a whole number, or take from it: 1 is also 01 and 1.0.
+_WHOLE = re.compile(r"0*(\d+?)(?:\.0*)?")
+
+
 def _plain_name(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    if not text.isascii():
+        text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
+    number = _WHOLE.fullmatch(text)
+    return " ".join(text.split()).casefold() if number is None else number[1]

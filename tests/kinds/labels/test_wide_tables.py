@@ -225,3 +225,11 @@ def test_nuts_holds_all_numbers_of_a_table_that_is_small_enough() -> None:
     near = voirdire.fit(table, method="laplace", **how)
     np.testing.assert_allclose(fit.judges()["reliability"], near.judges()["reliability"], atol=0.1)
     assert near.idata.log_likelihood.sizes["answer"] == 60
+
+
+def test_labels_that_are_texts_are_said_to_be_no_classes() -> None:
+    rows = [(judge, f"q{i}", f"text {i} of {judge}") for judge in "abc" for i in range(80)]
+    with pytest.raises(
+        InputError, match=r"240 labels are rather names or texts than classes: name another column"
+    ):
+        voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "label"]))

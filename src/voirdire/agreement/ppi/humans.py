@@ -105,7 +105,8 @@ def _name_of_person(people: Sequence[str], problems: Problems) -> str:
 
 
 def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
-    """The humans' table with the columns by which its answers are matched with the judges'; notes those that one lacks.
+    """The humans' table with the columns by which its answers are matched with the judges'; notes those that one lacks,
+    and labels that are named in two ways.
 
     Where it names no contexts and every item of the judges' table is in one alone, it is in that.
 
@@ -136,7 +137,23 @@ def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
             humans = replace(humans, context=context, contexts=(*table.contexts, "none"))
     for column in ("criterion", "phase", "context", "item"):
         check_shared_column(column, has_column(table, column), has_column(humans, column), problems)
+    _check_labels(getattr(humans, "labels", ()), getattr(table, "labels", ()), problems)
     return humans
+
+
+def _check_labels(people: Sequence[str], judges: Sequence[str], problems: Problems) -> None:
+    """Note labels of people that are ones of judges but for capitals and blanks, and where all have other names.
+
+    Each answer would be a disagreement. Where people, or judges, gave one label alone, it may be one.
+    """
+    spelled = {" ".join(name.casefold().split()): name for name in judges}
+    pairs = [(name, spelled.get(" ".join(name.casefold().split()))) for name in people if name not in judges]
+    if wrong := [f"people write {name!r} and judges {other!r}" for name, other in pairs if other is not None]:
+        problems.table(f"labels differ in spelling alone: {', '.join(wrong)}; write each in one way")
+    elif min(len(people), len(judges)) > 1 and not {*people} & {*judges}:
+        problems.table(
+            f"people's labels {known_names(people)} are none of the judges' {known_names(judges)}; name each in one way"
+        )
 
 
 def matched_columns(humans: Any, table: Any) -> Any:

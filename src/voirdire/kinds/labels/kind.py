@@ -176,6 +176,10 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         table = systems.system_table(problem, posterior, prob, shares)
         return system_entrants(problem, np.asarray(shares @ worth), table)
 
+    def board_names(self, problem: LabelsProblem) -> tuple[str, ...]:
+        """Systems, where the table is about systems."""
+        return problem.items if systems_and_contexts(problem.table) is None else problem.table.systems
+
     def unit(self, problem: LabelsProblem) -> str:
         """Unit of systems' scores."""
         if systems_and_contexts(problem.table) is None:

@@ -17,7 +17,7 @@ from voirdire.model.problem import TARGET, Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION, SHARED_ERRORS
 from voirdire.tables.counts import distinct_keys
-from voirdire.tables.labels import Labels
+from voirdire.tables.labels import FEW_CLASSES, Labels
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.typing import Floats, Ints
@@ -93,6 +93,16 @@ class LabelsProblem(Problem):
     def is_sparse(self) -> bool:
         """True if only the labels that were given are held: of large tables whose judges labelled few of the items."""
         return is_compressed(self.data["labels"]["counts"])
+
+    @property
+    def fewer_parameters(self) -> str:
+        """What can be done where there are more parameters than can be held: mostly these are no classes."""
+        if len(self.labels) <= FEW_CLASSES:
+            return super().fewer_parameters
+        return (
+            f"{len(self.labels):,} labels are rather names or texts than classes: name another column (--map "
+            "label=COLUMN, map={'label': ...}), or merge them into fewer"
+        )
 
     def check_can_compile(self) -> None:
         """Refuse to compile a table whose every number would have to be held.

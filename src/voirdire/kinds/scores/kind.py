@@ -210,6 +210,10 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         drawn = systems.system_draws_about_subject(problem, posterior)
         return system_entrants(problem, drawn, systems.system_table(problem, posterior, prob))
 
+    def board_names(self, problem: ScoresProblem) -> tuple[str, ...]:
+        """Systems, where the table is about systems."""
+        return problem.items if systems_and_contexts(problem.table) is None else problem.table.systems
+
     def of_systems(self, problem: ScoresProblem, posterior: Posterior) -> Quantities:
         """Worth of systems."""
         if systems_and_contexts(problem.table) is None:

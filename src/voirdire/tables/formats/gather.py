@@ -153,12 +153,13 @@ def gather_tables(
     if not any(rows[name].count for name in TABLES.values()):
         filtering.check_any_chosen(names)
         raise InputError(f"{names}: no vote, score or label is in it{_refusals_in_short(reasons)}")
-    if said.label_sets and not with_sets:
-        held = (
-            "counts of labels"
-            if rows["labels"].count
-            else " and ".join(n for n in TABLES.values() if rows[n].count)
+    held = " and ".join(name for name in TABLES.values() if rows[name].count)
+    if said.winners and not rows["votes"].count:
+        raise InputError(
+            f"{names}: winners (--winners) says what the winners of votes mean; {held} have none, so leave it out"
         )
+    if said.label_sets and not with_sets:
+        held = "counts of labels" if rows["labels"].count else held
         raise InputError(
             f"{names}: label_sets (--label-sets) says how several labels of an item are written; {held} have none, so "
             "leave it out"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 #: What can be done about a table in which something cannot be read, beside mending it.
-TAKE_THE_REST = (
+_TAKE_THE_REST = (
     "mend it, or take the rest: `voirdire import FILE --out DIR` lists in refused.csv what it leaves out"
 )
 
@@ -176,7 +176,7 @@ class Imported:
 
     def _frame(self, kind: str | None) -> pd.DataFrame:
         if self.faults:
-            raise InputError([*self.faults, TAKE_THE_REST])
+            raise InputError(self.faults, _TAKE_THE_REST)
         kinds = self._chosen_kinds(self.kinds, kind)
         if len(kinds) > 1:
             raise InputError(

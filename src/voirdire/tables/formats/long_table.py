@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -223,11 +224,20 @@ def _answer_number(answer: str, said: Any) -> float | int | None:
         raise Odd(f"{answer} {said} is no number; write 1 or 0, or use a column label")
     value = number_or_none(said)
     if value is None and said not in (None, ""):
-        point = isinstance(said, str) and number_or_none(said.replace(",", ".")) is not None
-        spaced = isinstance(said, str) and number_or_none(said.strip()) is not None
-        remedy = "; write a point for the comma" if point else "; delete the spaces" if spaced else ""
-        raise Odd(f"{answer} {said!r} is no number{remedy}")
+        raise Odd(f"{answer} {said!r} is no number{_number_remedy(said) if isinstance(said, str) else ''}")
     return value
+
+
+def _number_remedy(said: str) -> str:
+    """What to write in the place of a number that is none; nothing where that is not known."""
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", said):
+        point = f", or {said.replace(',', '.')} if the comma is a point" if said.count(",") == 1 else ""
+        return f"; write {said.replace(',', '')}{point}"
+    if said.endswith("%") and number_or_none(said[:-1]) is not None:
+        return f"; write {said[:-1]}, without the percent sign"
+    if number_or_none(said.replace(",", ".")) is not None:
+        return "; write a point for the comma"
+    return "; delete the spaces" if number_or_none(said.strip()) is not None else ""
 
 
 class _WinnerCells:
@@ -256,7 +266,9 @@ class _WinnerCells:
             raise Odd("no winner")
         if self._meanings:
             if said not in self._meanings:
-                raise Odd(f"winner {said!r} is none of {', '.join(self._meanings)}")
+                raise Odd(
+                    f"winner {said!r} is none of {', '.join(self._meanings)}; say what it means, too (--winners)"
+                )
             return self._meanings[said]
         if said in (first, second) or said in OUTCOMES:
             return winner_outcome(said, first, second)

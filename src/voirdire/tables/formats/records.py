@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from voirdire.errors import InputError
 from voirdire.tables.cells import repeated_columns
+from voirdire.tables.csv_file import REPEATED_HEADER, repeats_header
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.json_text import (
     UNMERGED,
@@ -124,6 +125,8 @@ def rows_to_records(rows: Numbered, names: Sequence[str], name: str) -> Placed:
         place = f"{name}:{number}"
         if isinstance(row, str):
             yield place, row
+        elif repeats_header(row, names):
+            yield place, REPEATED_HEADER
         elif len(row) == len(names):
             if kept is None:
                 yield place, dict(zip(names, row, strict=True))

@@ -274,7 +274,7 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     Resampling(prob=prob)
     x, y = finite_numbers(a, "a"), finite_numbers(b, "b")
     mean_a, mean_b = float(x.mean()), float(y.mean())
-    var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
+    var_a, var_b = (sample_deviation(one, one) ** 2 / len(one) for one in (x, y))
     found = Comparison(mean_a, mean_b, mean_a - mean_b)
     if var_a + var_b == 0:
         return replace(found, note="interval and p_value undefined: neither group varies")
@@ -309,5 +309,20 @@ def finite_numbers(values: ArrayLike, name: str) -> FloatArray:
     except (TypeError, ValueError):
         raise InputError(f"{name} holds something that is not a number") from None
     if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
-        raise InputError(f"{name} must be two or more finite numbers; it has shape {found.shape}")
+        finite = int(np.isfinite(found).sum())
+        raise InputError(
+            f"{name} must be two or more finite numbers; {finite} of shape {found.shape} are finite"
+        )
     return found
+
+
+def sample_deviation(values: FloatArray, of: FloatArray) -> float:
+    """Standard deviation of values; 0 where it is no more than rounding leaves of numbers as large as ``of``.
+
+    Examples
+    --------
+    >>> sample_deviation(np.array([0.1, 0.1, 0.1]), np.array([0.1])), sample_deviation(np.array([1.0, 3.0]), np.ones(1))
+    (0.0, 1.4142135623730951)
+    """
+    found = float(values.std(ddof=1))
+    return found if found > 1e-12 * np.abs(of).max() else 0.0

@@ -112,3 +112,20 @@ def test_by_hand() -> None:
     noise = (d[0, 2] + d[0, 3] - d[2, 3]) / 2 + (d[1, 2] + d[1, 3] - d[2, 3]) / 2
     found = independence_ratios(answers, np.ones(4, bool), np.ones((4, 4), bool))
     assert found[0, 1] == pytest.approx(min(d[0, 1] / noise, 1.0))
+
+
+@pytest.mark.parametrize("kind", ["votes", "scores"])
+def test_repeats_and_both_orders_are_the_same_in_any_order_of_the_rows(kind: str) -> None:
+    once = panel(kind, 0.4, items=60)
+    again = panel(kind, 0.4, items=60, seed=1)
+    if kind == "votes":
+        once["context"] = np.arange(len(once)) % 60
+        again = once.assign(first=once["second"], second=once["first"], winner=again["winner"])
+    else:
+        again = once.assign(score=again["score"], run=2)
+        once = once.assign(run=1)
+    table = pd.concat([once, again], ignore_index=True)
+    values, size = own(table)
+    for mixed in (table[::-1], table.sample(frac=1, random_state=3)):
+        assert own(mixed)[0] == pytest.approx(values, abs=1e-6)
+        assert own(mixed)[1]["effective"] == pytest.approx(size["effective"], abs=1e-6)

@@ -65,7 +65,8 @@ def may_replace(
     Of each unit that two people answered at the least, one person after the other is left out: the judge's agreement
     with the others, less that person's, is the difference (see `voirdire.agreement.replace.alt_test`; of scores with
     many levels agreement is minus the root mean square distance). Its mean over all units of the table is estimated
-    with what judges say of the units that nobody answered, see `voirdire.agreement.replace.estimate`. The verdict is
+    with what judges say of the units that nobody answered, see `voirdire.agreement.replace.estimate`; units of one
+    context, where the table has contexts, may be alike. The verdict is
     "yes" where the whole interval lies above minus the margin, "no" where it lies below, else "not sure yet" with how
     many more units people must answer. Beside it stand omega and rho of the alternative annotator test.
 
@@ -255,7 +256,9 @@ def _result_row(
         with_people, among = _agreement_with_people(said, of_people, likeness), np.full(len(said), bar)
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(with_people), np.nan, with_people - among)
-    how = (None if chance is None else chance[there], settings.prob, likeness.difference_span)
+    contexts = panel.ratings.contexts
+    groups = None if contexts is None else contexts[there]
+    how = (None if chance is None else chance[there], settings.prob, likeness.difference_span, groups)
     now = estimate_mean(y, _predicted_difference(said, rest, likeness, bar), *how)
     # shown beside each other: plain weighted means over the units that people answered
     agreement, people = (

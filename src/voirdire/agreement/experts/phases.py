@@ -90,7 +90,9 @@ def phase_change(
             shown = ((one, before, first), (two, after, second), (change, f"{after} - {before}", second))
             for statistic, level, part in shown:
                 of = f"{name}: {level}" if name else level
-                tasks.append(Task(measure, part.judges, statistic, part, of))
+                tasks.append(
+                    Task(measure, part.judges, statistic, part, of, is_difference=statistic is change)
+                )
     return result_frame(result_rows(tasks, how))
 
 

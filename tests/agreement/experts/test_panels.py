@@ -332,6 +332,8 @@ def test_phase_change_of_groups_is_that_of_each_groups_judges() -> None:
     for at, name in enumerate(names):
         one = phase_change(table, "initial", "final", [f"{name}/a", f"{name}/b"], resamples=100)
         assert found["value"].tolist()[3 * at : 3 * at + 3] == one["value"].tolist()
+    with pytest.raises(InputError, match="phase 'final' is compared with itself; name two phases"):
+        phase_change(table, "final", "final")
     with pytest.raises(InputError, match="no group has two judges"):
         phase_change(table[table["judge"].isin(["m/Lone/a", "m/Parents", "m"])], "initial", "final")
 
@@ -357,6 +359,10 @@ def test_gate() -> None:
         gate(table, {"kind": 1})
     with pytest.raises(InputError, match="thresholds is empty"):
         gate(table, {})
+    with pytest.raises(InputError, match="the threshold of 'true' is nan; give the least score that passes"):
+        gate(table, {"true": float("nan")})
+    every = pd.DataFrame({"judge": "gp", "item": range(35), "criterion": "true", "score": 0})
+    assert gate(every, {"true": 1})["low"].tolist() == [0.0]  # statsmodels has 7e-18
 
 
 def test_pass_rates_of_marevals_table_4() -> None:

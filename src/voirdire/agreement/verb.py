@@ -213,4 +213,14 @@ def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Re
             number, name = len(np.unique(ratings.contexts[used])), "contexts"
         if number < FEW:
             few = f"only {number} {name} to resample: the interval is likely too narrow"
-    return "; ".join(filter(None, [few, copies]))
+    return "; ".join(filter(None, [_note_on_lists(task), few, copies]))
+
+
+def _note_on_lists(task: Task) -> str:
+    """Of rankings: how many contexts are left out, since nothing is told of the order of their items."""
+    if task.ratings.ranks is None:
+        return ""
+    used = int(with_fixed_judges(task.statistic).support.sum())
+    lost = int((task.ratings.is_rated.sum(axis=1) > 1).sum()) - used
+    why = "fewer than two items that all ranked, or all tied by a judge"
+    return f"{count_in_words(lost, 'contexts')} undefined ({why}) and left out" if lost else ""

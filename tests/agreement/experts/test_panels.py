@@ -142,6 +142,10 @@ def test_compare_judges_with_a_majority_and_many_pairs() -> None:
     found = compare_judges(PANEL, EXPERTS[:3], ["gp", "ok", "e4"], resamples=100, permutations=99)
     assert found[["a", "b"]].values.tolist() == [["gp", "ok"], ["gp", "e4"], ["ok", "e4"]]
     assert (found["p_adjusted"] >= found["p_value"]).all()
+    given = {"judge": list("hab") * 3, "item": np.repeat(range(3), 3), "score": [1, 1, 2, 2, 2, 1, 3, 3, 3]}
+    of_ranks = compare_judges(pd.DataFrame(given), "h", measure="spearman", resamples=20).iloc[0]
+    assert np.isnan(of_ranks["p_value"])
+    assert "no p-value: a measure of ranks has no swap test" in of_ranks["note"]
     with pytest.raises(InputError, match="'gp' is given as the reference and as a judge"):
         compare_judges(PANEL, "gp", ["gp", "ok"])
     with pytest.raises(InputError, match="permutations 0 is not a positive whole number"):

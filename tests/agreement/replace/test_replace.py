@@ -171,6 +171,11 @@ def test_what_is_wrong_is_said(tables: tuple[pd.DataFrame, pd.DataFrame]) -> Non
         may_replace(judges, people.rename(columns={"label": "score"}).assign(score=1))
     with pytest.raises(InputError, match="judge 'c' is not in the table"):
         may_replace(judges, people, judges=["c"])
+    of_phases = [pd.concat([one.assign(phase=phase) for phase in ("first", "last one")]) for one in tables]
+    with pytest.raises(InputError, match=r"replace would mix phases; .* \(--where 'phase=last one'\)"):
+        may_replace(*of_phases)
+    one = may_replace(*(table[table["phase"] == "last one"] for table in of_phases))
+    assert one.equals(may_replace(*tables))
 
 
 def test_scores_in_few_levels_are_compared_by_how_far_they_are_apart() -> None:

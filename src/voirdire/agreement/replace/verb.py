@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -143,7 +144,12 @@ def may_replace(
     check_judges(judges, read.judges)
     rows, of_people = [], []
     declared = levels if read.answer == "score" else None
-    for ratings in ratings_by_criterion(join_humans(read, persons), repeats=None, levels=declared):
+    matched = ratings_by_criterion(join_humans(read, persons), repeats=None, levels=declared)
+    if phases := [one for one in dict.fromkeys(ratings.phase for ratings in matched) if one is not None][1:]:
+        raise InputError(
+            f"replace would mix phases; keep the rows of one, such as the last (--where {quote('phase=' + phases[-1])})"
+        )
+    for ratings in matched:
         panel = _Panel.of(add_tie_level(ratings), read.judges, persons.judges, measure)
         chance = chances.of(ratings) if chances is not None else None
         rows += [_result_row(panel, *one, chance, settings) for one in panel.judges_and_majority(judges)]

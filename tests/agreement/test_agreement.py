@@ -349,3 +349,14 @@ def test_no_end_of_an_interval_lies_where_no_value_can(interval: str) -> None:
 def detected(table: pd.DataFrame, interval: str) -> pd.DataFrame:
     labels = table.rename(columns={"score": "label"})
     return detection(labels, "a", resamples=500, prob=0.99, interval=interval)
+
+
+def test_units_that_a_measure_leaves_out_are_counted() -> None:
+    less = SCORES[~((SCORES["judge"] == "a") & (SCORES["item"] < 2))]
+    found = agreement(
+        less, measures=["icc_2_1", "all_agree", "krippendorff_alpha_interval"], pairs=False, resamples=50
+    )
+    notes = found.set_index("measure")["note"]
+    assert "2 units that some judges did not answer left out; icc_2_1_mixed counts them" in notes["icc_2_1"]
+    assert "2 units that some judges did not answer left out" in notes["all_agree"]
+    assert "left out" not in notes["krippendorff_alpha_interval"]

@@ -114,16 +114,8 @@ def test_by_hand() -> None:
     assert found[0, 1] == pytest.approx(min(d[0, 1] / noise, 1.0))
 
 
-@pytest.mark.parametrize("kind", ["votes", "scores"])
-def test_repeats_and_both_orders_are_the_same_in_any_order_of_the_rows(kind: str) -> None:
-    once = panel(kind, 0.4, items=60)
-    again = panel(kind, 0.4, items=60, seed=1)
-    if kind == "votes":
-        once["context"] = np.arange(len(once)) % 60
-        again = once.assign(first=once["second"], second=once["first"], winner=again["winner"])
-    else:
-        again = once.assign(score=again["score"], run=2)
-        once = once.assign(run=1)
+def test_repeats_are_the_same_in_any_order_of_the_rows() -> None:
+    once, again = (panel("scores", 0.4, items=60, seed=run).assign(run=run) for run in (1, 2))
     table = pd.concat([once, again], ignore_index=True)
     values, size = own(table)
     for mixed in (table[::-1], table.sample(frac=1, random_state=3)):

@@ -81,11 +81,8 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
         return None
     rows = rows_of(table)
     asked = np.column_stack([rows.judge, *table.about])
-    # Repeats of one judge are no further witnesses. Of two orders that is kept in which the pair is looked at for all
-    # judges, of runs the first: the place in the table says nothing.
-    turn = table.run if not rows.paired else rows.side
-    if rows.paired and turn is not None:
-        turn = turn * (-1.0) ** asked[:, 1:].sum(axis=1)
+    # Repeats of one judge are no further witnesses: the first run counts, wherever it stands in the table.
+    turn = None if rows.paired else table.run
     order = np.arange(table.rows) if turn is None else np.argsort(turn, kind="stable")
     once = np.zeros(table.rows, dtype=bool)
     once[order[np.unique(asked[order], axis=0, return_index=True)[1]]] = True

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
+from voirdire.agreement.correlation.verb import metaeval
+from voirdire.agreement.experts.detection import detection
 from voirdire.agreement.verb import agreement
 from voirdire.errors import InputError
 
@@ -318,3 +320,43 @@ def test_any_number_of_jobs_gives_the_same_rows(unit: str) -> None:
     )
     one, three = (agreement(table, unit=unit, resamples=60, jobs=jobs) for jobs in (1, 3))
     pd.testing.assert_frame_equal(one, three, check_exact=True)
+
+
+@pytest.mark.parametrize("interval", ["basic", "studentised", "analytic"])
+def test_no_end_of_an_interval_lies_where_no_value_can(interval: str) -> None:
+    """Basic and studentised intervals of few items, and normal ones, reach beyond 1 by themselves."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 12)
+    said = np.where(rng.random((2, 12)) < 0.85, truth, rng.integers(0, 3, 12))
+    rows = [
+        (judge, item, label)
+        for judge, given in zip("ab", said, strict=True)
+        for item, label in enumerate(given)
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    found = agreement(table, resamples=500, prob=0.99, interval=interval)
+    assert found["high"].max() == 1.0
+    assert found["low"][found["measure"] == "agreement_rate"].min() >= 0.0
+    if interval != "analytic":
+        for metric in (
+            metaeval(table, "a", resamples=500, prob=0.99, interval=interval),
+            detected(table, interval),
+        ):
+            assert metric["high"].max() == 1.0
+            assert metric["low"].min() >= -1.0
+
+
+def detected(table: pd.DataFrame, interval: str) -> pd.DataFrame:
+    labels = table.rename(columns={"score": "label"})
+    return detection(labels, "a", resamples=500, prob=0.99, interval=interval)
+
+
+def test_units_that_a_measure_leaves_out_are_counted() -> None:
+    less = SCORES[~((SCORES["judge"] == "a") & (SCORES["item"] < 2))]
+    found = agreement(
+        less, measures=["icc_2_1", "all_agree", "krippendorff_alpha_interval"], pairs=False, resamples=50
+    )
+    notes = found.set_index("measure")["note"]
+    assert "2 units that some judges did not answer left out; icc_2_1_mixed counts them" in notes["icc_2_1"]
+    assert "2 units that some judges did not answer left out" in notes["all_agree"]
+    assert "left out" not in notes["krippendorff_alpha_interval"]

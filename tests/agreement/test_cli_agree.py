@@ -67,13 +67,14 @@ def run(app: typer.Typer, *arguments: str) -> str:
 
 
 def test_json_is_one_object_with_the_agreed_rows(app, scores) -> None:
-    for arguments in (
-        ["agree", scores, "--measures", "cohen_kappa,spearman", "--seed", "3"],
-        ["metaeval", scores, "--human", "human", "--level", "context"],
+    of_metrics = ("place", "behind", "behind_low", "behind_high", "same_as_best")
+    for arguments, more in (
+        (["agree", scores, "--measures", "cohen_kappa,spearman", "--seed", "3"], ()),
+        (["metaeval", scores, "--human", "human", "--level", "context"], of_metrics),
     ):
         found = json.loads(run(app, *arguments, "--resamples", "50", "--json"))
         assert list(found) == ["rows"]
-        assert all(tuple(row) == COLUMNS for row in found["rows"])
+        assert all(tuple(row) == (*COLUMNS, *more) for row in found["rows"])
         undefined = [row for row in found["rows"] if row["value"] is None]
         assert undefined
         assert all(row["note"].startswith("undefined: ") for row in undefined)

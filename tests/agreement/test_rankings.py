@@ -43,6 +43,19 @@ def test_contexts_are_what_is_resampled_and_counted() -> None:
     assert set(beside["measure"]) == {"kendall_tau_b", "spearman"}
 
 
+def test_contexts_that_say_nothing_of_an_order_are_counted() -> None:
+    table = ranked(5)
+    tied = (table["judge"] == "a") & (table["context"].isin(["q1", "q3"]))
+    found = voirdire.agreement(
+        table.assign(rank=table["rank"].where(~tied, 1)), measures="spearman", resamples=50
+    )
+    row = found[found["judges"] == ("a", "b")].iloc[0]
+    assert row["n"] == 3
+    why = "fewer than two items that all ranked, or all tied by a judge"
+    assert row["note"].startswith(f"2 contexts undefined ({why}) and left out")
+    assert "left out" not in found[found["judges"] == ("b", "c")].iloc[0]["note"]
+
+
 def test_items_of_a_list_keep_their_ranks_among_those_that_both_ranked() -> None:
     table = ranked(1, "ab")
     less = table[~((table["judge"] == "a") & (table["item"] == "i0"))]

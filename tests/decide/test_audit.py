@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.decide.verdicts import SMALL, bias_direction, verdicts
+from voirdire.decide.verdicts import SMALL, bias_direction, mutual_information, verdicts
 from voirdire.errors import InputError
 from voirdire_studies.audit_panels import make_labels, make_scores, make_votes
 from voirdire_studies.audits import MEASURES
@@ -275,6 +275,12 @@ def test_the_judges_of_a_fit_have_verdicts() -> None:
 
 
 @pytest.mark.slow
+def test_a_judge_who_always_says_the_same_tells_nothing_and_no_digits_of_rounding() -> None:
+    rng = np.random.default_rng(0)
+    constant = [rng.integers(1, 40, (1, 4)) for _ in range(100)]
+    assert all(mutual_information(counts / counts.sum()) == 0.0 for counts in constant)
+
+
 def test_information_of_fit_and_audit_agree_where_people_are_right_and_only_there() -> None:
     """By one formula, of what is right and of what people say: alike but where people err themselves."""
     table, people = labels({"a": 0.95, "b": 0.8, "c": 0.7}, items=3000)

@@ -184,6 +184,20 @@ def test_differences_that_are_all_alike_are_not_certain() -> None:
     assert voirdire.gate(same, same, loss=0.05)["expected_loss"]["new"] > 0.05
 
 
+def test_one_answer_to_everything_is_a_share_where_the_good_one_is_named() -> None:
+    table = labels(0.5)
+    for said in ("pass", "fail"):
+        every = table.assign(label=said)
+        found = voirdire.gate(every, every, positive="pass", margin=0.05)
+        assert (found["verdict"], found["difference"]) == ("pass", 0.0)
+
+
+def test_a_loss_that_is_next_to_nothing_is_said_so() -> None:
+    found = voirdire.gate(labels(0.1), labels(0.9), loss=0.01)
+    assert found["expected_loss"]["old"] < 1e-9
+    assert "keeping old next to nothing (" in verdict_sentence(found)
+
+
 def test_what_only_one_version_has_is_left_out_and_said() -> None:
     new = labels(0.5, judges=("a", "b"))
     old = pd.concat([labels(0.5, seed=1, judges=("a", "c"))])
@@ -350,7 +364,7 @@ def test_wrong_tables_are_named() -> None:
         (
             (new.assign(label="bad"), old.assign(label="bad")),
             {},
-            "all labels are 'bad'; name all .* --levels",
+            r"all labels are 'bad'; say that it is the good one \(--positive bad\), or name all .* --levels",
         ),
         ((new.assign(criterion="c"), old), {}, "NEW has a column 'criterion' and OLD has not"),
         ((new.assign(system=["a", "b"] * 100), old), {}, "NEW has several systems .*--new NAME"),

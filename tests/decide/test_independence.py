@@ -112,3 +112,12 @@ def test_by_hand() -> None:
     noise = (d[0, 2] + d[0, 3] - d[2, 3]) / 2 + (d[1, 2] + d[1, 3] - d[2, 3]) / 2
     found = independence_ratios(answers, np.ones(4, bool), np.ones((4, 4), bool))
     assert found[0, 1] == pytest.approx(min(d[0, 1] / noise, 1.0))
+
+
+def test_repeats_are_the_same_in_any_order_of_the_rows() -> None:
+    once, again = (panel("scores", 0.4, items=60, seed=run).assign(run=run) for run in (1, 2))
+    table = pd.concat([once, again], ignore_index=True)
+    values, size = own(table)
+    for mixed in (table[::-1], table.sample(frac=1, random_state=3)):
+        assert own(mixed)[0] == pytest.approx(values, abs=1e-6)
+        assert own(mixed)[1]["effective"] == pytest.approx(size["effective"], abs=1e-6)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from voirdire.agreement.coefficients.icc import OF_ICC
 from voirdire.agreement.coefficients.match import Orientation, Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.panel import LevelCounts
 from voirdire.agreement.coefficients.preferences import DEGREES, HELD, criterion_preferences, ratings_per_vote
@@ -213,4 +214,17 @@ def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Re
             number, name = len(np.unique(ratings.contexts[used])), "contexts"
         if number < FEW:
             few = f"only {number} {name} to resample: the interval is likely too narrow"
-    return "; ".join(filter(None, [few, copies]))
+    return "; ".join(filter(None, [_note_on_left_out(task), few, copies]))
+
+
+def _note_on_left_out(task: Task) -> str:
+    """How many units that several judges answered a measure leaves out: contexts without an order, incomplete units."""
+    used = int(with_fixed_judges(task.statistic).support.sum())
+    lost = int((task.ratings.is_rated.sum(axis=1) > 1).sum()) - used
+    if lost <= 0:
+        return ""
+    if task.ratings.ranks is not None:
+        why = "fewer than two items that all ranked, or all tied by a judge"
+        return f"{count_in_words(lost, 'contexts')} undefined ({why}) and left out"
+    counted = f"; {task.measure}_mixed counts them" if task.measure in OF_ICC else ""
+    return f"{count_in_words(lost, 'units')} that some judges did not answer left out{counted}"

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from voirdire.agreement import metric_table
-from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
+from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.cli import console
 from voirdire.folders import check_new_folder
 from voirdire.report.sources import LAYOUT, save_rows
@@ -75,8 +75,8 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
     Parameters
     ----------
     found : pandas.DataFrame
-        Rows with the columns of `voirdire.agreement.coefficients.rows.COLUMNS`, those of estimates with human
-        answers, or those of comparisons.
+        Rows with the columns of `voirdire.agreement.coefficients.rows.COLUMNS` and others, such as those of estimates
+        with human answers, or those of comparisons.
     title : str
         The table's heading.
     json : bool
@@ -86,7 +86,7 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
         them.
     """
     powered, compared = "human_value" in found, "difference" in found
-    rows = json_rows(found, found.columns if powered or compared else COLUMNS)
+    rows = json_rows(found, found.columns)
     if json:
         console.print_json({"rows": rows})
         return

@@ -81,10 +81,11 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
         return None
     rows = rows_of(table)
     asked = np.column_stack([rows.judge, *table.about])
+    # Repeats of one judge are no further witnesses: the first run counts, wherever it stands in the table.
+    turn = None if rows.paired else table.run
+    order = np.arange(table.rows) if turn is None else np.argsort(turn, kind="stable")
     once = np.zeros(table.rows, dtype=bool)
-    once[np.unique(asked, axis=0, return_index=True)[1]] = (
-        True  # repeats of one judge are no further witnesses
-    )
+    once[order[np.unique(asked[order], axis=0, return_index=True)[1]]] = True
     known = once & (answers.people_said[answers.unit] >= 0)
     names = table.judges
     by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= ENOUGH

@@ -200,12 +200,17 @@ def _loss_sentence(found: dict[str, Any], new: str, old: str) -> str:
     expected, loss = found["expected_loss"], found["loss"]
     if expected is None:
         return f"what shipping {new} costs is not known"
-    of_new = f"shipping {new} costs {expected['new']:.2g} on average against {old}"
+    # what is a thousandth of the loss that is allowed, and of the other, is nothing to the decision
+    least = 1e-3 * max(loss, *expected.values())
+    of_new, of_old = (
+        f"{cost:.2g}" if (cost := expected[name]) > least else "next to nothing" for name in ("new", "old")
+    )
+    of_new = f"shipping {new} costs {of_new} on average against {old}"
     if found["verdict"] == PASS:
         return f"{of_new}, at most the {loss:g} that it may"
     if found["verdict"] == FAIL:
-        return f"{of_new}, more than the {loss:g} that it may, and keeping {old} {expected['old']:.2g}"
-    return f"{of_new} and keeping {old} {expected['old']:.2g}, both more than {loss:g}"
+        return f"{of_new}, more than the {loss:g} that it may, and keeping {old} {of_old}"
+    return f"{of_new} and keeping {old} {of_old}, both more than {loss:g}"
 
 
 def _more_answers_sentence(found: dict[str, Any]) -> str:

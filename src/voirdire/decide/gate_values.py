@@ -135,7 +135,9 @@ def value_labels(
     """
     seen = {*sides[0].labels, *sides[1].labels, *(one for one in known if isinstance(one, str))}
     names = sides[0].labels if levels is not None else sort_labels(tuple(seen))
-    good = success_class(names, positive) if len(names) > 1 else None
+    if len(names) == 1 and positive is not None:  # the good one is one that there may be, too
+        names = sort_labels((*{*names, str(positive)},))
+    good = success_class(names, positive) if len(names) > 1 or positive is not None else None
     if good is not None:
         note = f"good is taken to be {good!r}; --positive says otherwise"
         notes = (note,) if positive is None and not known else ()
@@ -143,8 +145,8 @@ def value_labels(
         return values, Meaning((0.0, 1.0), f"share of {good!r}", notes, names)
     if len(names) == 1:
         raise InputError(
-            f"all labels are {names[0]!r}; name all that there may be, lowest first: --levels "
-            f"{quote('OTHER,' + names[0])}"
+            f"all labels are {names[0]!r}; say that it is the good one (--positive {quote(names[0])}), or name all "
+            f"that there may be, lowest first: --levels {quote('OTHER,' + names[0])}"
         )
     if levels is None:
         raise InputError(

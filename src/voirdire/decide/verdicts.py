@@ -47,7 +47,8 @@ def mutual_information(joint: Floats) -> Floats:
     from scipy.special import rel_entr
 
     apart = joint.sum(axis=-1, keepdims=True) * joint.sum(axis=-2, keepdims=True)
-    return np.asarray(rel_entr(joint, apart).sum(axis=(-1, -2)))
+    found = rel_entr(joint, apart).sum(axis=(-1, -2))
+    return np.where(found > 1e-12, found, 0.0)  # of none rounding leaves something
 
 
 @dataclass(frozen=True)

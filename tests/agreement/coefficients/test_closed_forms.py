@@ -87,6 +87,23 @@ def test_intervals_of_one_and_three_are_pivots_of_the_f_distribution() -> None:
         )
 
 
+def test_the_mean_of_judges_without_variance_has_no_coefficient_and_no_wrong_end() -> None:
+    """Of scores without any agreement ICC(2,k) would be 4, and its lower end above its upper one."""
+    found = of(long([[3, 1], [2, 2], [2, 2], [1, 3]]), "icc_2_k")
+    assert np.isnan(found[["value", "low", "high"]].astype(float)).all()
+    assert (
+        found["note"] == "undefined: judges disagree so much that their means of the items show no variance"
+    )
+    rng, ends = np.random.default_rng(0), []
+    for _ in range(60):
+        row = of(long(rng.integers(1, 4, (6, 3))), "icc_2_k")
+        assert not row["value"] > 1
+        assert not row["low"] > row["value"]
+        assert not row["value"] > row["high"]
+        ends.append(row["low"])
+    assert 5 < np.isnan(ends).sum() < 55
+
+
 @pytest.mark.slow
 def test_intervals_cover_as_promised() -> None:
     rng, hits = np.random.default_rng(5), {"icc_2_1": 0, "fleiss_kappa": 0}

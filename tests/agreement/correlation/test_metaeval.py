@@ -373,6 +373,40 @@ def test_permutation_test_of_metrics_keeps_its_level() -> None:
     assert (np.sum(np.array(found) <= 0.05, axis=0) <= 18).all()
 
 
+@pytest.mark.parametrize(
+    ("level", "unit", "of_context", "of_system"),
+    [("context", None, 2.0, 0.0), ("pooled", "context", 2.0, 0.0), ("system", None, 0.0, 1.0)],
+)
+def test_tests_of_metrics_that_like_contexts_or_systems_keep_their_level(
+    level, unit, of_context, of_system
+) -> None:
+    rng, found = np.random.default_rng(5), []
+
+    def liking() -> np.ndarray:
+        by_context, by_system = of_context * rng.normal(size=(20, 1)), of_system * rng.normal(size=(1, 8))
+        return by_context + by_system + rng.normal(size=(20, 8))
+
+    for seed in range(150):
+        human = rng.normal(size=(20, 8))
+        table = grid_table({"human": human, "a": human + liking(), "b": human + liking()})
+        how = {} if unit is None else {"unit": unit}
+        settings = {"measure": "pearson", "resamples": 1, "permutations": 99, "seed": seed}
+        row = compare_metrics(table, "human", level=level, **settings, **how).iloc[0]
+        found.append([row["p_permutation"], row["p_williams"]])
+    rejected = np.sum(np.array(found, dtype=float) <= 0.05, axis=0)
+    # 150 tests at 5% reject 7.5 in the mean, standard deviation 2.7
+    assert 1 <= rejected[0] <= 16
+    assert rejected[1] <= 16
+    if unit is not None:
+        assert np.isnan(row["p_williams"])
+
+
+def test_no_permutation_test_where_contexts_and_systems_are_both_drawn() -> None:
+    row = compare_metrics(TABLE, "human", level="context", unit="both", resamples=20, permutations=20).iloc[0]
+    assert np.isnan(row["p_permutation"])
+    assert "no permutation test: contexts and systems are both resampled" in row["note"]
+
+
 def test_williams_test_is_that_of_rs_psych(project) -> None:
     for case in json.loads((project / "tests/reference/agree_psych.json").read_text())["williams"]:
         t, p = williams_test(case["r12"], case["r13"], case["r23"], int(case["n"]))

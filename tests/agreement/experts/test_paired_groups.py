@@ -312,3 +312,23 @@ def test_the_command_resamples_differences_of_contexts_too(tmp_path: Path) -> No
     (row,) = json.loads(done.stdout)["rows"]
     ours = only(table, unit="context", interval="percentile", resamples=500, seed=3)
     assert (row["low"], row["high"], row["unit"]) == (ours["low"], ours["high"], "context")
+
+
+def test_numbers_that_differ_by_rounding_alone_are_the_same() -> None:
+    """0.1 three times has a standard deviation of 1e-17 in floats: no evidence of p = 1e-33."""
+    apart = compare_means([0.1] * 3, [0.3] * 3)
+    assert np.isnan([apart.low, apart.p_value]).all()
+    assert apart.note == "interval and p_value undefined: neither group varies"
+    paired = compare_paired_means([1.1, 2.1, 3.1, 4.1], [1.0, 2.0, 3.0, 4.0])
+    assert np.isnan([paired.low, paired.p_value]).all()
+    assert paired.note == "interval undefined: the difference is the same throughout"
+    assert compare_means([1e-9, 2e-9, 3e-9], [4e-9, 5e-9, 6e-9]).p_value == pytest.approx(
+        compare_means([1, 2, 3], [4, 5, 6]).p_value
+    )
+
+
+def test_what_is_not_finite_is_said() -> None:
+    with pytest.raises(
+        InputError, match=r"a must be two or more finite numbers; 2 of shape \(3,\) are finite"
+    ):
+        compare_means([1.0, 2.0, float("nan")], [1.0, 2.0])

@@ -148,6 +148,10 @@ def test_compare_judges_with_a_majority_and_many_pairs() -> None:
     found = compare_judges(PANEL, EXPERTS[:3], ["gp", "ok", "e4"], resamples=100, permutations=99)
     assert found[["a", "b"]].values.tolist() == [["gp", "ok"], ["gp", "e4"], ["ok", "e4"]]
     assert (found["p_adjusted"] >= found["p_value"]).all()
+    given = {"judge": list("hab") * 3, "item": np.repeat(range(3), 3), "score": [1, 1, 2, 2, 2, 1, 3, 3, 3]}
+    of_ranks = compare_judges(pd.DataFrame(given), "h", measure="spearman", resamples=20).iloc[0]
+    assert np.isnan(of_ranks["p_value"])
+    assert "no p-value: a measure of ranks has no swap test" in of_ranks["note"]
     with pytest.raises(InputError, match="'gp' is given as the reference and as a judge"):
         compare_judges(PANEL, "gp", ["gp", "ok"])
     with pytest.raises(InputError, match="permutations 0 is not a positive whole number"):
@@ -338,6 +342,8 @@ def test_phase_change_of_groups_is_that_of_each_groups_judges() -> None:
     for at, name in enumerate(names):
         one = phase_change(table, "initial", "final", [f"{name}/a", f"{name}/b"], resamples=100)
         assert found["value"].tolist()[3 * at : 3 * at + 3] == one["value"].tolist()
+    with pytest.raises(InputError, match="phase 'final' is compared with itself; name two phases"):
+        phase_change(table, "final", "final")
     with pytest.raises(InputError, match="no group has two judges"):
         phase_change(table[table["judge"].isin(["m/Lone/a", "m/Parents", "m"])], "initial", "final")
 
@@ -363,6 +369,10 @@ def test_gate() -> None:
         gate(table, {"kind": 1})
     with pytest.raises(InputError, match="thresholds is empty"):
         gate(table, {})
+    with pytest.raises(InputError, match="the threshold of 'true' is nan; give the least score that passes"):
+        gate(table, {"true": float("nan")})
+    every = pd.DataFrame({"judge": "gp", "item": range(35), "criterion": "true", "score": 0})
+    assert gate(every, {"true": 1})["low"].tolist() == [0.0]  # statsmodels has 7e-18
 
 
 def test_pass_rates_of_marevals_table_4() -> None:

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.replace.alt_test import Likeness, alt_test, benjamini_yekutieli, leave_one_person_out
+from voirdire.agreement.replace.alt_test import (
+    Likeness,
+    alt_test,
+    benjamini_yekutieli,
+    leave_one_person_out,
+    pair_coefficients,
+)
 
 
 def oracle(judge: FloatArray, people: FloatArray, numeric: bool, epsilon: float) -> tuple[float, float]:
@@ -76,3 +82,16 @@ def test_who_always_agrees_wins_and_who_never_does_loses() -> None:
 def test_benjamini_and_yekutieli_as_scipy_has_it(p_values: list[float]) -> None:
     want = int((stats.false_discovery_control(p_values, method="by") <= 0.05).sum())
     assert benjamini_yekutieli(np.array(p_values), 0.05) == want
+
+
+@pytest.mark.parametrize(("shift", "times"), [(1e8, 1.0), (0.0, 1e-8), (-1e12, 1e3)])
+def test_kappa_does_not_depend_on_where_the_scale_begins(shift: float, times: float) -> None:
+    rng = np.random.default_rng(0)
+    judge, people = rng.integers(1, 6, 50).astype(float), rng.integers(1, 6, (50, 2)).astype(float)
+    expected = pair_coefficients(judge, people, Likeness("weighted", 4.0), True)
+    found = pair_coefficients(
+        shift + times * judge, shift + times * people, Likeness("weighted", 4.0 * times), True
+    )
+    assert (found.kappa, found.correlation) == pytest.approx((expected.kappa, expected.correlation), abs=1e-6)
+    same = np.full(50, 0.1)
+    assert np.isnan(pair_coefficients(same, same[:, None], Likeness("weighted", 1.0), True).kappa)

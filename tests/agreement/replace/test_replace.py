@@ -171,6 +171,11 @@ def test_what_is_wrong_is_said(tables: tuple[pd.DataFrame, pd.DataFrame]) -> Non
         may_replace(judges, people.rename(columns={"label": "score"}).assign(score=1))
     with pytest.raises(InputError, match="judge 'c' is not in the table"):
         may_replace(judges, people, judges=["c"])
+    of_phases = [pd.concat([one.assign(phase=phase) for phase in ("first", "last one")]) for one in tables]
+    with pytest.raises(InputError, match=r"replace would mix phases; .* \(--where 'phase=last one'\)"):
+        may_replace(*of_phases)
+    one = may_replace(*(table[table["phase"] == "last one"] for table in of_phases))
+    assert one.equals(may_replace(*tables))
 
 
 def test_scores_in_few_levels_are_compared_by_how_far_they_are_apart() -> None:
@@ -207,3 +212,21 @@ def test_scores_in_few_levels_are_compared_by_how_far_they_are_apart() -> None:
     assert equal.loc["near", "agreement"] < 0.7
     with pytest.raises(InputError, match="measure 'kappa' is none of equality, weighted, distance"):
         may_replace(judge, pd.concat(people), measure="kappa")  # type: ignore[arg-type]
+
+
+def test_items_of_one_context_are_not_independent() -> None:
+    rng = np.random.default_rng(0)
+    truth, context = rng.integers(0, 2, 200), np.repeat(np.arange(10), 20)
+    right = np.where(context % 2, 0.95, 0.35)  # the judge knows half of the subjects
+
+    def said(who: str, share: Any) -> pd.DataFrame:
+        answers = np.where(rng.random(200) < share, truth, 1 - truth)
+        return pd.DataFrame({"judge": who, "context": context, "item": range(200), "label": answers})
+
+    judge, people = said("gpt", right), pd.concat([said(name, 0.9) for name in "abc"])
+    of_contexts = may_replace(judge, people, levels=[0, 1]).iloc[0]
+    of_items = may_replace(
+        judge.assign(context=range(200)), people.assign(context=[*range(200)] * 3), levels=[0, 1]
+    )
+    assert of_contexts["difference"] == pytest.approx(of_items["difference"][0])
+    assert of_contexts["high"] - of_contexts["low"] > 2 * (of_items["high"][0] - of_items["low"][0])

@@ -100,6 +100,9 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
         scaled = msr / error * np.array([1 / f.ppf(p, n - 1, m), f.ppf(p, m, n - 1)])
         ends = (scaled - 1) / (scaled + k - 1)
     if measure.endswith("k"):
+        if 1 + (k - 1) * ends[0] <= 0:
+            why = "no interval in closed form: judges' means of the items may show no variance"
+            return Interval(None, None, why)
         ends = k * ends / (1 + (k - 1) * ends)
     return Interval(float(ends[0]), float(ends[1]))
 
@@ -120,7 +123,8 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
     Returns
     -------
     PanelStatistic
-        Undefined for fewer than two complete units, one judge, or scores without variance.
+        Undefined for fewer than two complete units, one judge, or scores without variance, also where that of the
+        judges' mean is estimated as negative: ICC(2,k) would be above 1 there.
 
     Raises
     ------
@@ -175,6 +179,9 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
         error = (msc + (n - 1) * mse) / least if form[0] == "1" else mse
         judges = single * (msc - mse) / least if form[0] == "2" else 0.0
         scale = ratio_or_nan(t[..., 3], n * weight)  # the mean square score, what rounding is measured by
-        return ratio_or_nan(msr - error, msr + (single - 1) * error + judges, scale)
+        whole = np.maximum(
+            msr + (single - 1) * error + judges, 0.0
+        )  # a variance, whose estimate may be negative
+        return ratio_or_nan(msr - error, whole, scale)
 
     return PanelStatistic(k, unit_features, correlation_of_totals)

@@ -81,7 +81,36 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
         for judge, column in zip(ratings.judges, answers.T, strict=True):
             if len(np.unique(column)) == 1:
                 return f"undefined: every answer of {judge!r} is {ratings.levels[column[0]]!r}, so it cannot correlate"
+    if measure.startswith("icc") and np.ptp(ratings.numbers()[used], axis=0).any():
+        return "undefined: judges disagree so much that their means of the items show no variance"
     return "undefined: the answers do not vary as the measure needs"
+
+
+# Measures whose values end at 0 or at -1, by how their names begin; all but spreads end at 1.
+_SHARES = (
+    *("agreement", "all_agree", "at_least", "miss_", "win_rate", "position_bias", "flip", "accuracy"),
+    *("precision", "sensitivity", "specificity", "f1", "pairwise", "concordance"),
+)
+_FROM_MINUS_ONE = ("pearson", "spearman", "kendall_tau", "cohen_kappa")
+_SPREADS = ("run_deviation",)
+
+
+def cut_to_range(interval: Interval, measure: str) -> Interval:
+    """The interval without what no value of the measure can be; those of some kinds reach beyond.
+
+    Examples
+    --------
+    >>> [cut_to_range(Interval(-1.1, 1.2), measure).ends for measure in ("f1", "pearson", "icc_3_k", "run_deviation")]
+    [(0.0, 1.0), (-1.0, 1.0), (-1.1, 1.0), (0.0, 1.2)]
+    """
+    if interval.low is None or interval.high is None:
+        return interval
+    shares, spreads = measure.startswith(_SHARES), measure.startswith(_SPREADS)
+    least = 0.0 if shares or spreads else -1.0 if measure.startswith(_FROM_MINUS_ONE) else -math.inf
+    most = math.inf if spreads else 1.0
+    return replace(
+        interval, low=min(max(interval.low, least), most), high=max(min(interval.high, most), least)
+    )
 
 
 # What was done to the answers of so many judges is told of each.
@@ -138,6 +167,8 @@ class Task:
         Why there is no value, if there is none; by default what `why_undefined` finds in the ratings.
     note : str, or callable of Replicates
         What else to say of a defined value.
+    is_difference : bool
+        True of a difference of two values of the measure.
     """
 
     measure: str
@@ -147,6 +178,7 @@ class Task:
     level: str | None = None
     undefined: str = ""
     note: str | Callable[[Replicates], str] = ""
+    is_difference: bool = False
 
     def row(self, found: Replicates) -> Row:
         """The row of what was found."""
@@ -162,7 +194,8 @@ class Task:
         level = self.level if self.level is not None else self.ratings.phase
         about = (self.measure, self.judges, self.ratings.criterion, level)
         n = int(with_fixed_judges(self.statistic).support.sum())
-        return Row(*about, found.estimate, *found.interval.ends, n, "; ".join(filter(None, notes)))
+        interval = found.interval if self.is_difference else cut_to_range(found.interval, self.measure)
+        return Row(*about, found.estimate, *interval.ends, n, "; ".join(filter(None, notes)))
 
 
 def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = None) -> list[Row]:
@@ -184,17 +217,13 @@ def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None 
 
 
 def _with_closed_form_interval(task: Task, found: Replicates, how: Resampling) -> Replicates:
-    """The same with the F interval of an intraclass correlation, and no end above 1, which all these values have."""
-    interval = found.interval
-    if interval.high is None:
+    """The same with the F interval of an intraclass correlation."""
+    if found.interval.high is None or task.measure not in OF_ICC:
         return found
-    interval = replace(interval, high=min(interval.high, 1.0))
-    if task.measure in OF_ICC and how.unit == "context":
+    if how.unit == "context":
         why = "no interval: F intervals take items as independent; leave interval out"
-        interval = Interval(None, None, why)
-    elif task.measure in OF_ICC:
-        interval = icc_interval(task.ratings, task.measure, how.prob)
-    return replace(found, interval=interval)
+        return replace(found, interval=Interval(None, None, why))
+    return replace(found, interval=icc_interval(task.ratings, task.measure, how.prob))
 
 
 def result_frame(rows: Sequence[Row]) -> pd.DataFrame:

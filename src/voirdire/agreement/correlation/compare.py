@@ -117,7 +117,8 @@ def compare_metrics(
     measure : str
         The coefficient.
     permutations : int
-        Rearrangements of the swap test.
+        Rearrangements of the swap test. It swaps the scores of the two metrics by what is resampled: by item, whole
+        contexts, or whole systems (also of unit "both" at level "system").
     adjustment : {"holm", "bh"}
         How p-values are adjusted, over all pairs and criteria of the call.
 
@@ -126,7 +127,8 @@ def compare_metrics(
     pandas.DataFrame
         One row per pair and criterion: measure, a, b, criterion, level, value_a, value_b, difference (a -
         b), low, high, p_at_least and p_ahead (shares of resamples on which a is at least as good, and better),
-        p_permutation, p_williams (of correlations over all items or systems only), both adjusted, n (items) and note.
+        p_permutation, p_williams (of correlations over systems, or over all items where these are resampled), both
+        adjusted, n (items) and note.
 
     Raises
     ------
@@ -163,11 +165,19 @@ def compare_metrics(
         one, two = (correlation_statistic(measure, part, each, z, grouping) for each in (x, y))
         how, groups = grouping.resampling(part)
         why = "one of the scores does not vary as the coefficient needs"
-        swapped = swap_test_p_value(
-            measure, part, x, y, z, level, average=average, permutations=permutations, seed=how.seed
-        )
-        tests = {"p_permutation": swapped, "p_williams": _williams_p_value(measure, part, x, y, z, level)}
-        return row | paired_comparison(one, two, how, why, groups) | tests
+        row |= paired_comparison(one, two, how, why, groups)
+        unit = grouping.how.unit or "item"
+        if level != "pooled" or unit == "item":
+            row["p_williams"] = _williams_p_value(measure, part, x, y, z, level)
+        if unit == "both" and level != "system":
+            missing = (
+                "no permutation test: contexts and systems are both resampled; take one of them as the unit"
+            )
+            return row | {"note": "; ".join(filter(None, [str(row["note"]), missing]))}
+        together = {"context": part.context, "system": part.system, "both": part.system}.get(unit)
+        rule: dict[str, Any] = {"average": average, "permutations": permutations, "seed": how.seed}
+        row["p_permutation"] = swap_test_p_value(measure, part, x, y, z, level, groups=together, **rule)
+        return row
 
     parts = [(grid, *pair) for grid in asked.grids for pair in combinations(asked.metrics, 2)]
     found = pd.DataFrame(whole.map(lambda part: compare_pair(*part), parts), columns=list(COLUMNS))

@@ -1,8 +1,9 @@
-"""Permutation test of two metrics: swap their scores within items, on a common scale.
+"""Permutation test of two metrics: swap their scores within items, contexts or systems, on a common scale.
 
-If the metrics were equally good, which of their two scores of an item belongs to which metric would not
-matter (Deutsch, Dror and Roth, TACL 2021: Perm-Both swaps item by item). Scores are standardised first,
-since metrics on different scales are not exchangeable.
+If the metrics were equally good, which of their two scores of an item belongs to which metric would not matter.
+What is resampled together is swapped together, as what a metric makes of a context or a system is in all of its scores
+there (Deutsch, Dror and Roth, TACL 2021, swap inputs, systems or single scores). Scores are standardised first, since
+metrics on different scales are not exchangeable.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import Average, Level, average_contexts, context_values
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
 from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, swap_p_value
-from voirdire.agreement.engine.statistic import FloatArray, ratio_or_nan
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio_or_nan
 
 
 def swap_test_p_value(
@@ -24,6 +25,7 @@ def swap_test_p_value(
     human: FloatArray,
     level: Level,
     *,
+    groups: IntArray | None = None,
     average: Average = "mean",
     permutations: int = PERMUTATIONS,
     seed: int = 0,
@@ -41,6 +43,8 @@ def swap_test_p_value(
         Scores, without missing ones.
     level, average
         As in `voirdire.agreement.correlation.verb.metaeval`.
+    groups : int array, shape (items,), optional
+        Items of a group are swapped together; each by itself without.
     permutations, seed : int
         Number of rearrangements and the generator's seed.
 
@@ -58,16 +62,19 @@ def swap_test_p_value(
     """
     check_permutations(permutations)
     both = np.stack([_standard_scores(a), _standard_scores(b)])
+    group = np.arange(len(a)) if groups is None else groups
 
     def swapped_difference(swapped: FloatArray) -> FloatArray:
         first, second = (
-            _coefficient_of_rows(name, grid, np.where(swapped > 0, one, other), human, level, average)
+            _coefficient_of_rows(
+                name, grid, np.where(swapped[:, group] > 0, one, other), human, level, average
+            )
             for one, other in (both[::-1], both)
         )
         return first - second
 
     width = 4 * len(a) * (1 if level == "pooled" else 4)
-    return swap_p_value(swapped_difference, len(a), permutations, seed, width)
+    return swap_p_value(swapped_difference, int(group.max()) + 1, permutations, seed, width)
 
 
 def _standard_scores(x: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.pairwise import tie_threshold
-from voirdire.agreement.coefficients.rows import COLUMNS, Row, frame_of_rows
+from voirdire.agreement.coefficients.rows import COLUMNS, Row, cut_to_range, frame_of_rows
 from voirdire.agreement.correlation.draws import statistic_over_draws
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import (
@@ -214,5 +214,8 @@ class _Cell:
         if found.interval.low is not None:
             notes.append(small_sample_note(grid, self.grouping.how.unit))
         notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
-        about = (self.name, (metric, human), grid.criterion, level)
-        return asdict(Row(*about, found.estimate, *found.interval.ends, n, "; ".join(filter(None, notes))))
+        about, interval = (
+            (self.name, (metric, human), grid.criterion, level),
+            cut_to_range(found.interval, self.name),
+        )
+        return asdict(Row(*about, found.estimate, *interval.ends, n, "; ".join(filter(None, notes))))

@@ -33,6 +33,7 @@ COLUMNS = (
 )
 
 REFERENCE = "majority of the reference"
+_NO_TEST = "no p-value: a measure of ranks has no swap test here; metaeval compares scores by one (--compare)"
 
 
 def compare_judges(
@@ -113,13 +114,14 @@ def compare_judges(
             )
             groups = both.contexts if how.unit == "context" else None
             why = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"
-            p = float("nan")
-            if isinstance(one, CountStatistic) and isinstance(two, CountStatistic) and len(both.codes):
-                p = swap_test(one, two, permutations=permutations, seed=how.seed, groups=groups)
             row: dict[str, Any] = {"measure": measure, "a": a, "b": b, "criterion": ratings.criterion}
-            rows.append(
-                row | paired_comparison(one, two, how, why, groups) | {"p_value": p, "n": len(both.codes)}
-            )
+            row |= paired_comparison(one, two, how, why, groups)
+            row |= {"p_value": float("nan"), "n": len(both.codes)}
+            if isinstance(one, CountStatistic) and isinstance(two, CountStatistic) and len(both.codes):
+                row["p_value"] = swap_test(one, two, permutations=permutations, seed=how.seed, groups=groups)
+            elif len(both.codes):
+                row["note"] = "; ".join(filter(None, [str(row["note"]), _NO_TEST]))
+            rows.append(row)
     for row, p in zip(rows, adjust([row["p_value"] for row in rows], adjustment), strict=True):
         row["p_adjusted"] = float(p)
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -13,7 +13,7 @@ MAREval reports pass rates of explanations (Table 4) and an online A/B test (Tab
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -119,7 +119,7 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
     """
     Resampling(prob=prob)
     scores = read_scores(table)
-    problems = unknown_names("criterion", thresholds, scores.criteria, "criteria")
+    problems = threshold_problems(thresholds, scores.criteria)
     if not thresholds:
         problems.append("thresholds is empty; give the least score that passes, by criterion")
     if scores.phase is not None:
@@ -138,6 +138,21 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
         if len(thresholds) > 1:
             rows.append(_pass_rate_row(judge, ALL, passed.min(axis=1), prob))
     return result_frame(rows)
+
+
+def threshold_problems(thresholds: Mapping[str, float], criteria: Sequence[str]) -> list[str]:
+    """A problem for each criterion that is not in the table, and for each score that is no number.
+
+    Examples
+    --------
+    >>> threshold_problems({"safe": float("nan"), "true": 4}, ["safe", "true"])
+    ["the threshold of 'safe' is nan; give the least score that passes"]
+    """
+    return unknown_names("criterion", thresholds, criteria, "criteria") + [
+        f"the threshold of {name!r} is {least}; give the least score that passes"
+        for name, least in thresholds.items()
+        if not math.isfinite(least)
+    ]
 
 
 def _pass_rate_row(judge: str, criterion: str, passed: FloatArray, prob: float) -> Row:
@@ -168,7 +183,8 @@ def pass_interval(passes: int, n: int, prob: float = PROB) -> tuple[float, float
     _check_counts(passes, n)
     Resampling(prob=prob)
     low, high = proportion_confint(passes, n, alpha=1 - prob, method="wilson")
-    return float(low), float(high)
+    # exactly, where rounding leaves something
+    return float(low) if passes else 0.0, float(high) if passes < n else 1.0
 
 
 def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob: float = PROB) -> Comparison:
@@ -274,7 +290,7 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     Resampling(prob=prob)
     x, y = finite_numbers(a, "a"), finite_numbers(b, "b")
     mean_a, mean_b = float(x.mean()), float(y.mean())
-    var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
+    var_a, var_b = (sample_deviation(one, one) ** 2 / len(one) for one in (x, y))
     found = Comparison(mean_a, mean_b, mean_a - mean_b)
     if var_a + var_b == 0:
         return replace(found, note="interval and p_value undefined: neither group varies")
@@ -309,5 +325,20 @@ def finite_numbers(values: ArrayLike, name: str) -> FloatArray:
     except (TypeError, ValueError):
         raise InputError(f"{name} holds something that is not a number") from None
     if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
-        raise InputError(f"{name} must be two or more finite numbers; it has shape {found.shape}")
+        finite = int(np.isfinite(found).sum())
+        raise InputError(
+            f"{name} must be two or more finite numbers; {finite} of shape {found.shape} are finite"
+        )
     return found
+
+
+def sample_deviation(values: FloatArray, of: FloatArray) -> float:
+    """Standard deviation of values; 0 where it is no more than rounding leaves of numbers as large as ``of``.
+
+    Examples
+    --------
+    >>> sample_deviation(np.array([0.1, 0.1, 0.1]), np.array([0.1])), sample_deviation(np.array([1.0, 3.0]), np.ones(1))
+    (0.0, 1.4142135623730951)
+    """
+    found = float(values.std(ddof=1))
+    return found if found > 1e-12 * np.abs(of).max() else 0.0

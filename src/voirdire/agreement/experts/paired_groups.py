@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.experts.gates import Comparison, finite_numbers, pass_interval
+from voirdire.agreement.experts.gates import Comparison, finite_numbers, pass_interval, sample_deviation
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 
@@ -58,7 +58,7 @@ def compare_paired_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> C
     if len(x) != len(y):
         raise InputError(f"a has {len(x)} values and b has {len(y)}; paired ones are as many, unit by unit")
     n, d = len(x), x - y
-    error = float(d.std(ddof=1)) / n**0.5
+    error = sample_deviation(d, np.concatenate([x, y])) / n**0.5
     found = Comparison(float(x.mean()), float(y.mean()), float(d.mean()))
     if len(np.unique(np.concatenate([x, y]))) <= 2:
         found = replace(found, p_value=mcnemar_p(int((d > 0).sum()), int((d < 0).sum())))

@@ -71,7 +71,10 @@ def phase_change(
     scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
-    raise_problems(unknown_names("phase", [before, after], scores.phases))
+    problems = unknown_names("phase", [before, after], scores.phases)
+    if before == after:
+        problems.append(f"phase {before!r} is compared with itself; name two phases")
+    raise_problems(problems)
     panels: dict[str, Sequence[str] | None] = {"": judges}
     if judges is None and scores.groups:
         panels = dict(_common_judges_by_group(scores, (before, after)))
@@ -90,7 +93,9 @@ def phase_change(
             shown = ((one, before, first), (two, after, second), (change, f"{after} - {before}", second))
             for statistic, level, part in shown:
                 of = f"{name}: {level}" if name else level
-                tasks.append(Task(measure, part.judges, statistic, part, of))
+                tasks.append(
+                    Task(measure, part.judges, statistic, part, of, is_difference=statistic is change)
+                )
     return result_frame(result_rows(tasks, how))
 
 

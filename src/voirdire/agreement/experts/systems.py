@@ -19,7 +19,7 @@ from voirdire.agreement.engine.permutation import Adjustment, adjust
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import Method, Resampling, Settings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, mean_over_units
-from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates
+from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates, threshold_problems
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
 from voirdire.errors import raise_problems
 from voirdire.tables.scores import Scores, read_scores
@@ -191,7 +191,7 @@ def compare_systems(
     how = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
     scores = read_scores(table)
     problems = unknown_names("judge", judges or (), scores.judges)
-    problems += unknown_names("criterion", thresholds or (), scores.criteria, "criteria")
+    problems += threshold_problems(thresholds or {}, scores.criteria)
     if scores.system is None:
         problems.append("comparing systems needs a column 'system'")
     else:

@@ -112,12 +112,15 @@ def pair_coefficients(
     x, y, nan = x[known], y[known], float("nan")
     if not len(x):
         return Coefficients(nan, nan, nan)
-    by_chance = (
-        ((x**2).mean() + (y**2).mean() - 2 * x.mean() * y.mean())
-        if ordered
-        else 1 - sum((x == one).mean() * (y == one).mean() for one in np.unique(np.append(x, y)))
-    )
-    apart = ((x - y) ** 2).mean() if ordered else (x != y).mean()
+    if ordered:
+        # around their mean and as parts of their spread, so that large and small scores lose no digits
+        a, b = x - x.mean(), y - x.mean()
+        scale = max(np.abs(a).max(), np.abs(b).max()) or 1.0
+        a, b = a / scale, b / scale
+        by_chance, apart = (a**2).mean() + (b**2).mean() - 2 * a.mean() * b.mean(), ((a - b) ** 2).mean()
+    else:
+        by_chance = 1 - sum((x == one).mean() * (y == one).mean() for one in np.unique(np.append(x, y)))
+        apart = (x != y).mean()
     kappa = float(1 - apart / by_chance) if by_chance > 1e-12 else nan
     varies = ordered and np.ptp(x) > 0 and np.ptp(y) > 0
     return Coefficients(

@@ -10,6 +10,9 @@ Duchi and Zrnic 2023). Its variance, for units like those of the table, of which
 
     var(y) / N + sum o^2 (1 - p) (e - mean e)^2 n / (n - 1),     e = y - w f
 
+and, where units of one context are alike, what pairs of these add: the sum of o_i o_j (y_i - theta) (y_j - theta) over
+them, not below 0. That of contexts like these is told by their number: degrees of freedom are Satterthwaite's.
+
 Units that people must still answer until a difference is known to lie above or below minus the margin.
 
 With d = estimate + margin and standard error s now, and s(n) once n units are answered, the estimate then is spread
@@ -28,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.agreement.engine.statistic import FloatArray, IntArray
 
 LEAST_TO_TUNE = 10
 
@@ -47,7 +50,7 @@ class Mean:
     weight : float
         w.
     of_all, of_answers : float
-        The parts of the variance: of the table's units, var(y) / N, and what more answers take away, times
+        The parts of the variance: of the table's units and contexts, and what more answers take away, times
         n / (1 - n/N).
     """
 
@@ -68,6 +71,7 @@ def estimate_mean(
     chance: FloatArray | None,
     prob: float,
     span: float,
+    groups: IntArray | None = None,
 ) -> Mean:
     """Estimate the mean of y over all units.
 
@@ -83,6 +87,8 @@ def estimate_mean(
         Coverage of the interval, by Student's t.
     span : float
         How far y may lie apart: where all answers are alike, one more is taken to differ by it.
+    groups : int array, shape (units,), optional
+        Codes of contexts, whose units may be alike; without it all units are independent.
 
     Examples
     --------
@@ -117,14 +123,32 @@ def estimate_mean(
     left = float(np.sum(o**2 * (1 - chosen) * (rest - o @ rest) ** 2)) * n / freedom
     if np.ptp(rest) == 0:
         left = max(left, _constant_answers_variance(known, span, n) * (1 - n / units))
-    error = float(np.sqrt(spread_all / units + left))
+    shared, contexts = (0.0, n) if groups is None else _shared_variance(o * (known - o @ known), groups[seen])
+    alone = spread_all / units + left
+    error = float(np.sqrt(alone + shared))
     from scipy.stats import t
 
-    reach = float(t.ppf(0.5 + prob / 2, freedom)) * error
+    satterthwaite = (alone + shared) ** 2 / (alone**2 / freedom + shared**2 / max(contexts - 1, 1))
+    reach = float(t.ppf(0.5 + prob / 2, satterthwaite)) * error
     part = max(1 - n / units, 1e-12)
     return Mean(
-        value, error, value - reach, value + reach, n, units, weight, spread_all / units, left * n / part
+        value,
+        error,
+        value - reach,
+        value + reach,
+        n,
+        units,
+        weight,
+        spread_all / units + shared,
+        left * n / part,
     )
+
+
+def _shared_variance(deviation: FloatArray, groups: IntArray) -> tuple[float, int]:
+    """What pairs of units of one context add to the variance, and how many contexts there are."""
+    total = np.bincount(groups, deviation)
+    contexts = len(np.unique(groups))
+    return max(float(total @ total - deviation @ deviation), 0.0) * contexts / max(contexts - 1, 1), contexts
 
 
 def _constant_answers_variance(y: FloatArray, span: float, n: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -65,7 +66,8 @@ def may_replace(
     Of each unit that two people answered at the least, one person after the other is left out: the judge's agreement
     with the others, less that person's, is the difference (see `voirdire.agreement.replace.alt_test`; of scores with
     many levels agreement is minus the root mean square distance). Its mean over all units of the table is estimated
-    with what judges say of the units that nobody answered, see `voirdire.agreement.replace.estimate`. The verdict is
+    with what judges say of the units that nobody answered, see `voirdire.agreement.replace.estimate`; units of one
+    context, where the table has contexts, may be alike. The verdict is
     "yes" where the whole interval lies above minus the margin, "no" where it lies below, else "not sure yet" with how
     many more units people must answer. Beside it stand omega and rho of the alternative annotator test.
 
@@ -142,7 +144,12 @@ def may_replace(
     check_judges(judges, read.judges)
     rows, of_people = [], []
     declared = levels if read.answer == "score" else None
-    for ratings in ratings_by_criterion(join_humans(read, persons), repeats=None, levels=declared):
+    matched = ratings_by_criterion(join_humans(read, persons), repeats=None, levels=declared)
+    if phases := [one for one in dict.fromkeys(ratings.phase for ratings in matched) if one is not None][1:]:
+        raise InputError(
+            f"replace would mix phases; keep the rows of one, such as the last (--where {quote('phase=' + phases[-1])})"
+        )
+    for ratings in matched:
         panel = _Panel.of(add_tie_level(ratings), read.judges, persons.judges, measure)
         chance = chances.of(ratings) if chances is not None else None
         rows += [_result_row(panel, *one, chance, settings) for one in panel.judges_and_majority(judges)]
@@ -255,7 +262,9 @@ def _result_row(
         with_people, among = _agreement_with_people(said, of_people, likeness), np.full(len(said), bar)
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(with_people), np.nan, with_people - among)
-    how = (None if chance is None else chance[there], settings.prob, likeness.difference_span)
+    contexts = panel.ratings.contexts
+    groups = None if contexts is None else contexts[there]
+    how = (None if chance is None else chance[there], settings.prob, likeness.difference_span, groups)
     now = estimate_mean(y, _predicted_difference(said, rest, likeness, bar), *how)
     # shown beside each other: plain weighted means over the units that people answered
     agreement, people = (

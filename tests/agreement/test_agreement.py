@@ -9,9 +9,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from voirdire import metaeval
+from voirdire.agreement import detection
 from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
-from voirdire.agreement.correlation.verb import metaeval
-from voirdire.agreement.experts.detection import detection
 from voirdire.agreement.verb import agreement
 from voirdire.errors import InputError
 

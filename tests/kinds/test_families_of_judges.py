@@ -157,6 +157,15 @@ def test_rankings_in_contexts_that_a_fit_does_not_know(method: str) -> None:
     assert abs(anywhere["p_first"].sum() - 1.0) < 1e-9
 
 
+@pytest.mark.parametrize("families", [FAMILIES, {}])
+def test_rankings_are_predicted_where_there_are_no_contexts(families: dict[str, str]) -> None:
+    table, truth = panel("rankings", 4, 1, shared=0.0)
+    fit = fitted("rankings", table, families=families)
+    found = fit.predict(table[table["judge"] == "j7"]).set_index("item")
+    assert found["p_first"].sum() == pytest.approx(1.0)
+    assert np.corrcoef(-found["expected_rank"].loc[truth.index], truth)[0, 1] > 0.8
+
+
 def test_a_new_context_is_integrated_over() -> None:
     table, _ = panel("rankings", 5, 6, shared=0.0)
     fit = voirdire.fit(table, method="laplace")

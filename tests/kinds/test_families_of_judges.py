@@ -133,6 +133,16 @@ def test_right_judges_are_those_of_no_family_that_errs() -> None:
     assert right[list(FAMILIES)].max() < right.drop(list(FAMILIES)).min()
 
 
+def test_terms_of_families_in_another_order_say_the_same() -> None:
+    table, _ = panel("rankings", 2, 4, shared=2.0)
+    one, other = (
+        fitted("rankings", table, families=FAMILIES, terms=terms).judges()["reliability"]
+        for terms in ("item + family:item", "item:family + item")
+    )
+    assert np.ptp(one) > 0.1
+    np.testing.assert_allclose(other, one, atol=0.02)
+
+
 def test_families_that_rankings_say_nothing_of() -> None:
     table, _ = panel("rankings", 3, 1)
     alone = fitted("rankings", table, families={"j0": "f"})

@@ -92,6 +92,15 @@ def test_more_answers_are_of_the_same_families(case: tuple[str, pd.DataFrame, An
     assert np.abs(theirs - ours.loc[theirs.index]).max() < 0.1 * theirs.std()
 
 
+def test_more_scores_of_families_that_a_term_of_another_column_names() -> None:
+    table, _ = panel("scores", 2, 3)
+    new = table[(table["context"] == "c0") & (table["judge"] == "j0")].assign(judge="late", context="c9")
+    how = {"families": FAMILIES, "terms": "item + item:context + family:context"}
+    both = fitted("scores", table, **how).update(new).ranking().set_index("item")["score"]
+    whole = fitted("scores", pd.concat([table, new]), **how).ranking().set_index("item")["score"]
+    np.testing.assert_allclose(both.loc[whole.index], whole, atol=0.02)
+
+
 PLAIN = {
     "rankings": "plackett-luce-tastes",
     "scores": "rating-continuous-contexts",

@@ -11,6 +11,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError
+from voirdire.tables.counts import CountedVotes
 
 FAMILIES = {"j0": "f", "j1": "f", "j2": "f", "j3": "f", "j4": "g", "j5": "g"}
 KINDS = ("rankings", "scores", "votes")
@@ -99,6 +100,18 @@ def test_more_scores_of_families_that_a_term_of_another_column_names() -> None:
     both = fitted("scores", table, **how).update(new).ranking().set_index("item")["score"]
     whole = fitted("scores", pd.concat([table, new]), **how).ranking().set_index("item")["score"]
     np.testing.assert_allclose(both.loc[whole.index], whole, atol=0.02)
+
+
+def test_votes_that_were_only_counted_are_no_more_votes_of_families() -> None:
+    table, _ = panel("votes", 2, 1)
+    votes = voirdire.read_votes(table)
+    counted = CountedVotes(
+        **{name: getattr(votes, name) for name in ("judges", "criteria", "items", "judge", "criterion")},
+        **{name: getattr(votes, name) for name in ("first", "second", "counts")},
+    )
+    fit = fitted("votes", table, families=FAMILIES)
+    with pytest.raises(InputError, match="only counted, not kept, and the fit has terms; give the table"):
+        fit.update(counted)
 
 
 PLAIN = {

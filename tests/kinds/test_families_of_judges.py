@@ -114,6 +114,17 @@ def test_votes_that_were_only_counted_are_no_more_votes_of_families() -> None:
         fit.update(counted)
 
 
+@pytest.mark.slow
+def test_chains_of_scores_of_families() -> None:
+    table, truth = panel("scores", 2, 2)
+    how: dict[str, Any] = {"method": "nuts", "draws": 100, "warmup": 100, "chains": 2}
+    fit = voirdire.fit(table, families=FAMILIES, levels=[0, 1], **how)
+    assert fit.method == "nuts"
+    near = fitted("scores", table, families=FAMILIES).ranking().set_index("item")["score"]
+    found = fit.ranking().set_index("item")["score"]
+    assert np.corrcoef(found.loc[truth.index], near.loc[truth.index])[0, 1] > 0.99
+
+
 PLAIN = {
     "rankings": "plackett-luce-tastes",
     "scores": "rating-continuous-contexts",

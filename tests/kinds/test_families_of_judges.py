@@ -11,6 +11,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError
+from voirdire.tables.counts import CountedVotes
 
 FAMILIES = {"j0": "f", "j1": "f", "j2": "f", "j3": "f", "j4": "g", "j5": "g"}
 KINDS = ("rankings", "scores", "votes")
@@ -92,6 +93,38 @@ def test_more_answers_are_of_the_same_families(case: tuple[str, pd.DataFrame, An
     assert np.abs(theirs - ours.loc[theirs.index]).max() < 0.1 * theirs.std()
 
 
+def test_more_scores_of_families_that_a_term_of_another_column_names() -> None:
+    table, _ = panel("scores", 2, 3)
+    new = table[(table["context"] == "c0") & (table["judge"] == "j0")].assign(judge="late", context="c9")
+    how = {"families": FAMILIES, "terms": "item + item:context + family:context"}
+    both = fitted("scores", table, **how).update(new).ranking().set_index("item")["score"]
+    whole = fitted("scores", pd.concat([table, new]), **how).ranking().set_index("item")["score"]
+    np.testing.assert_allclose(both.loc[whole.index], whole, atol=0.02)
+
+
+def test_votes_that_were_only_counted_are_no_more_votes_of_families() -> None:
+    table, _ = panel("votes", 2, 1)
+    votes = voirdire.read_votes(table)
+    counted = CountedVotes(
+        **{name: getattr(votes, name) for name in ("judges", "criteria", "items", "judge", "criterion")},
+        **{name: getattr(votes, name) for name in ("first", "second", "counts")},
+    )
+    fit = fitted("votes", table, families=FAMILIES)
+    with pytest.raises(InputError, match="only counted, not kept, and the fit has terms; give the table"):
+        fit.update(counted)
+
+
+@pytest.mark.slow
+def test_chains_of_scores_of_families() -> None:
+    table, truth = panel("scores", 2, 2)
+    how: dict[str, Any] = {"method": "nuts", "draws": 100, "warmup": 100, "chains": 2}
+    fit = voirdire.fit(table, families=FAMILIES, levels=[0, 1], **how)
+    assert fit.method == "nuts"
+    near = fitted("scores", table, families=FAMILIES).ranking().set_index("item")["score"]
+    found = fit.ranking().set_index("item")["score"]
+    assert np.corrcoef(found.loc[truth.index], near.loc[truth.index])[0, 1] > 0.99
+
+
 PLAIN = {
     "rankings": "plackett-luce-tastes",
     "scores": "rating-continuous-contexts",
@@ -133,6 +166,16 @@ def test_right_judges_are_those_of_no_family_that_errs() -> None:
     assert right[list(FAMILIES)].max() < right.drop(list(FAMILIES)).min()
 
 
+def test_terms_of_families_in_another_order_say_the_same() -> None:
+    table, _ = panel("rankings", 2, 4, shared=2.0)
+    one, other = (
+        fitted("rankings", table, families=FAMILIES, terms=terms).judges()["reliability"]
+        for terms in ("item + family:item", "item:family + item")
+    )
+    assert np.ptp(one) > 0.1
+    np.testing.assert_allclose(other, one, atol=0.02)
+
+
 def test_families_that_rankings_say_nothing_of() -> None:
     table, _ = panel("rankings", 3, 1)
     alone = fitted("rankings", table, families={"j0": "f"})
@@ -155,6 +198,15 @@ def test_rankings_in_contexts_that_a_fit_does_not_know(method: str) -> None:
     pd.testing.assert_frame_equal(new, anywhere)
     assert np.ptp(anywhere["expected_rank"]) < np.ptp(known["expected_rank"])
     assert abs(anywhere["p_first"].sum() - 1.0) < 1e-9
+
+
+@pytest.mark.parametrize("families", [FAMILIES, {}])
+def test_rankings_are_predicted_where_there_are_no_contexts(families: dict[str, str]) -> None:
+    table, truth = panel("rankings", 4, 1, shared=0.0)
+    fit = fitted("rankings", table, families=families)
+    found = fit.predict(table[table["judge"] == "j7"]).set_index("item")
+    assert found["p_first"].sum() == pytest.approx(1.0)
+    assert np.corrcoef(-found["expected_rank"].loc[truth.index], truth)[0, 1] > 0.8
 
 
 def test_a_new_context_is_integrated_over() -> None:

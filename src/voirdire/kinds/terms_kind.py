@@ -89,8 +89,7 @@ class TermsKind(Kind[T, P]):
 
     def join(self, problem: P, new: object) -> T:
         """Old and new answers."""
-        beyond = {*problem.added.levels} - {*COLUMNS}
-        if problem.added.units or beyond - {FAMILY}:
+        if problem.added.units or {*problem.added.levels} - {*COLUMNS, FAMILY}:
             raise InputError(
                 f"a fit with terms of further columns takes no new {self.name} alone; fit old and new ones together"
             )
@@ -98,7 +97,7 @@ class TermsKind(Kind[T, P]):
         added: Any = read_new(new, old)
         self.check_new_answers(problem, added)
         both: T = joined_table(old, added)
-        return self.with_families_of(problem, both) if beyond else both
+        return self.with_families_of(problem, both) if FAMILY in old.further.factors else both
 
     def with_families_of(self, problem: P, table: Any) -> T:
         """A table with the families that a problem has; judges that it does not know are of none."""

@@ -107,7 +107,10 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
         draws *= MAX_DRAWS  # each has a new context
     for values in draws:
         eta = problem.worth(values, cells)
-        eta[:, anywhere] += np.exp(values["log_context_spread"]) * rng.standard_normal((sides, len(anywhere)))
+        if len(anywhere):
+            eta[:, anywhere] += np.exp(values["log_context_spread"]) * rng.standard_normal(
+                (sides, len(anywhere))
+            )
         w = np.exp(eta - eta.max(axis=0))
         first[order.row[there]] += (w / w.sum(axis=0))[there] / len(draws)
         with np.errstate(invalid="ignore"):

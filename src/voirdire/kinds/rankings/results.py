@@ -114,8 +114,9 @@ def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
     taste, error = values.get("taste"), values.get("panel_error")
     of_judges = [] if taste is None else [taste]
     for term in problem.added.terms:
-        if term.factors == (FAMILY, "item"):
-            family, shared = problem.family_of_judges, values[term.name]
+        if {*term.factors} == {FAMILY, "item"} and term.covariate is None:
+            family = problem.family_of_judges
+            shared = np.moveaxis(values[term.name], term.factors.index(FAMILY) - 2, -2)
             of_judges.append(np.where((family >= 0)[:, None], shared[..., np.maximum(family, 0), :], 0.0))
     worth = strength if error is None else strength + error[..., 0, :, :]
     right = np.zeros((*strength.shape[:-2], problem.density.judges))

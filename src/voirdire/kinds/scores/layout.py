@@ -228,8 +228,8 @@ def perceived_strengths(
             own = own[..., judge, criterion, item]
         strength = strength + own
     if "family_item" in values:
-        family = np.array(density.families)[judge]
-        shared = values["family_item"][..., np.maximum(family, 0), item]
+        family = xp.take(np.array(density.families), judge)
+        shared = values["family_item"][..., xp.maximum(family, 0), item]
         strength = strength + (family >= 0) * shared
     seen = RATERS[density.model.reliability.kind].perceived_strength(values, strength, judge, xp)
     if "severity" in values:

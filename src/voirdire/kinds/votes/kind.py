@@ -221,6 +221,10 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
     def with_families_of(self, problem: VotesProblem, table: Votes) -> Votes:
         """As in :class:`.TermsKind`, vote by vote."""
+        if not table.has_rows:
+            raise InputError(
+                "votes: the new ones were only counted, not kept, and the fit has terms; give the table itself"
+            )
         rows: Any = super().with_families_of(problem, VoteRows(table))
         return rows.votes  # type: ignore[no-any-return]
 

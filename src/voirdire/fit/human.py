@@ -20,8 +20,8 @@ from voirdire.typing import Floats
 
 MOST = 600  # items about which people's answers say how far a panel is from people
 LEAST = 3  # anchors from which methods are compared
-CLEAR = 2.0  # standard errors by which a method must predict better than the default; people alone by none,
-BEYOND_ALONE = 1.0  # and other methods, where people alone do, better than these
+CLEAR = 2.0  # standard errors by which a method must predict better than the default;
+OF_ALONE = 1.0  # people alone by these, and another method by these better than people alone
 
 
 def infer_with_human(
@@ -181,9 +181,9 @@ class Losses(NamedTuple):
 def _best_method(losses: dict[str, Losses], default: str) -> str:
     """The default method, unless another's log loss is lower by more than twice the noise of the difference.
 
-    People's answers alone take the place of the default where they have the lower loss of the anchors that there are:
-    they take nothing from judges, who have to show that they help. They do where a method predicts better than people
-    alone by more than the noise.
+    People's answers alone take the place of the default where they have a loss that is lower by more than the noise, of
+    the anchors that there are: they take nothing from judges, who have to show that they help. They do where a method
+    predicts better than people alone by more than the noise.
 
     The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
     whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
@@ -191,10 +191,12 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
     """
     if len(losses[default].each) < LEAST:
         return default
-    alone = losses.get(ALONE)
-    best = default if alone is None or alone.each.mean() >= losses[default].each.mean() else ALONE
+    best, clear = default, CLEAR
+    if ALONE in losses:
+        lower = losses[default].each - losses[ALONE].each
+        if lower.mean() > OF_ALONE * lower.std(ddof=1) / math.sqrt(len(lower)):
+            best, clear = ALONE, OF_ALONE
     base, lead = losses[best], 0.0
-    clear = CLEAR if best == default else BEYOND_ALONE
     for name in (name for name in losses if name != ALONE):
         gain, noise = losses[name].gain(base)
         if gain > max(lead, clear * noise):

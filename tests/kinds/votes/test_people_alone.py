@@ -73,13 +73,13 @@ def test_answers_that_leave_items_unlinked_do_not_suffice() -> None:
     assert ALONE not in fitted(votes, some).anchor_methods()["method"].tolist()
 
 
-@pytest.mark.parametrize(("alone", "chosen"), [(0.71, ALONE), (0.69, "joint")])
-def test_people_alone_need_not_be_clearly_better(alone: float, chosen: str) -> None:
+@pytest.mark.parametrize(("alone", "chosen"), [(0.76, ALONE), (0.71, "joint")])
+def test_people_alone_need_be_better_by_the_noise_only(alone: float, chosen: str) -> None:
     def left_out(p: float) -> LeftOut:
         half = np.where(np.arange(20) % 2 == 0, p + 0.2, p - 0.2)
         return LeftOut(half, 1.0 - half, (half > 0.5).astype(float))
 
-    # noise that would hide the difference of any other way
+    # of .71 the mean is better, by less than the noise; another way needs twice that
     found = {"joint": LeftOut(*(np.full(20, x) for x in (0.67, 0.33, 1.0))), ALONE: left_out(alone)}
     assert compare_methods(found, "joint")[0] == chosen
     assert compare_methods({"joint": found["joint"], "cut": found[ALONE]}, "joint")[0] == "joint"

@@ -190,3 +190,12 @@ def test_intervals_cover_beside_human_scores(severe: float) -> None:
                 covered.append(((found["low"] <= truth) & (truth <= found["high"])).mean())
     assert 0.83 < np.mean(covered) < 0.95
     assert np.mean(widths[True]) < np.mean(widths[False])
+
+
+def test_a_model_of_families_says_what_it_is_fitted_without(
+    table: pd.DataFrame, fitted: voirdire.Fit
+) -> None:
+    again = voirdire.fit(table.drop(columns="truth"), model=fitted.model, method="map")
+    said = "Model rating-families is fitted without what families share: it needs families=, the family of each judge."
+    assert said in again.notes
+    assert not any("fitted without what families" in note for note in fitted.notes)

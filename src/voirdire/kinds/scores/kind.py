@@ -12,7 +12,7 @@ from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Seen, answer_shares
 from voirdire.kinds.columns import to_records
-from voirdire.kinds.further_terms import ONE_FAMILY, attach_terms
+from voirdire.kinds.further_terms import ONE_FAMILY, attach_terms, why_no_families
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Packed, Results, TableChange
 from voirdire.kinds.over_time import score_series
@@ -189,6 +189,9 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             notes.append(contexts_note(request.over))
         elif model.context is not None:
             notes.append(f"Model {model.name} is fitted without contexts: {why_no_contexts(table)}.")
+        if model.families is not None and not problem.density.families:
+            why = why_no_families(table, request)
+            notes.append(f"Model {model.name} is fitted without what families share: {why}.")
         if about is not None:
             notes.append(systems_note(table, request.over))
         return problem, notes

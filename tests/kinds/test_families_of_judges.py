@@ -222,3 +222,17 @@ def test_a_new_context_is_integrated_over() -> None:
     weight = np.exp(eta)
     by_hand = (weight / weight.sum(axis=1, keepdims=True)).mean(axis=0)
     np.testing.assert_allclose(fit.predict(asked)["p_first"], by_hand, atol=0.02)
+
+
+def test_copies_within_a_family_count_as_one() -> None:
+    """Of five judges of a family two repeat a third; what the family shares in items is no copying."""
+    table, _ = panel("votes", 6, 4)
+    first = table[table["judge"] == "j0"]
+    copies = pd.concat([table, *(first.assign(judge=f"copy {n}") for n in (1, 2))])
+    named = FAMILIES | {"copy 1": "f", "copy 2": "f"}
+    fit = fitted("votes", copies, families=named)
+    weight = dict(zip(fit.problem.judges, fit.problem.answer_weight, strict=True))
+    assert {judge for judge, one in weight.items() if one < 1.0} == {"j0", "copy 1", "copy 2"}
+    assert max(weight[judge] for judge in ("j0", "copy 1", "copy 2")) < 0.4
+    assert any("Families: an answer counts for" in note for note in fit.notes)
+    assert fitted("votes", table, families=FAMILIES).problem.answer_weight is None

@@ -5,7 +5,6 @@ The mode is found with the answers weighed.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,12 @@ from voirdire.kinds.registry import kind_of
 from voirdire.model.problem import Problem, list_names
 from voirdire.tables.families import read_families
 from voirdire.trust.families import has_several_judges, posterior_with_equal_items, shared_error_families
-from voirdire.trust.shared_errors import SharedErrors, equal_family_weights, family_answer_weight
+from voirdire.trust.shared_errors import (
+    SharedErrors,
+    copy_answer_weight,
+    equal_family_weights,
+    family_answer_weight,
+)
 from voirdire.typing import Floats
 
 COUNTS = 0.9  # of an independent answer: from there judges who answer alike are no family
@@ -150,17 +154,13 @@ def _weighed_at(
 def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
     """Answer weight of each judge, shape (judges,), by the residuals at a point of the posterior.
 
-    Where the model has what families share, families alone count for less that repeat each other's answers.
+    Where the model has what families share, those alone count for less who repeat answers of others of their family.
     """
     kind = kind_of(problem)
-    found = family_answer_weight(
-        problem, families, kind.residuals(problem, Posterior(problem.density, x, None))
-    )
-    if not kind.uses_families(problem):
-        return found
-    size = Counter(families.values())
-    others = np.array([max(size[families[judge]] - 1, 1) for judge in problem.judges])
-    return np.where((1.0 / found - 1.0) / others > COPIES, found, 1.0)
+    left = kind.residuals(problem, Posterior(problem.density, x, None))
+    if kind.uses_families(problem):
+        return copy_answer_weight(problem, families, left, COPIES)
+    return family_answer_weight(problem, families, left)
 
 
 def detect_families(problem: Problem, x: Floats) -> dict[str, str]:

@@ -21,6 +21,8 @@ from voirdire.tables.families import family_codes
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
 
+CLEAR = 3.0  # standard errors of a correlation of residuals that is no chance
+
 
 @dataclass(frozen=True, eq=False)
 class SharedErrors:
@@ -115,4 +117,45 @@ def family_answer_weight(
         total = float(scale[np.ix_(rows, rows)][between].sum())
         rho = float(t[np.ix_(rows, rows)][between].sum()) / total if total > 0 else 0.0
         out[members] = 1.0 / (1.0 + (len(members) - 1) * min(max(rho, 0.0), 1.0))
+    return out
+
+
+def copy_answer_weight(
+    problem: Problem, families: dict[str, str], found: Residuals | SharedErrors, copied: float
+) -> Floats:
+    """Answer weight of each judge beside those of its family that repeat its answers, shape (judges,); 1 without such.
+
+    Parameters
+    ----------
+    families : dict
+        Family of every judge.
+    found : Residuals or SharedErrors
+        At a mode that knows what families share.
+    copied : float
+        Correlation of residuals from which a judge repeats another, where it is clear of chance.
+
+    Examples
+    --------
+    A judge and its copy in a family of three:
+
+    >>> from voirdire.infer.mode import find_mode
+    >>> from voirdire.infer.posterior import Posterior
+    >>> from voirdire.kinds.votes.problem import encode_votes
+    >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.kinds.votes.trust import vote_residuals
+    >>> from voirdire.tables.votes import read_votes
+    >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": OneCoin(0.8), "d": OneCoin(0.9), "e": OneCoin(0.9)}
+    >>> problem = encode_votes(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
+    >>> families = {"a": "A", "b": "A", "c": "A", "d": "d", "e": "e"}
+    >>> mode = Posterior(problem.density, find_mode(problem).x, None)
+    >>> copy_answer_weight(problem, families, vote_residuals(problem, mode), 0.7).round(1).tolist()
+    [0.5, 0.5, 1.0, 1.0, 1.0]
+    """
+    codes, (t, variance, scale) = family_codes(families, problem.judges)[found.judges], found.sums()
+    rho = np.divide(t, scale, out=np.zeros(t.shape), where=scale > 0)
+    alike = (codes[:, None] == codes) & ~np.eye(len(codes), dtype=bool)
+    alike &= (rho > copied) & (t > CLEAR * np.sqrt(variance))
+    out = np.ones(len(problem.judges))
+    out[found.judges] = 1.0 / (1.0 + np.where(alike, np.minimum(rho, 1.0), 0.0).sum(axis=1))
     return out

@@ -210,18 +210,31 @@ def test_rankings_are_predicted_where_there_are_no_contexts(families: dict[str, 
 
 
 def test_a_new_context_is_integrated_over() -> None:
+    """Against many more draws by hand, where contexts differ much; without what they add it is another probability."""
     table, _ = panel("rankings", 5, 6, shared=0.0)
-    fit = voirdire.fit(table, method="laplace")
-    asked = table[(table["judge"] == "j7") & (table["context"] == "c0")].drop(columns="context")
+    shift = np.random.default_rng(2).normal(0, 6, (6, 15))
+    where = table["context"].str[1].astype(int), table["item"].map(ITEMS.index)
+    moved = table.assign(
+        rank=(table["rank"] + shift[where]).groupby([table["judge"], table["context"]]).rank().astype(int)
+    )
+    fit = voirdire.fit(moved, method="laplace")
+    asked = moved[(moved["judge"] == "j7") & (moved["context"] == "c0")].drop(columns="context")
     values, rng = fit.posterior.values, np.random.default_rng(1)
     judge, item = fit.problem.judges.index("j7"), [fit.problem.items.index(one) for one in asked["item"]]
     eta = values["strength"][:, 0, item] + values["taste"][:, judge][:, item]
-    eta = np.repeat(eta, 5, axis=0) + np.repeat(np.exp(values["log_context_spread"]), 5)[
-        :, None
-    ] * rng.standard_normal((5 * len(eta), 15))
-    weight = np.exp(eta)
-    by_hand = (weight / weight.sum(axis=1, keepdims=True)).mean(axis=0)
-    np.testing.assert_allclose(fit.predict(asked)["p_first"], by_hand, atol=0.02)
+    spread = np.exp(values["log_context_spread"])
+
+    def first(times: float) -> Any:
+        more = np.repeat(eta, 5, axis=0) + times * np.repeat(spread, 5)[:, None] * rng.standard_normal(
+            (5 * len(eta), 15)
+        )
+        weight = np.exp(more)
+        return (weight / weight.sum(axis=1, keepdims=True)).mean(axis=0)
+
+    by_hand, without = first(1.0), first(0.0)
+    found = fit.predict(asked)["p_first"]
+    np.testing.assert_allclose(found, by_hand, atol=0.02)
+    assert np.abs(found - by_hand).sum() < 0.4 * np.abs(found - without).sum()
 
 
 def test_copies_within_a_family_count_as_one() -> None:

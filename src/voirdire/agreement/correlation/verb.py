@@ -214,8 +214,6 @@ class _Cell:
         if found.interval.low is not None:
             notes.append(small_sample_note(grid, self.grouping.how.unit))
         notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
-        about, interval = (
-            (self.name, (metric, human), grid.criterion, level),
-            cut_to_range(found.interval, self.name),
-        )
+        about = (self.name, (metric, human), grid.criterion, level)
+        interval = cut_to_range(found.interval, self.name)
         return asdict(Row(*about, found.estimate, *interval.ends, n, "; ".join(filter(None, notes))))

@@ -303,7 +303,7 @@ def test_one_imagined_failure_is_no_noise() -> None:
 def test_judges_help_where_they_predict_better_than_people_alone_by_the_noise(
     noise: float, chosen: str
 ) -> None:
-    """A gain of about .2: without noise, 1.5 times the noise (twice would be asked beside the default), and .6 times."""
+    """A gain of about .2: without noise, 1.5 times the noise (less than beside the default), and .6 times."""
     losses = {name: Losses(np.full(12, loss), 2.0) for name, loss in (("joint", 0.8), (ALONE, 0.4))}
     losses["cut"] = Losses(0.2 + noise * np.tile([-1.0, 1.0], 6), 2.0)
     assert _best_method(losses, "joint") == chosen

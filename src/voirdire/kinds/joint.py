@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
@@ -21,8 +22,11 @@ from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
 from voirdire.kinds.request import Request
+from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import results as score_results
 from voirdire.kinds.scores.draw import resample_scores as resampled_scores
+from voirdire.kinds.scores.halo import why_contexts_left_out as score_contexts_left_out
+from voirdire.kinds.scores.halo import why_no_halo
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.scores.predict import item_score_questions
 from voirdire.kinds.scores.residuals import score_residuals as score_residuals
@@ -32,12 +36,14 @@ from voirdire.kinds.scores.weights import (
     read_criterion_importance,
     unpack_criteria,
 )
-from voirdire.kinds.target_predictions import predict_about_target
+from voirdire.kinds.target_predictions import ItemQuestions
+from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes.answers import evaluate_held_out_votes
+from voirdire.kinds.votes.contexts import why_contexts_left_out as why_left_out
 from voirdire.kinds.votes.draw import resample_votes as resampled_votes
 from voirdire.kinds.votes.kind import VOTES, unpack_people
-from voirdire.kinds.votes.people import read_anchors
+from voirdire.kinds.votes.people import encode_contexts, read_anchors
 from voirdire.kinds.votes.predict import predict_comparisons
 from voirdire.kinds.votes.trust import vote_residuals as vote_residuals
 from voirdire.model.density import Data
@@ -79,7 +85,7 @@ def _rename_p_right(columns: Columns) -> Columns:
     return {name.replace("p_right", "p_right_score", 1): column for name, column in columns.items()}
 
 
-class JointKind(Kind[VotesAndScores, JointProblem]):
+class JointKind(TermsKind[VotesAndScores, JointProblem]):
     """Some judges compare items, and some score them."""
 
     name = "joint"
@@ -87,6 +93,10 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     words = "votes and scores"
     refused = ("classes", "positive", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
     compared = ("joint", "votes")
+    needs_contexts = (
+        "contexts need a model with contexts, such as joint-contexts, and tables in which items are in several; the "
+        "model here is {model}"
+    )
     results: ClassVar[Results] = {
         "items": shared_results.ranking_table,
         "judges": joint_judge_table,
@@ -129,18 +139,43 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         return [one for part in parts for one in part] if all(parts) else []
 
     def default_model(self, table: VotesAndScores, request: Request) -> tuple[str, str]:
-        """``joint-maple-position`` where criteria are weighed, else ``joint-position``."""
+        """``joint-contexts`` of items in several contexts or under several criteria; else ``joint-position``.
+
+        Where these would take many minutes ``joint-position``, or ``joint-maple-position`` where criteria are weighed.
+        """
+        why = "there are votes and scores"
+        left = [why_left_out(table.votes), score_contexts_left_out(table.scores)]
+        if None in left:
+            return "joint-contexts", f"{why}, and items are in several contexts"
+        halo = None if request.criteria is not None and len(table.criteria) < 2 else why_no_halo(table.scores)
+        if halo is None:
+            return "joint-contexts", f"{why}, and judges may have tastes under several criteria"
+        more = [f"contexts are left out: {one}" for one in left if one] + [
+            f"tastes are left out: {halo}"
+        ] * bool(halo)
+        why = "; ".join([why, *more[:1]])
         if request.criteria is not None:
-            return "joint-maple-position", "there are votes and scores, and criteria are weighed"
-        return "joint-position", "there are votes and scores"
+            return "joint-maple-position", f"{why}, and criteria are weighed"
+        return "joint-position", why
 
     def encode_table(
         self, model: Model, table: VotesAndScores, request: Request
     ) -> tuple[JointProblem, list[str]]:
         """See :func:`.joint_problem.encode_joint`; anchors are answers to comparisons."""
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
+        notes = [] if people is None else list(people.notes)
+        if people is not None and model.context is not None and len(table.votes.contexts) > 1:
+            people = encode_contexts(people, table.votes)
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
-        return encode_joint(model, table, **how), [] if people is None else list(people.notes)
+        problem = encode_joint(model, table, **how, over=request.over)
+        if problem.density.contexts:
+            notes.append(contexts_note(request.over))
+        elif request.over != "new":
+            raise InputError(
+                f"over {request.over!r} is for models with contexts, such as joint-contexts, and tables with a column "
+                "context of several contexts"
+            )
+        return problem, notes
 
     def people_preference(self, problem: JointProblem, posterior: Posterior) -> Preference:
         """As of votes, which people's answers are."""
@@ -159,6 +194,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         """As in :class:`.Kind`; the scale and anchors stay."""
         votes = problem.of_votes
         how: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
+        how["over"] = problem.density.over
         how["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
         return encode_joint(problem.model, change.table, answer_weight=change.answer_weight, **how)
 
@@ -183,16 +219,11 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         kind, part = self.parts(problem)[0 if _has_pairs(table) else 1]
         return kind.predict(part, posterior, table)
 
-    def predict_target(
-        self, problem: JointProblem, posterior: Posterior, table: object, prob: float
-    ) -> Columns:
+    def item_questions(self, problem: JointProblem, table: object) -> ItemQuestions:
         """Of comparisons, which have two items, as votes; else as scores."""
-        asked = (
-            predict_comparisons(problem.of_votes, table)
-            if _has_pairs(table)
-            else item_score_questions(problem.of_scores, table)
-        )
-        return predict_about_target(problem, posterior, asked, prob)
+        if _has_pairs(table):
+            return predict_comparisons(problem.of_votes, table)
+        return item_score_questions(problem.of_scores, table)
 
     def chances(self, problem: JointProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Of comparisons, which have two items, as votes; else as scores."""
@@ -242,6 +273,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
         how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
         how |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
+        how["over"] = packed.sections.get("over", "new")
         return encode_joint(model, both, **how)
 
     def counts(self, problem: JointProblem) -> dict[str, int]:

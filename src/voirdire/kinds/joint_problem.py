@@ -9,7 +9,7 @@ score are worth:
 (Bradley-Terry with a sharpness per judge, arXiv 2602.16610, and the graded response model, Samejima 1969, of judges in
 the place of questions.) The density is that of the votes (:class:`voirdire.kinds.votes.density.VotesDensity`) and that
 of the scores (:class:`voirdire.kinds.scores.density.ScoresDensity`) with the parameters that both have
-(:class:`.SharedDensity`).
+(:class:`.JointDensity`).
 
 What identifies it: strengths sum to zero over the items of each criterion and severities over the judges, so that the
 cutpoints have the location; log a sums to zero over the judges, so that the noise of the typical judge's score
@@ -23,20 +23,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from voirdire.kinds.checks import CheckBasis, linked_items_check
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved
+from voirdire.kinds.joint_density import JointDensity
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
+from voirdire.kinds.unused_columns import has_recurring_items
 from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.people import Anchors
 from voirdire.kinds.votes.position import position_check
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Check, Problem, list_names
-from voirdire.model.shared_density import SharedDensity
 from voirdire.model.specs import Model, Section
 from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.trust.checks import check_dependent_judges, check_influence
@@ -56,8 +58,11 @@ class JointProblem(Problem):
         The scores, likewise.
     """
 
+    density: JointDensity
     of_votes: VotesProblem
     of_scores: ScoresProblem
+
+    added: ClassVar[Resolved] = NOTHING_ADDED
 
     def part(self, data: str) -> Any:
         """The votes, the scores, or both."""
@@ -67,7 +72,7 @@ class JointProblem(Problem):
     @property
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""
-        return self.of_scores.coords
+        return self.of_scores.coords | {"context": list(self.tables.contexts)}
 
     @property
     def tables(self) -> VotesAndScores:
@@ -86,6 +91,7 @@ def encode_joint(
     ties: bool | None = None,
     repeats: bool | None = None,
     keep_empty: bool = False,
+    over: str = "new",
 ) -> JointProblem:
     """Bring votes and scores into the form of a model.
 
@@ -99,7 +105,7 @@ def encode_joint(
         Human answers to comparisons.
     answer_weight : array, shape (judges,), optional
         What one answer of each judge counts for; judges sorted by name.
-    ties, repeats, keep_empty
+    ties, repeats, keep_empty, over
         As of :func:`voirdire.kinds.votes.problem.encode_votes` and :func:`voirdire.kinds.scores.problem.encode_scores`.
 
     Raises
@@ -125,15 +131,21 @@ def encode_joint(
         of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
     else:
         tables = with_common_names(tables.votes, tables.scores, on_criteria.judges)
-    how: dict[str, Any] = {"levels": levels, "repeats": repeats, "answer_weight": answer_weight}
+    contexts = model.context is not None and any(has_recurring_items(table) for table in tables.parts)
+    of_votes = of_votes if contexts else replace(of_votes, context=None)
+    both: dict[str, Any] = {"answer_weight": answer_weight, "over": over}
+    both["tastes"] = len(tables.judges) > 1 and (contexts or len(tables.criteria) > 1)
+    how: dict[str, Any] = {"levels": levels, "repeats": repeats, "contexts": contexts}
     how["criteria"] = OnCriteria(weights=weights)
-    scores = encode_scores(of_scores, tables.scores, complete=False, **how)
-    how = {"anchors": anchors, "answer_weight": answer_weight, "keep_empty": keep_empty}
-    votes = encode_votes(of_votes, tables.votes, on_criteria, ties=ties, **how)
+    rated = replace(tables.scores, contexts=tables.contexts) if contexts else tables.scores
+    scores = encode_scores(of_scores, rated, complete=False, **how, **both)
+    how = {"anchors": anchors, "keep_empty": keep_empty}
+    votes = encode_votes(of_votes, tables.votes, on_criteria, ties=ties, **how, **both)
     sizes = len(tables.judges), len(tables.criteria), len(tables.items)
     compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
+    compared = 0.0 if scores.density.uses_marginal_likelihood else compared
     votes = replace(votes, density=replace(votes.density, compared=compared), beside_scores=True)
-    density = SharedDensity(model, *sizes, (votes.density, scores.density))
+    density = JointDensity(model, *sizes, votes.density, scores.density)
     names = (tables.judges, tables.criteria, tables.items)
     answers = votes.judge_votes + scores.judge_votes
     return JointProblem(density, votes.data | scores.data, *names, answers, votes, scores)

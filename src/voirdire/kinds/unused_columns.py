@@ -40,7 +40,7 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
     """
     used = {dim for parameter in problem.density.parameters for dim in parameter.dims}
     values = {
-        "context": len(table.contexts) if _has_recurring_items(table) else 0,
+        "context": len(table.contexts) if has_recurring_items(table) else 0,
         "run": len(getattr(table, "runs", ())),
         "group": len(getattr(table, "groups", ())),
     }
@@ -58,7 +58,7 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
     ]
 
 
-def _has_recurring_items(table: Any) -> bool:
+def has_recurring_items(table: Any) -> bool:
     """True if some item is in two contexts."""
     if not table.contexts:
         return False

@@ -133,7 +133,7 @@ class Design:
 
 
 class Places:
-    """Places of latent values: the values of parameters in order, each flattened.
+    """Places of latent values, or of what is ``learned`` of them: the values of parameters in order, each flattened.
 
     Examples
     --------
@@ -144,9 +144,11 @@ class Places:
     (5, [3, 4], [-1, -1, -1, 0, 1])
     """
 
-    def __init__(self, density: LogDensity) -> None:
+    def __init__(self, density: LogDensity, *, learned: bool = False) -> None:
         self.shapes = {
-            p.name: p.shape(density.sizes) for p in density.parameters if not isinstance(p.prior, LEARNED)
+            p.name: p.shape(density.sizes)
+            for p in density.parameters
+            if isinstance(p.prior, LEARNED) is learned
         }
         self.dims = {p.name: p.dims for p in density.parameters}
         self.start, at = {}, 0
@@ -154,6 +156,7 @@ class Places:
             self.start[name] = at
             at += int(np.prod(shape))
         self.size = at
+        self.of_learned = self if learned else Places(density, learned=True)
 
     def of(self, name: str, *codes: Ints) -> Ints:
         """Places of values by the codes of their dimensions."""

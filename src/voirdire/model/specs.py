@@ -34,7 +34,7 @@ from voirdire.model.terms import (
 )
 from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.severity import Severity
-from voirdire.model.terms.strength import LearnedScale, LearnedStrength
+from voirdire.model.terms.strength import LearnedScale, LearnedStrength, SharedStrength
 from voirdire.model.terms.structure import JudgeTaste
 from voirdire.settings import (
     ANY,
@@ -77,11 +77,13 @@ class Grammar:
     terms: bool = False
 
 
+#: Kinds of strengths that models of votes alone do not have.
+_BESIDE_SCORES = (LearnedStrength.kind, SharedStrength.kind)
 _GRAMMARS = (
     Grammar(
         "votes",
         {
-            "strength": {name: term for name, term in STRENGTH.items() if name != LearnedStrength.kind},
+            "strength": {name: term for name, term in STRENGTH.items() if name not in _BESIDE_SCORES},
             "reliability": {name: term for name, term in RELIABILITY.items() if name not in LINKED},
             "ties": TIES,
             "weights": WEIGHTS,
@@ -134,6 +136,8 @@ _GRAMMARS = (
             "repeats": REPEATS,
             "weights": WEIGHTS,
             "anchors": ANCHORS,
+            "context": CONTEXT,
+            "taste": {JudgeTaste.kind: TASTE[JudgeTaste.kind]},
         },
         ("strength", "severity", "cutpoints", "reliability", "weights"),
         collapses=False,

@@ -61,6 +61,11 @@ class VotesAndScores:
         return self.votes.items
 
     @property
+    def contexts(self) -> tuple[str, ...]:
+        """All contexts."""
+        return max(self.votes.contexts, self.scores.contexts, key=len)
+
+    @property
     def voted_and_scored(self) -> npt.NDArray[np.bool_]:
         """Mask of items that have votes and scores under a criterion, shape (criteria, items)."""
         voted, scored = (np.zeros((len(self.criteria), len(self.items)), dtype=bool) for _ in range(2))
@@ -139,11 +144,19 @@ def with_common_names(votes: Votes, scores: Scores, more_judges: Sequence[str] =
     criteria = tuple(sorted({*votes.criteria, *scores.criteria}))
     items = tuple(sorted({*votes.items, *scores.items}))
     names: dict[str, Any] = {"judges": judges, "criteria": criteria, "items": items}
+    contexts = tuple(sorted({*votes.contexts, *scores.contexts}))
+    more: dict[str, dict[str, Any]] = {Votes.data: {}, Scores.data: {}}
+    named = {"contexts": contexts}
+    for table, of in ((votes, "row_context"), (scores, "context")):
+        code = getattr(table, of)
+        if code is not None:
+            more[table.data] = named | {of: level_positions(table.contexts, contexts)[code]}
     return VotesAndScores(
-        votes.with_codes(**names, **votes.codes_among(judges, criteria, items)),
+        votes.with_codes(**names, **more[Votes.data], **votes.codes_among(judges, criteria, items)),
         replace(
             scores,
             **names,
+            **more[Scores.data],
             judge=level_positions(scores.judges, judges)[scores.judge],
             criterion=level_positions(scores.criteria, criteria)[scores.criterion],
             item=level_positions(scores.items, items)[scores.item],

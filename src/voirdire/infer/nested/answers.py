@@ -189,15 +189,15 @@ class Answers(Compiled):
                 second = self.closed_form.curved(list(predictors), self.counts).second
             return lambda change: _apply_hessian(second, change)
         shape = predictors.shape
-
-        def log_likelihood_at(flat: Any) -> Any:
-            return self.log_likelihood(flat.reshape(shape), autodiff.TAPED)
-
-        def change_along(change: Floats) -> Floats:
-            with np.errstate(all="ignore"):
-                return Products(log_likelihood_at, predictors.ravel()).along(change.ravel()).reshape(shape)
-
-        return change_along
+        with np.errstate(all="ignore"):
+            tape = Products(
+                lambda flat: self.log_likelihood(flat.reshape(shape), autodiff.TAPED), predictors.ravel()
+            )
+            along = np.eye(len(predictors))[..., None] * np.ones(
+                shape[-1]
+            )  # cells depend on their own predictors
+            columns = np.array([tape.along(each.ravel()).reshape(shape) for each in along])
+        return lambda change: np.asarray((columns * change[:, None]).sum(axis=0))
 
     def expected_information(self, predictors: Floats) -> Floats:
         """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.answers import Answers, CellAnswers
+from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.division import build_division
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent_priors import PLAIN, Group, Hyper
 from voirdire.infer.nested.pattern import Pattern
+from voirdire.infer.nested.several import AnsweredSums
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import COMMON, LEARNED, Design, Places
 from voirdire.model.family.family import Parts, refuse_alternatives
@@ -155,10 +156,8 @@ def panel_field(density: PanelDensity, data: Data) -> Field:
     blocks = [places.block(factor) for factor in density.sizes if factor not in several]
     return field_of_sums(
         density,
-        sums,
-        panel_answers(density, data),
+        AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors)),
         [block for block in blocks if block.min(initial=0) == COMMON],
-        len(density.family.predictors),
         "name a model with fewer terms",
         near_normal=True,
     )
@@ -166,10 +165,8 @@ def panel_field(density: PanelDensity, data: Data) -> Field:
 
 def field_of_sums(
     density: LogDensity,
-    sums: Design,
-    answers: CellAnswers,
+    sums: AnsweredSums,
     blocks: Sequence[Ints],
-    least: int,
     instead: str,
     *,
     told: Set[str] = frozenset(),
@@ -182,12 +179,9 @@ def field_of_sums(
     Parameters
     ----------
     density : LogDensity
-    sums : Design
-    answers : CellAnswers
+    sums : AnsweredSums
     blocks : list of int array, shape (latent values,)
         Ways to divide the matrix of second derivatives into blocks; the one with the cheapest factor is taken.
-    least : int
-        Number of predictors of a cell.
     instead : str
         What to do where the factor is too large, in messages.
     told : set of str
@@ -204,9 +198,10 @@ def field_of_sums(
         The factor would take too much memory.
     """
     groups, hypers = latent_groups(density, told)
+    design, scales = sums.design, sums.scales(len(hypers))
     nothing = np.full(sum(group.size for group in groups), COMMON)
     patterns = [
-        Pattern(block, sums.index, sums.coefficients, sums.predictor, least)
+        Pattern(block, design.index, design.coefficients, design.predictor, sums.predictors)
         for block in [block for block in blocks if block.max(initial=COMMON) > COMMON] or [nothing]
     ]
     pattern = min(patterns, key=lambda pattern: pattern.work)
@@ -219,11 +214,12 @@ def field_of_sums(
         groups,
         hypers,
         pattern,
-        answers,
+        sums.answers,
         lambda x: latent_from_values(density, apart(density.values(x, np))),
         lambda x, hyper: flat_vectors(
             density, x, hyper, centred or (lambda values: centre_zero_sum(density, values))
         ),
+        scales=how.pop("scales", None) if scales is None else scales,
         division=build_division(density, [hyper.name for hyper in hypers]),
         **how,
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.answers import CellAnswers
+from voirdire.model.design import Design
 from voirdire.typing import Floats
 
 
@@ -21,12 +22,81 @@ class Kind(NamedTuple):
     predictors : tuple of int
         Which of the predictors its answers are given, in their order.
     cells : int
-    answers : Answers
+    answers : CellAnswers
     """
 
     predictors: tuple[int, ...]
     cells: int
-    answers: Answers
+    answers: CellAnswers
+
+
+class AnsweredSums(NamedTuple):
+    """Sums of latent values, and the answers that depend on them.
+
+    Attributes
+    ----------
+    design : Design
+    answers : CellAnswers
+    predictors : int
+        Number of predictors of a cell.
+    learned : Design or None
+        Sums of what is learned as spreads are, of the same predictors.
+    """
+
+    design: Design
+    answers: CellAnswers
+    predictors: int
+    learned: Design | None = None
+
+    def scales(self, hypers: int) -> Any:
+        """The :attr:`.Field.scales` of so many hyperparameters; None where no cell depends on one."""
+        from scipy.sparse import csr_array
+
+        if self.learned is None or not self.learned.coefficients.any():
+            return None
+        cell, column = np.nonzero(self.learned.coefficients)
+        rows = len(self.learned.index)
+        at = self.learned.predictor[column] * rows + cell, self.learned.index[cell, column]
+        return csr_array((self.learned.coefficients[cell, column], at), (self.predictors * rows, hypers))
+
+
+def join_answered_sums(parts: Sequence[AnsweredSums], nothing: int) -> AnsweredSums:
+    """Cells of one part after the other, each part with predictors of its own; ``nothing`` is no latent value's."""
+    kinds: list[Kind] = []
+    for before, part in zip(_numbers_before(part.predictors for part in parts), parts, strict=True):
+        answers = part.answers
+        alone = Kind(tuple(range(part.predictors)), len(part.design.index), answers)
+        own = answers.kinds if isinstance(answers, SeveralAnswers) else (alone,)
+        kinds += [kind._replace(predictors=tuple(before + p for p in kind.predictors)) for kind in own]
+    width = [part.predictors for part in parts]
+    design = _side_by_side([part.design for part in parts], width, nothing)
+    learned = [part.learned for part in parts if part.learned is not None]
+    return AnsweredSums(
+        design,
+        SeveralAnswers(tuple(kinds)),
+        sum(width),
+        _side_by_side(learned, width, nothing) if learned else None,
+    )
+
+
+def _numbers_before(numbers: Iterable[int]) -> list[int]:
+    return [int(n) for n in np.cumsum([0, *numbers])[:-1]]
+
+
+def _side_by_side(designs: Sequence[Design], predictors: Sequence[int], nothing: int) -> Design:
+    """Cells of one design after the other, each with columns of its own, and so many predictors."""
+    rows = [len(design.index) for design in designs]
+    around = [
+        ((before, sum(rows) - before - own), (0, 0))
+        for before, own in zip(_numbers_before(rows), rows, strict=True)
+    ]
+    index = [np.pad(d.index, at, constant_values=nothing) for d, at in zip(designs, around, strict=True)]
+    coefficients = [np.pad(d.coefficients, at) for d, at in zip(designs, around, strict=True)]
+    predictor = [
+        before + design.predictor for design, before in zip(designs, _numbers_before(predictors), strict=True)
+    ]
+    columns = np.concatenate(index, axis=1), np.concatenate(coefficients, axis=1)
+    return Design(*columns, np.concatenate(predictor))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +127,7 @@ class SeveralAnswers:
         return sum(kind.answers.size for kind in self.kinds)
 
     @cached_property
-    def _kind_places(self) -> list[tuple[slice, list[int], Answers]]:
+    def _kind_places(self) -> list[tuple[slice, list[int], CellAnswers]]:
         """Cells and predictors of each kind."""
         ends = np.cumsum([kind.cells for kind in self.kinds]).tolist()
         return [
@@ -86,7 +156,7 @@ class SeveralAnswers:
         return jnp.concatenate(values, axis=1), slope
 
     def _sum_kinds(
-        self, predictors: Floats, of: Callable[[Answers, Floats], tuple[Any, Floats]]
+        self, predictors: Floats, of: Callable[[CellAnswers, Floats], tuple[Any, Floats]]
     ) -> tuple[Any, Floats]:
         total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
         for cells, its, answers in self._kind_places:

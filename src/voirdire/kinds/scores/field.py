@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import field_of_sums
+from voirdire.infer.nested.several import AnsweredSums
 from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout
 from voirdire.model.density import Data
-from voirdire.model.design import Design, Places, Term, build_design
+from voirdire.model.design import Places, Term, build_design
 from voirdire.model.terms.reliability import Values
 
 #: Of what a judge perceives.
@@ -50,23 +50,20 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
     form = cells(density, data)
     return field_of_sums(
         density,
-        _predictor_design(density, data["panel"], form, places),
-        form.answers,
+        sums_of_scores(density, data, form, places),
         [places.block(dim) for dim in ("item", "judge", "context")],
-        form.predictors,
         "name a model without tastes, such as rating-severity, or rating-continuous of scores between levels",
         told=form.told,
-        apart=lambda values: _subtract_general(values, form.location),
-        centred=lambda values: _centre_values(values, form),
+        apart=lambda values: subtract_general(values, form.location),
+        centred=lambda values: centre_values(values, form.location, form.sign),
         near_normal=True,
         scales=form.scales,
     )
 
 
-def _predictor_design(
-    density: ScoresLayout, panel: dict[str, Any], form: ScoreCells, places: Places
-) -> Design:
-    """Design of the sums that are the predictors of each cell."""
+def sums_of_scores(density: ScoresLayout, data: Data, form: ScoreCells, places: Places) -> AnsweredSums:
+    """Sums of latent values, at ``places``, that scores depend on."""
+    panel = data["panel"]
     group = panel["group"]
     judge, families = form.about.factors["judge"], np.array(density.families or [-1] * density.judges)
     factors = {
@@ -78,10 +75,12 @@ def _predictor_design(
     if "numbers" in factors:
         about = replace(about, numbers=panel["numbers"][factors["numbers"]])
     own = Term("judge_item_effect", places.dims.get("judge_item_effect", ()), 0)
-    return build_design([*TERMS, own, *form.terms, *density.added], about, places).used
+    terms = [*TERMS, own, *form.terms, *density.added]
+    design, learned = (build_design(terms, about, at) for at in (places, places.of_learned))
+    return AnsweredSums(design.used, form.answers, form.predictors, learned)
 
 
-def _subtract_general(values: Values, location: str) -> Values:
+def subtract_general(values: Values, location: str) -> Values:
     """With the differences of strengths from what their items are worth under all criteria alike, and the level."""
     strength = values["strength"]
     if "general" in values:
@@ -91,24 +90,24 @@ def _subtract_general(values: Values, location: str) -> Values:
     return {**values, "strength": strength}
 
 
-def _centre_values(values: Values, form: ScoreCells) -> Values:
+def centre_values(values: Values, location: str, sign: float) -> Values:
     """Strengths and severities with sum zero; the location takes what they are on average."""
     found = dict(values)
     strength = values["strength"]
     if "general" in values:
         found["general"] = values["general"] - values["general"].mean(axis=-1, keepdims=True)
         strength = strength + values["general"][..., None, :]
-    location = values[form.location] + form.sign * strength.mean(axis=-1)
+    level = values[location] + sign * strength.mean(axis=-1)
     for name in ("severity", "severity_group", "severity_criterion"):
         if name in values:
             mean = values[name].mean(axis=-1, keepdims=True)
             by_criterion = mean[..., 0] if name == "severity_criterion" else mean
-            location = location - form.sign * by_criterion
+            level = level - sign * by_criterion
             found[name] = values[name] - mean
             if "severity_people" in found:
                 found["severity_people"] = found["severity_people"] - by_criterion
-    found[form.location] = location
+    found[location] = level
     strength = strength - strength.mean(axis=-1, keepdims=True)
     # where the strengths themselves are about the location
-    found["strength"] = strength + location[..., :, None] if form.location == "level" else strength
+    found["strength"] = strength + level[..., :, None] if location == "level" else strength
     return found

@@ -18,6 +18,7 @@ from voirdire.model.design import Cells, Term
 from voirdire.model.panel_density import STEP, sum_of_terms
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.discrimination import LearnedLinkedPosition
 from voirdire.model.terms.raters import JudgeItem
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import total_severity
@@ -231,10 +232,16 @@ def perceived_strengths(
         family = xp.take(np.array(density.families), judge)
         shared = values["family_item"][..., xp.maximum(family, 0), item]
         strength = strength + (family >= 0) * shared
-    seen = RATERS[density.model.reliability.kind].perceived_strength(values, strength, judge, xp)
+    rater = RATERS[density.model.reliability.kind]
+    whole = rater.kind == LearnedLinkedPosition.kind  # a_k also of severities and of where the cutpoints are
+    seen = strength if whole else rater.perceived_strength(values, strength, judge, xp)
     if "severity" in values:
         seen = seen - total_severity(values, panel["group"])[..., judge]
     if "severity_criterion" in values:
         seen = seen - values["severity_criterion"][..., criterion, judge]
     numbers = panel["numbers"][about["numbers"]] if "numbers" in about else None
-    return seen + sum_of_terms(density.added, values, about, numbers)
+    seen = seen + sum_of_terms(density.added, values, about, numbers)
+    if not whole:
+        return seen
+    location = values["cut_location"][..., criterion]
+    return rater.perceived_strength(values, seen - location, judge, xp) + location

@@ -265,7 +265,10 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         Term("log_gap", ("criterion", "gap"), 1 + gap, at=(("gap", gap),))
         for gap in range(density.levels - 2)
     ]
-    family = ordinal_family(density.levels)
+    sloped = "log_discrimination" in {parameter.name for parameter in density.parameters}
+    if sloped:
+        terms.append(Term("log_discrimination", ("judge",), density.levels - 1))
+    family = ordinal_family(density.levels, sloped=sloped)
     answers = Answers(family.log_chances, [counts.T], family.closed_form, family.name)
     factors = {
         "judge": judge,

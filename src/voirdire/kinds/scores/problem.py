@@ -158,6 +158,7 @@ def encode_scores(
     over: str = "new",
     families: Mapping[str, str] | None = None,
     contexts: bool | None = None,
+    tastes: bool | None = None,
 ) -> ScoresProblem:
     """Bring a table of scores into the form of a model.
 
@@ -183,6 +184,8 @@ def encode_scores(
         Family of each judge, for models with errors that families share; by default every judge is alone.
     contexts : bool, optional
         Whether a model with contexts tells them apart; by default, whether some item is scored in two.
+    tastes : bool, optional
+        Whether a model with tastes of judges has them; by default, whether the scores can tell them.
 
     Raises
     ------
@@ -250,7 +253,7 @@ def encode_scores(
         runs=runs,
         families=of_families,
         contexts=len(table.contexts) if contexts else 0,
-        tastes=model.taste is not None and can_learn_tastes(table, contexts),
+        tastes=model.taste is not None and (can_learn_tastes(table, contexts) if tastes is None else tastes),
         added=added.terms,
         added_levels=tuple((name, len(names)) for name, names in added.levels.items() if name not in known),
         over=over,

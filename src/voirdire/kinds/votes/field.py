@@ -23,7 +23,7 @@ from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import centre_zero_sum, field_of_sums
 from voirdire.infer.nested.pattern import distinct_codes
-from voirdire.infer.nested.several import Kind, SeveralAnswers
+from voirdire.infer.nested.several import AnsweredSums, Kind, SeveralAnswers
 from voirdire.kinds.votes.layout import VotesLayout, criteria_terms, pair_codes, people_terms, vote_terms
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Design, Places, Term, build_design, stack_designs
@@ -132,15 +132,8 @@ def _log_probabilities(criteria: int, ties: bool) -> Chances:
 TOLD = {"judge"}  # of what many votes tell
 
 
-def build_latent_field(density: VotesLayout, data: Data) -> Field:
-    """The field of a density and its tables.
-
-    Raises
-    ------
-    InputError
-        Its factor would take too much memory.
-    """
-    places = Places(density)
+def sums_of_votes(density: VotesLayout, data: Data, places: Places) -> AnsweredSums:
+    """Sums of latent values, at ``places``, that votes depend on."""
     tables = [
         (terms(density), *_vote_cells(density, data[table]))
         for table, terms in (("votes", vote_terms), ("criteria", criteria_terms))
@@ -150,7 +143,10 @@ def build_latent_field(density: VotesLayout, data: Data) -> Field:
     apart = people is not None and has_people_formula(density, people)
     if people is not None:
         tables.append((people_terms(density, one_coin=apart), *cells_of_people(density, people)))
-    found = stack_designs([build_design(terms, cells, places) for terms, cells, _ in tables])
+    found, learned = (
+        stack_designs([build_design(terms, cells, at) for terms, cells, _ in tables])
+        for at in (places, places.of_learned)
+    )
     counts = np.concatenate([counts for _, _, counts in tables])
     family = two_coin_family(density.ties) if density.coin_names else sharpness_family(density.ties)
     outcomes = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
@@ -158,12 +154,24 @@ def build_latent_field(density: VotesLayout, data: Data) -> Field:
     answers: CellAnswers = alike
     if people is not None and apart:
         found, answers = separate_people_cells(density, people, places, found, alike)
+    found = found.used
+    predictors = max(len(family.predictors), 1 + int(found.predictor.max()))
+    return AnsweredSums(found, answers, predictors, learned)
+
+
+def build_latent_field(density: VotesLayout, data: Data) -> Field:
+    """The field of a density and its tables.
+
+    Raises
+    ------
+    InputError
+        Its factor would take too much memory.
+    """
+    places = Places(density)
     field = field_of_sums(
         density,
-        found.used,
-        answers,
+        sums_of_votes(density, data, places),
         [places.block("judge"), places.block("context")],
-        len(family.predictors),
         "name a model without contexts, such as crowd-bt-position",
         told=TOLD,
         apart=_subtract_general_strength,

@@ -89,7 +89,7 @@ def vote_terms(density: VotesLayout) -> list[Term]:
     >>> from voirdire.kinds.votes.density import VotesDensity
     >>> from voirdire.model.specs import load_model
     >>> density = VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False)
-    >>> [term.name for term in vote_terms(density)][-7:-4]
+    >>> [term.name for term in vote_terms(density)][-8:-5]
     ['reliability', 'reliability', 'tie']
     """
     first, second = density.coin_names or SHARPNESS
@@ -105,6 +105,7 @@ def vote_terms(density: VotesLayout) -> list[Term]:
         Term("tie_context", ("context",), TIE),
         Term("tie_judge_context", ("judge", "context"), TIE),
         Term("tie_item", ("item",), TIE, contrast=False),
+        Term("log_vote_scale", (), FIRST),
         *density.added,
     ]
 

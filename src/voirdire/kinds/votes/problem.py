@@ -96,6 +96,7 @@ def encode_votes(
     ties: bool | None = None,
     keep_empty: bool = False,
     over: str = "new",
+    tastes: bool | None = None,
 ) -> VotesProblem:
     """Bring a table of votes, and votes on its criteria, into the form of a model.
 
@@ -112,6 +113,8 @@ def encode_votes(
         cross-validation) have arrays of one shape and share one compilation.
     over : "new" or "these"
         What scores are over, where there are contexts.
+    tastes : bool, optional
+        Whether a model with tastes of judges has them; by default, whether the votes can tell them.
 
     Raises
     ------
@@ -130,7 +133,7 @@ def encode_votes(
         votes = split_by_terms(votes, structured, added)
     contexts = len(votes.contexts) if structured else 0
     told = len(votes.criteria) > 1 if separate else len(judges) > 1
-    tastes = model.taste is not None and told
+    tastes = model.taste is not None and (told if tastes is None else tastes)
     criteria = votes.criteria if separate else (COLLAPSED,)
     tables = {"votes": _weigh_cells(vote_cells(votes, judges, separate), answer_weight)}
     if model.pool == "majority":
@@ -255,7 +258,7 @@ def encode_cells(
         "pair_second": pairs % items,
     }
     if structured:
-        more = {"context": np.zeros_like(pair_key), **table.more, "judge": table.judge}
+        more = {"context": np.full_like(pair_key, -1), **table.more, "judge": table.judge}
         for name, of in more.items():
             out[f"pair_{name}"] = of[:, one_of] if name == "numbers" else of[one_of]
     size = max(len(pairs), 1)

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
+from voirdire.model.family.sloped import with_slope
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.cutpoints import spread_cutpoints
@@ -250,8 +251,8 @@ CLOSED_FORM = ClosedForm(
 )
 
 
-def ordinal_family(levels: int) -> Family:
-    """The family of a scale of so many levels, two or more.
+def ordinal_family(levels: int, *, sloped: bool = False) -> Family:
+    """The family of a scale of so many levels, two or more; ``sloped``, with a predictor log a more, a eta for eta.
 
     Examples
     --------
@@ -264,10 +265,13 @@ def ordinal_family(levels: int) -> Family:
     """
 
     def log_chances(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
-        seen = eta[..., 0, :]
+        seen = eta[..., 0, :] * xp.exp(eta[..., levels - 1, :]) if sloped else eta[..., 0, :]
         gaps = [eta[..., 1 + gap, :] for gap in range(levels - 2)]
         cuts = spread_cutpoints(0.0 * seen, xp.stack(gaps, axis=-1) if gaps else None, levels, xp)
         return [tuple(level_log_probabilities(seen, cuts, levels, xp))]
 
     predictors = ("perceived", *(f"log gap {gap}" for gap in range(1, levels - 1)))
+    if sloped:
+        form = with_slope(CLOSED_FORM, levels - 1)
+        return Family("sloped ordinal", (*predictors, "log slope"), log_chances, form)
     return Family("ordinal", predictors, log_chances, CLOSED_FORM)

@@ -23,6 +23,7 @@ from voirdire.model.terms.cutpoints import JudgeCutpoints, SharedCutpoints
 from voirdire.model.terms.discrimination import (
     Discrimination,
     DiscriminationPosition,
+    LearnedLinkedPosition,
     Linked,
     LinkedDiscrimination,
     LinkedPosition,
@@ -69,17 +70,18 @@ from voirdire.model.terms.ties import (
     LearnedDavidsonByJudge,
 )
 
-JOINT_STRENGTH = by_kind(NormalStrength(), LearnedStrength())  # of items with votes and scores
+JOINT_STRENGTH = by_kind(
+    NormalStrength(), LearnedStrength(), SharedStrength()
+)  # of items with votes and scores
 STRENGTH = JOINT_STRENGTH | by_kind(LearnedScale(), DividedStrength())
 SCORE_STRENGTH = JOINT_STRENGTH | by_kind(
     LearnedScale(),
-    SharedStrength(),
     LearnedScaleLevel(),
     SharedStrengthLevel(),
     LevelStrength(),
 )
 LINKED: dict[str, Discrimination] = by_kind(  # of judges who vote and score
-    Linked(), LinkedDiscrimination(), LinkedPosition()
+    Linked(), LinkedDiscrimination(), LinkedPosition(), LearnedLinkedPosition()
 )
 RELIABILITY: dict[str, Reliability] = by_kind(
     Fixed(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
+from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, spread_parameters
 from voirdire.model.terms.reliability import Observations, Reliability, Values
 
 
@@ -180,3 +180,30 @@ class LinkedPosition(LinkedDiscrimination):
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_discrimination``, ``log_vote_scale`` and ``shift``."""
         return (*super().parameters(prior), Parameter("shift", ("judge",), Normal(0.0, prior["shift_sd"])))
+
+
+class LearnedLinkedPosition(LinkedPosition):
+    """As :class:`LinkedPosition`, of models whose spreads are learned: log a_k ~ Normal(0, sd), log m, and shifts.
+
+    log a_k and log m are found by their marginal likelihood, as spreads are: at a mode of these and of all strengths
+    together a few scales grow and many strengths shrink, whose prior that pays for. b_k ~ Normal(0, q), q ~
+    Exponential(shift_rate). In scores eta - kappa_c,l = a_k (theta - severity_k - cut_location_c) - (kappa_c,l -
+    cut_location_c), so that strengths have no location: what all items of a criterion are worth alike is that of its
+    cutpoints, whatever a_k.
+
+    Examples
+    --------
+    >>> LearnedLinkedPosition().parameters({"sd": 0.5, "shift_rate": 1.0, "scale_sd": 0.5})[0].prior
+    LogNormal(mean=0.0, sd=0.5)
+    """
+
+    kind: ClassVar[str] = "learned-linked-position"
+    keys: ClassVar[dict[str, str]] = {"sd": "positive", "shift_rate": "positive", "scale_sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``log_discrimination``, ``log_vote_scale``, ``shift``, one per judge, and ``log_shift_spread``."""
+        return (
+            Parameter("log_discrimination", ("judge",), LogNormal(0.0, prior["sd"])),
+            Parameter("log_vote_scale", (), LogNormal(0.0, prior["scale_sd"])),
+            *spread_parameters("shift", ("judge",), "log_shift_spread", prior["shift_rate"]),
+        )

@@ -1,7 +1,8 @@
-"""The density of several tables of answers whose models have parameters in common.
+"""The density of votes and scores, whose models have parameters in common.
 
 Given the parameters all answers are independent, so the log likelihood is the sum of those of the tables, and what
-answers say of a strength (:class:`.Spread`) is, too. A parameter that several models have is one, with one prior.
+answers say of a strength (:class:`.Spread`) is, too. A parameter that both models have is one, with one prior. Where
+spreads are learned the two are one field, of two families of answers over one set of terms.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.panel import centre_zero_sum, field_of_sums
+from voirdire.infer.nested.several import join_answered_sums
+from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.density import ScoresDensity
+from voirdire.kinds.scores.field import centre_values, subtract_general, sums_of_scores
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.field import TOLD, sums_of_votes
 from voirdire.model.density import Data, LogDensity
+from voirdire.model.design import Places
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
@@ -20,17 +30,17 @@ from voirdire.typing import Floats
 
 
 @dataclass(frozen=True)
-class SharedDensity(LogDensity):
-    """The density of models that share the parameters of one name.
+class JointDensity(LogDensity):
+    """The density of a model of votes and one of scores that share the parameters of one name.
 
     Parameters
     ----------
     model : Model
     judges, criteria, items : int
         The same in all parts.
-    parts : tuple of LogDensity
-        Of each kind of answers; each reads its own tables of the data. None of them has a mirror, or spreads that are
-        found by their marginal likelihood.
+    of_votes : VotesDensity
+    of_scores : ScoresDensity
+        Each reads its own tables of the data, and has no mirror.
 
     Examples
     --------
@@ -40,11 +50,60 @@ class SharedDensity(LogDensity):
     >>> model, sizes = load_model("joint-severity"), (3, 1, 4)
     >>> votes = VotesDensity(model.part("votes"), *sizes, ties=False)
     >>> scores = ScoresDensity(model.part("scores"), *sizes, levels=3)
-    >>> sorted(SharedDensity(model, *sizes, parts=(votes, scores)).parameter_slices)
+    >>> sorted(JointDensity(model, *sizes, of_votes=votes, of_scores=scores).parameter_slices)
     ['cut_location', 'log_gap', 'log_spread', 'log_vote_scale', 'severity', 'strength']
     """
 
-    parts: tuple[LogDensity, ...]
+    of_votes: VotesDensity
+    of_scores: ScoresDensity
+
+    @property
+    def parts(self) -> tuple[LogDensity, ...]:
+        """Of votes and of scores."""
+        return self.of_votes, self.of_scores
+
+    @property
+    def over(self) -> str:
+        """Contexts that scores are over: those like the table's ("new"), or "these" alone."""
+        return self.of_scores.over
+
+    @property
+    def contexts(self) -> int:
+        """Contexts that are told apart."""
+        return self.of_scores.contexts
+
+    @property
+    def uses_marginal_likelihood(self) -> bool:
+        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
+        return self.of_scores.uses_marginal_likelihood
+
+    def item_strengths(self, values: Values) -> Array:
+        """Strengths over contexts like those of the tables, or over these alone, shape (..., criteria, items)."""
+        return self.of_scores.item_strengths(values)
+
+    def latent_model(self, data: Data) -> Field:
+        """The field of both tables.
+
+        Raises
+        ------
+        InputError
+            Its factor would take too much memory.
+        """
+        places = Places(self)
+        form = ordinal.cells(self.of_scores, data)
+        parts = (
+            sums_of_votes(self.of_votes, data, places),
+            sums_of_scores(self.of_scores, data, form, places),
+        )
+        return field_of_sums(
+            self,
+            join_answered_sums(parts, places.size),
+            [places.block("judge"), places.block("context")],
+            "name a model without contexts, such as joint-position",
+            told=TOLD | form.told,
+            apart=lambda values: subtract_general(values, form.location),
+            centred=lambda values: centre_zero_sum(self, centre_values(values, form.location, form.sign)),
+        )
 
     @cached_property
     def sizes(self) -> dict[str, int]:

@@ -1,0 +1,91 @@
+"""Families whose first predictor is a product: eta = exp(s) w, with w and the logarithm s of a slope sums of their own.
+
+Given the derivatives of the log likelihood by eta and the other predictors, those by w and s follow by the chain rule,
+with e = exp(s): eta has the slopes e by w and eta by s, and the second derivatives e by w and s and eta by s twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from voirdire.model.family.family import ClosedForm, Curved, Pairs
+from voirdire.typing import Floats
+
+
+def with_slope(base: ClosedForm, at: int) -> ClosedForm:
+    """The closed form with w in the place of eta, and s as predictor number ``at``.
+
+    Examples
+    --------
+    >>> from voirdire.model.family.ordinal import CLOSED_FORM
+    >>> sloped, counts = with_slope(CLOSED_FORM, 1), np.array([[[2.0], [1.0]]])
+    >>> value, slope = sloped.both(np.array([[1.0], [np.log(2.0)]]), counts, np)
+    >>> by_eta = CLOSED_FORM.both(np.array([[2.0]]), counts, np)[1][0, 0]
+    >>> (slope[:, 0] / by_eta).round(9).tolist()
+    [2.0, 2.0]
+    """
+
+    def split(sums: Sequence[Any], xp: Any = np) -> tuple[Any, list[Any]]:
+        e = xp.exp(sums[at])
+        return e, [e * sums[0], *(one for p, one in enumerate(sums) if p not in (0, at))]
+
+    def place(p: int) -> int:
+        """Where a predictor of the base stands, but the first."""
+        return p if p < at else p + 1
+
+    def merge(e: Any, eta: Any, slopes: Sequence[Any]) -> list[Any]:
+        found = [slopes[0] * e, *slopes[1:]]
+        return [*found[:at], slopes[0] * eta, *found[at:]]
+
+    def both(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
+        e, inner = split([sums[..., p, :] for p in range(sums.shape[-2])], xp)
+        value, slope = base.both(xp.stack(inner, axis=-2), counts, xp)
+        slopes = [slope[..., p, :] for p in range(len(inner))]
+        return value, xp.stack(merge(e, inner[0], slopes), axis=-2)
+
+    def log_likelihoods(sums: Sequence[Floats], counts: Any) -> Floats:
+        return base.log_likelihoods(split(sums)[1], counts)
+
+    def slopes(sums: Sequence[Floats], counts: Any) -> list[Floats]:
+        e, inner = split(sums)
+        return merge(e, inner[0], base.slopes(inner, counts))
+
+    def pairs(e: Floats, eta: Floats, by_base: Pairs) -> Pairs:
+        found: Pairs = {}
+        for (u, v), each in by_base.items():
+            for p, one in ((0, e), (at, eta)) if u == 0 else ((place(u), 1.0),):
+                for q, other in ((0, e), (at, eta)) if v == 0 else ((place(v), 1.0),):
+                    if u < v or p <= q:
+                        found[min(p, q), max(p, q)] = one * other * each
+        return found
+
+    def curved(sums: Sequence[Floats], counts: Any) -> Curved:
+        e, inner = split(sums)
+        value, slope, second = base.curved(inner, counts)
+        found, eta = pairs(e, inner[0], second), inner[0]
+        found[0, at] = found[0, at] + slope[0] * e
+        found[at, at] = found[at, at] + slope[0] * eta
+        return Curved(value, merge(e, eta, slope), found)
+
+    def information(sums: Sequence[Floats], counts: Any) -> Pairs:
+        e, inner = split(sums)
+        return pairs(e, inner[0], base.information(inner, counts))
+
+    def bend(sums: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
+        e, inner = split(sums)
+        eta, size = inner[0], len(inner)
+        rows = np.zeros((len(e), size, len(sums)))  # slopes of the predictors of the base
+        rows[:, 0, 0], rows[:, 0, at] = e, eta
+        rows[:, range(1, size), [place(p) for p in range(1, size)]] = 1.0
+        along = covariance @ rows.transpose(0, 2, 1)
+        found = merge(e, eta, list(base.bend(inner, counts, rows @ along)))
+        for (u, v), each in base.information(inner, counts).items():
+            if u == 0:  # what the slopes of eta change by
+                found[0] = found[0] + each * e * along[:, at, v]
+                found[at] = found[at] + each * (e * along[:, 0, v] + eta * along[:, at, v])
+        return np.asarray(np.broadcast_arrays(*found))
+
+    return ClosedForm(both, log_likelihoods, slopes, curved, information, bend)

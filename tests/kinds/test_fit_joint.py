@@ -216,7 +216,7 @@ def test_criteria_are_weighed_and_judges_grouped() -> None:
         {"judge": ["j0", "new"] * 6, "first": "clear", "second": "true", "winner": "first"}
     )
     found = voirdire.fit([scores, votes], on_criteria, levels=LEVELS, method="map")
-    assert found.model.name == "joint-maple-position"
+    assert found.model.name == "joint-contexts"
     weights = found.criteria().set_index("criterion")["weight"]
     assert weights["clear"] > 0.6
     undecided = on_criteria.assign(winner=["first"] * 6 + ["tie"] * 6)

@@ -175,6 +175,9 @@ class JointCase(Case):
         self.on_criteria = random_rows(CRITERIA, judges, 25, ties, seed=2).drop(columns="criterion")
         for table in (self.votes, self.new_votes):
             table["judge"] = table["judge"].replace("cem", "dot")
+        if self.model.context is not None:
+            for table, seed in ((self.votes, 7), (self.new_votes, 8), (self.scores, 11)):
+                table["context"] = np.random.default_rng(seed).choice(CONTEXTS, len(table))
         learned = self.model.weights is not None and self.model.weights.kind == "votes"
         tables = read_votes_and_scores([self.votes, self.scores])
         criteria = self.on_criteria if learned and not ties else None

@@ -336,7 +336,7 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
     if case.model.data == "joint":
         seen = JOINT_EQUATIONS[case.name][1]
     total = 0.0
-    told = ["context"] if case.model.data == "scores" and case.model.context is not None else []
+    told = ["context"] if case.model.context is not None else []
     for (judge, criterion, item, *where), rows in case.scores.groupby(["judge", "criterion", "item", *told]):
         k, c = problem.judges.index(judge), problem.criteria.index(criterion)
         i = problem.items.index(item)
@@ -347,6 +347,9 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
         eta += own[CONTEXTS.index(where[0])] if told and "judge_item_effect" in v else own
         if case.ties:
             eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
+        if case.name == "joint-contexts":
+            location = v["cut_location"][c]
+            eta = consistently(v, k, eta - location) + location
         scores = rows["score"].tolist()
         if limits is None:
             noise = v["log_noise_criterion"][k][c] if "log_noise_criterion" in v else v["log_noise"][k]
@@ -415,6 +418,7 @@ JOINT_EQUATIONS: dict[str, Any] = {
     "joint-discrimination": (consistency, consistently),
     "joint-position": (consistency_and_shift, consistently),
     "joint-maple-position": (consistency_and_shift, consistently),
+    "joint-contexts": (consistency_and_shift, as_it_is),
 }
 
 
@@ -641,7 +645,7 @@ def test_fields_of_latent_values_have_the_likelihood_of_the_density(case: Any) -
     model = case.density.latent_model(case.problem.data)
     for x in case.points:
         latent, hyper = model.latent(x)
-        found = model.answers.log_likelihood(model.predictors(latent, hyper), np)
+        found = model.answers.value_gradient(model.predictors(latent, hyper))[0]
         assert float(found) == pytest.approx(float(case.log_likelihood(case.values(x))), rel=1e-9)
         np.testing.assert_allclose(model.flat(latent, hyper), x, atol=1e-9)
 
@@ -722,6 +726,8 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         learned = ("learned-scale", "shared-scale", "shared-scale-level", "divided-scale")
         if "context" in file or "taste" in file or strength.get("kind") in learned:
             density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
+        if coin.get("kind") == "learned-linked-position":
+            density["log_discrimination"] = lambda v: normal(v, 0.0, coin["sd"])
         expected = sum(density[name](value) for name, value in values.items())
         assert case.density.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
 

@@ -20,7 +20,7 @@ from voirdire.kinds.kind import Kind, Packed, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities
-from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
+from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit, TermsFit
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import results as score_results
@@ -294,7 +294,7 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
 JOINT = JointKind()
 
 
-class JointFit(ComparedFit, ScoredFit):
+class JointFit(ComparedFit, ScoredFit, TermsFit):
     """A fit of votes and scores of the same items."""
 
     problem: JointProblem

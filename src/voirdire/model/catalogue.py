@@ -38,6 +38,7 @@ _JUDGES = {
     "linked": "severity",
     "linked-discrimination": "sharpness and severity",
     "linked-position": "sharpness, shift and severity",
+    "learned-linked-position": "sharpness, shift and severity",
 }
 _CRITERIA = {"collapse": "collapsed", "separate": "separate"}
 _WEIGHTS = {"votes": "weights from votes", "uniform": "equal weights"}

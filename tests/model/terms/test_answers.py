@@ -130,4 +130,5 @@ def test_terms_are_found_by_their_kind() -> None:
         "pooled-discrimination-position",
         "discrimination-position",
         "linked-position",
+        "learned-linked-position",
     }

@@ -18,17 +18,25 @@ class Apart(NamedTuple):
     z: pd.Series
 
 
-def apart(table: pd.DataFrame, rng: np.random.Generator, **fit: Any) -> Apart:
-    """Scores of a random half of the contexts beside those of the others."""
-    names = sorted(set(table["context"]))
-    here = table["context"].isin([names[i] for i in rng.permutation(len(names))[: len(names) // 2]])
-    a, b = (voirdire.fit(table[part], **fit).ranking().set_index("item") for part in (here, ~here))
+def apart(table: pd.DataFrame | list[pd.DataFrame], rng: np.random.Generator, **fit: Any) -> Apart:
+    """Scores of a random half of the contexts of a table, or of several, beside those of the others."""
+    every = table if isinstance(table, list) else [table]
+    names = sorted(set(every[0]["context"]))
+    some = [names[i] for i in rng.permutation(len(names))[: len(names) // 2]]
+    found = []
+    for half in (True, False):
+        parts = [one[one["context"].isin(some) == half] for one in every]
+        fitted = voirdire.fit(parts if isinstance(table, list) else parts[0], **fit)
+        found.append(fitted.ranking().set_index("item"))
+    a, b = found
     b = b.loc[a.index]
     off = (a["score"] - a["score"].mean()) - (b["score"] - b["score"].mean())
     return Apart(a, b, off / np.hypot(a["sd"], b["sd"]))
 
 
-def halves(table: pd.DataFrame, splits: int, *, method: str = "laplace", **fit: Any) -> dict[str, object]:
+def halves(
+    table: pd.DataFrame | list[pd.DataFrame], splits: int, *, method: str = "laplace", **fit: Any
+) -> dict[str, object]:
     """Do scores of random halves of the contexts differ as much as their intervals say?"""
     rng = np.random.default_rng(1)
     z = [apart(table, rng, method=method, **fit).z for _ in range(splits)]

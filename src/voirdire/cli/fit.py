@@ -73,7 +73,7 @@ def fit(
         (rating-contexts of items in several contexts, rating-halo under several criteria, rating-continuous, -halo
         and -contexts between levels, rating-families for families of judges), plackett-luce-tastes for
         rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), joint-position for votes and
-        scores.
+        scores (joint-contexts in several contexts or under several criteria).
     method
         auto: laplace, and where that does not hold its draws moved until they are the posterior's (the result's
         method is hmc, which only auto gives), or nuts; laplace: intervals at once; nuts: sample the posterior; map: the

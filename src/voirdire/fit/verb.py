@@ -103,8 +103,9 @@ def fit(
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
         ``rating-continuous``, ``rating-continuous-halo`` and ``rating-continuous-contexts`` between levels,
         ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
-        ``joint-position`` (``joint-maple-position`` with ``criteria``); for rankings ``plackett-luce-tastes``
-        (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce`` without contexts).
+        ``joint-position`` (``joint-contexts`` in several contexts or under several criteria); for rankings
+        ``plackett-luce-tastes`` (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce``
+        without contexts).
     terms : str, optional
         Of votes, scores and rankings, in the place of a model: the sum that answers depend on, such as
         ``"item + item:context + judge:item + judge:length"``. Names are item, judge, context, criterion, run, time,

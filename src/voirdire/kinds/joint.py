@@ -15,7 +15,7 @@ from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Answers, Calibration, Seen, Shares
 from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.joint_problem import JointProblem, all_checks, encode_joint
+from voirdire.kinds.joint_problem import JointProblem, all_checks, encode_joint, why_large
 from voirdire.kinds.kind import Kind, Packed, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.people import Preference
@@ -143,17 +143,22 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
 
         Where these would take many minutes ``joint-position``, or ``joint-maple-position`` where criteria are weighed.
         """
-        why = "there are votes and scores"
-        left = [why_left_out(table.votes), score_contexts_left_out(table.scores)]
-        if None in left:
-            return "joint-contexts", f"{why}, and items are in several contexts"
-        halo = None if request.criteria is not None and len(table.criteria) < 2 else why_no_halo(table.scores)
-        if halo is None:
-            return "joint-contexts", f"{why}, and judges may have tastes under several criteria"
-        more = [f"contexts are left out: {one}" for one in left if one] + [
-            f"tastes are left out: {halo}"
-        ] * bool(halo)
-        why = "; ".join([why, *more[:1]])
+        why, left_out = "there are votes and scores", ""
+        contexts = [why_left_out(table.votes), score_contexts_left_out(table.scores)]
+        halo = why_no_halo(table.scores)
+        reasons = {"contexts are left out": contexts, "tastes are left out": [halo]}
+        if None in (*contexts, halo):
+            left_out = why_large(table, contexts=None in contexts)
+            more = (
+                "items are in several contexts"
+                if None in contexts
+                else "judges may have tastes under criteria"
+            )
+            if not left_out:
+                return "joint-contexts", f"{why}, and {more}"
+            reasons = {"contexts and tastes are left out": [left_out]}
+        said = [f"{what}: {one}" for what, ones in reasons.items() for one in ones if one]
+        why = "; ".join([why, *said[:1]])
         if request.criteria is not None:
             return "joint-maple-position", f"{why}, and criteria are weighed"
         return "joint-position", why
@@ -298,7 +303,7 @@ class JointFit(ComparedFit, ScoredFit, TermsFit):
     """A fit of votes and scores of the same items."""
 
     problem: JointProblem
-    kind: ClassVar[Kind[Any, Any]] = JOINT
+    kind: ClassVar[TermsKind[Any, Any]] = JOINT
 
 
 def _has_pairs(table: object) -> bool:

@@ -103,6 +103,7 @@ class JointDensity(LogDensity):
             told=TOLD | form.told,
             apart=lambda values: subtract_general(values, form.location),
             centred=lambda values: centre_zero_sum(self, centre_values(values, form.location, form.sign)),
+            near_normal=True,
         )
 
     @cached_property

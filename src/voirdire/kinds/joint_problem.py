@@ -151,6 +151,29 @@ def encode_joint(
     return JointProblem(density, votes.data | scores.data, *names, answers, votes, scores)
 
 
+MOST_LATENT, MOST_ROWS = 5_000, 50_000  # strengths and tastes, and answers, of a default with spreads learned
+
+
+def why_large(tables: VotesAndScores, contexts: bool) -> str:
+    """Why a model with tastes, and contexts if the tables have them, is no default; empty if it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
+    >>> why_large(read_votes_and_scores([votes, scores]), contexts=False)
+    ''
+    """
+    items, rows = len(tables.items), tables.votes.rows + tables.scores.rows
+    places = len(tables.criteria) * (1 + contexts * len(tables.contexts))
+    if items * (places + len(tables.judges)) <= MOST_LATENT and rows <= MOST_ROWS:
+        return ""
+    beside = f" in {len(tables.contexts):,} contexts" if contexts else ""
+    return f"{rows:,} answers about {items:,} items{beside} would take many minutes"
+
+
 FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
 
 

@@ -12,6 +12,7 @@ from voirdire.infer.nested.answers import Answers
 from voirdire.kinds import encode_votes
 from voirdire.model import load_model
 from voirdire.model.family.ordinal import ordinal_family
+from voirdire.model.family.sharpness import sharpness_family
 from voirdire.tables import read_votes
 
 
@@ -30,21 +31,46 @@ def of_votes() -> Answers:
     return problem.density.latent_model(problem.data).answers
 
 
-def of_levels(levels: int) -> Answers:
-    """Of an ordered scale: a predictor and one for each gap between its cutpoints."""
-    family = ordinal_family(levels)
+def of_levels(levels: int, *, sloped: bool = False) -> Answers:
+    """Of an ordered scale: a predictor and one for each gap between its cutpoints, and one for a slope."""
+    family = ordinal_family(levels, sloped=sloped)
     counts = np.random.default_rng(0).integers(0, 4, (1, levels, 12)).astype(float)
     return Answers(family.log_chances, counts, family.closed_form, family.name)
 
 
-@pytest.fixture(scope="module", params=["votes", 2, 3, 5])
+def of_sharpness(ties: bool) -> Answers:
+    """Of a judge's sharpness and shift: three predictors, or four with ties."""
+    family = sharpness_family(ties)
+    counts = np.random.default_rng(0).integers(0, 4, (1 + ties, 2, 12)).astype(float)
+    if ties:
+        counts[1, 1] = counts[0].sum(axis=0)
+    return Answers(family.log_chances, counts, family.closed_form, family.name)
+
+
+MADE = {
+    "votes": of_votes,
+    "2": lambda: of_levels(2),
+    "3": lambda: of_levels(3),
+    "5": lambda: of_levels(5),
+    "2 sloped": lambda: of_levels(2, sloped=True),
+    "4 sloped": lambda: of_levels(4, sloped=True),
+    "sharpness": lambda: of_sharpness(False),
+    "sharpness with ties": lambda: of_sharpness(True),
+}
+
+
+@pytest.fixture(scope="module", params=MADE)
 def answers(request: pytest.FixtureRequest) -> Answers:
-    return of_votes() if request.param == "votes" else of_levels(request.param)
+    return MADE[request.param]()
 
 
 @pytest.fixture
 def predictors(answers: Answers) -> np.ndarray:
-    size = 4 if answers.name == "two-coin" else max(1, answers.counts.shape[1] - 1)
+    questions, alternatives = np.shape(answers.counts)[:2]
+    gaps = max(1, alternatives - 1)
+    size = {"two-coin": 4, "sharpness": 2 + questions, "ordinal": gaps, "sloped ordinal": gaps + 1}[
+        answers.name
+    ]
     return np.random.default_rng(1).normal(size=(size, answers.counts.shape[-1]))
 
 

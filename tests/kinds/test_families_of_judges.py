@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,54 @@ def test_intervals_hold_what_items_are_worth(kind: str, contexts: int) -> None:
     error = np.std(held, ddof=1) / np.sqrt(len(held))
     assert 0.87 - error < np.mean(held) < 0.95
     assert errors[:, 0].mean() < errors[:, 1].mean()
+
+
+def beside(what: str, seed: int) -> tuple[pd.DataFrame, pd.Series, dict[str, Any]]:
+    """Votes, what items are worth, and what is given beside the votes: people's, groups of contexts, or criteria."""
+    table, truth = panel("votes", seed, 4 if what == "by" else 1)
+    rng = np.random.default_rng([seed, 1])
+    if what == "by":
+        return table.assign(place=table["context"].isin(["c0", "c1"]).map(str)), truth, {"by": "place"}
+    if what == "criteria":
+        votes = pd.DataFrame({"judge": "j7", "first": ["a", "b"] * 20, "second": ["b", "a"] * 20})
+        on_criteria = votes.assign(winner=rng.choice(["a", "b"], 40))
+        return table.assign(criterion=rng.choice(["a", "b"], len(table))), truth, {"criteria": on_criteria}
+    asked = list(combinations(rng.choice(ITEMS, 8, replace=False), 2))
+    won = [one if truth[one] - truth[other] + rng.logistic() > 0 else other for one, other in asked]
+    people = pd.DataFrame(asked, columns=["first", "second"]).assign(winner=won)
+    return table, truth, {"anchors": people, "anchor_mode": "joint"}
+
+
+@pytest.mark.parametrize("what", ["anchors", "by", "criteria"])
+def test_votes_have_what_families_share_beside(what: str) -> None:
+    table, _, more = beside(what, 1)
+    fit = fitted("votes", table, families=FAMILIES, **more)
+    assert fit.model.name.endswith("+ family:item")
+    assert not any("counts for" in note or "not used" in note for note in fit.notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["anchors", "by", "criteria"])
+def test_intervals_hold_beside(what: str) -> None:
+    """16 tables; where answers of families only counted for less, .73 to .80."""
+    held = []
+    for seed in range(16):
+        table, truth, more = beside(what, seed)
+        found = fitted("votes", table, families=FAMILIES, **more).ranking().set_index("item").loc[truth.index]
+        points = found[["low", "high"]] - found["score"].mean()
+        held.append(((points["low"] <= truth) & (truth <= points["high"])).mean())
+    error = np.std(held, ddof=1) / np.sqrt(len(held))
+    assert 0.87 - error < np.mean(held) < 0.96
+
+
+def test_unconnected_pairs_beside_people_keep_weights() -> None:
+    """There families are used by judges' coins, and by how much answers agree."""
+    rng = np.random.default_rng(1)
+    rows = [(f"j{k}", f"{n}a", f"{n}b", f"{n}{rng.choice(['a', 'b'])}") for n in range(30) for k in range(8)]
+    table = pd.DataFrame(rows, columns=["judge", *COLUMNS["votes"]])
+    people = table[table["judge"] == "j7"].head(10).drop(columns="judge")
+    fit = fitted("votes", table, families=FAMILIES, anchors=people)
+    assert "family:item" not in fit.model.name
 
 
 def test_right_judges_are_those_of_no_family_that_errs() -> None:

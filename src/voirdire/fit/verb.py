@@ -141,9 +141,10 @@ def fit(
         Judges of the table who are people: their answers are anchors, too.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
-        anchors. What they share is part of the default model; of a model by name, and beside anchors, their answers
-        count for less as far as they agree beyond the model. By default duplicate judges are found and count for less,
-        which the result says; ``{}`` takes every judge as independent.
+        anchors. What they share is part of the default model; of a model by name, and of votes with ``item_families``
+        or of pairs that nothing links beside anchors, their answers count for less as far as they agree beyond the
+        model. By default duplicate judges are found and count for less, which the result says; ``{}`` takes every judge
+        as independent.
     levels : sequence, optional
         For labels: all labels there may be; one outside is an error. For scores: the levels of the scale (the two ends,
         where it is continuous), by default the whole numbers from the lowest score to the highest.

@@ -105,12 +105,11 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             if always and alone:
                 return ALONE, f"{why}{AND_ALONE}"
             unordered, position = "unordered-", ""
-        if request.by is not None:
-            return f"{unordered}{name}-contexts", f"{why} and items are compared by {request.by}"
-        without = why_contexts_left_out(table)
-        if without is None:
+        by, without = request.by, None if request.by is not None else why_contexts_left_out(table)
+        if without is None and by is None:
             without = _reason_without_contexts(table, request)
-        in_contexts = f"{why} and items meet in several contexts" if without is None else why
+        met = "meet in several contexts" if by is None else f"are compared by {by}"
+        in_contexts = f"{why} and items {met}" if without is None else why
         in_contexts += f"; contexts are left out: {without}" if without else ""
         if not always and (terms := families_terms(table, request, without is None)):
             asked = replace(request, terms=parse_terms(terms))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from voirdire.errors import InputError
 from voirdire.kinds.further_terms import attach_terms, model_with_terms, why_no_families
 from voirdire.kinds.request import Request
+from voirdire.kinds.votes.comparisons import are_unconnected
 from voirdire.kinds.votes.contexts import why_spreads_given
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import NormalStrength
@@ -83,7 +84,8 @@ def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Mod
 def families_terms(table: Votes, request: Request, contexts: bool) -> str | None:
     """The sum of terms of votes by judges of families, with ``contexts`` where they can be told; None for no such sum.
 
-    Beside people's answers, or effects of own families, answers of a family count for less instead.
+    Beside effects of own families, and of unconnected pairs beside people's answers, answers of a family count for less
+    instead.
 
     Examples
     --------
@@ -94,8 +96,9 @@ def families_terms(table: Votes, request: Request, contexts: bool) -> str | None
     'item + family:item'
     >>> families_terms(read_votes(votes), Request(families={"a": "f"}), False)
     """
-    beside = (request.anchors, request.item_families, request.by, request.criteria)
-    if any(one is not None for one in beside) or not table.has_rows:
+    by_pair = request.anchors is not None and are_unconnected(table)
+    ungrouped = request.by is not None and len(table.contexts) < 2  # contexts are made of groups later
+    if by_pair or ungrouped or request.item_families is not None or not table.has_rows:
         return None
     if why_no_families(table, request) is not None or why_spreads_given(table, 0, len(table.counts)):
         return None

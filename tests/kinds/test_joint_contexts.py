@@ -1,0 +1,134 @@
+"""Votes and scores of the same items in several contexts or under several criteria: one field of two families."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+
+LIMITS = np.array([-2.0, -0.7, 0.7, 2.0])
+ITEMS, JUDGES, SHARPER = 8, 6, 1.5
+LEVELS = [1, 2, 3, 4, 5]
+Tables = list[pd.DataFrame]
+
+
+def planted(
+    seed: int, *, contexts: int = 5, criteria: int = 1, votes: int = 12, here: float = 0.8, taste: float = 0.5
+) -> tuple[Tables, np.ndarray]:
+    """Votes of four judges and scores of four, of whom two do both; uniform truths, in log-odds of a score."""
+    rng = np.random.default_rng(seed)
+    worth = rng.uniform(-1.5, 1.5, ITEMS)
+    by_criterion = [worth + (criteria > 1) * rng.uniform(-1, 1, ITEMS) for _ in range(criteria)]
+    by_context = [(contexts > 1) * rng.normal(0, here, (criteria, ITEMS)) for _ in range(contexts)]
+    tastes, severity = rng.normal(0, taste, (JUDGES, ITEMS)), rng.normal(0, 0.5, JUDGES)
+    voted, scored = [], []
+    for x in range(contexts):
+        for c in range(criteria):
+            for k in range(JUDGES):
+                seen = by_criterion[c] + by_context[x][c] + tastes[k]
+                for _ in range(votes * (k < 4)):
+                    a, b = rng.choice(ITEMS, 2, replace=False)
+                    first = SHARPER * (seen[a] - seen[b]) + rng.logistic() > 0
+                    voted.append(
+                        (f"j{k}", f"c{c}", f"x{x}", f"i{a}", f"i{b}", "first" if first else "second")
+                    )
+                for i in range(ITEMS * (k > 1)):
+                    level = 1 + int((seen[i] - severity[k] + rng.logistic() > LIMITS).sum())
+                    scored.append((f"j{k}", f"c{c}", f"x{x}", f"i{i}", level))
+    columns = ["judge", "criterion", "context"]
+    tables = [
+        pd.DataFrame(voted, columns=[*columns, "first", "second", "winner"]),
+        pd.DataFrame(scored, columns=[*columns, "item", "score"]),
+    ]
+    alone = [name for name, number in (("criterion", criteria), ("context", contexts)) if number == 1]
+    truth = np.mean(by_criterion, axis=0)
+    return [table.drop(columns=alone) for table in tables], truth - truth.mean()
+
+
+@pytest.fixture(scope="module")
+def fitted() -> voirdire.Fit:
+    return voirdire.fit(planted(1)[0], levels=LEVELS, method="laplace")
+
+
+def test_contexts_and_criteria_have_a_default_with_terms_for_them(fitted: voirdire.Fit) -> None:
+    assert "joint-contexts, because there are votes and scores, and items are in several" in " ".join(
+        fitted.notes
+    )
+    assert fitted.model.name == "joint-contexts"
+    assert {"context", "taste", "item"} <= set(fitted.spreads()["name"])
+    assert "weights" not in set(fitted.checks()["check"])
+    found = voirdire.fit(planted(1, contexts=1, criteria=3)[0], levels=LEVELS, method="map")
+    assert found.model.name == "joint-contexts"
+    assert "tastes under criteria" in found.notes[0]
+    alone = voirdire.fit(planted(1, contexts=1)[0], levels=LEVELS, method="map")
+    assert alone.model.name == "joint-position"
+
+
+def test_what_a_vote_is_worth_beside_a_score_is_found(fitted: voirdire.Fit) -> None:
+    """The scale of votes is learned as spreads are: at a mode beside all strengths it would be many times as large."""
+    values = fitted.posterior.values
+    assert values is not None
+    low, high = np.quantile(np.exp(values["log_vote_scale"]), [0.025, 0.975])
+    assert low < SHARPER < high < 3.0 * SHARPER
+
+
+def test_strengths_are_predicted_in_contexts_of_the_tables_and_in_others(fitted: voirdire.Fit) -> None:
+    row = {"judge": "j2", "first": "i0", "second": "i1"}
+    here = fitted.predict(pd.DataFrame([row | {"context": "x0"}]))
+    with pytest.warns(UserWarning, match="no context 'new'"):
+        there = fitted.predict(pd.DataFrame([row | {"context": "new"}]))
+    at = fitted.contexts().set_index(["context", "item"])["strength"]
+    assert abs(float(here["p_first"][0]) - float(there["p_first"][0])) > 0.01
+    assert (at["x0", "i0"] > at["x0", "i1"]) == (here["p_first"][0] > 0.5)
+    scores = fitted.predict(pd.DataFrame([{"judge": "j5", "item": "i0", "context": "x0"}]))
+    assert scores.filter(like="p_").sum(axis=1)[0] == pytest.approx(1.0)
+
+
+def test_these_contexts_alone_are_known_better(fitted: voirdire.Fit) -> None:
+    tables = planted(1)[0]
+    these = voirdire.fit(tables, levels=LEVELS, method="laplace", over="these").ranking()
+    assert these["sd"].mean() < fitted.ranking()["sd"].mean()
+    with pytest.raises(voirdire.InputError, match="joint-contexts"):
+        voirdire.fit([t.drop(columns="context") for t in tables], over="these", method="map")
+
+
+@pytest.mark.parametrize("without", [0, 1])
+def test_one_table_may_be_without_contexts(without: int, tmp_path: Path) -> None:
+    tables = planted(2)[0]
+    tables[without] = (
+        tables[without].drop(columns="context").drop_duplicates(["judge", *tables[without].columns[2:4]])
+    )
+    fit = voirdire.fit(tables, levels=LEVELS, method="laplace")
+    assert fit.model.name == "joint-contexts"
+    assert len(fit.contexts()) == 5 * ITEMS
+    assert voirdire.load(fit.save(tmp_path / "run")).as_dict() == fit.as_dict()
+
+
+def test_new_answers_may_be_in_new_contexts(fitted: voirdire.Fit) -> None:
+    more = [table.assign(context="new").head(20) for table in planted(3)[0]]
+    moved = fitted.update(more)
+    assert set(moved.contexts()["context"]) == {*(f"x{x}" for x in range(5)), "new"}
+
+
+def test_large_tables_leave_contexts_out_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voirdire.kinds.joint_problem.MOST_ROWS", 100)
+    fit = voirdire.fit(planted(1)[0], levels=LEVELS, method="map")
+    assert fit.model.name == "joint-position"
+    assert "contexts and tastes are left out: 400 answers about 8 items in 5 contexts" in " ".join(fit.notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [{"contexts": 5}, {"contexts": 1, "criteria": 3, "taste": 1.0}])
+def test_intervals_hold_strengths_of_truths_that_no_prior_draws(how: dict[str, int]) -> None:
+    """20 tables of 8 items: a standard error near .025; by `joint-position` they hold about .6."""
+    held = []
+    for seed in range(20):
+        tables, truth = planted(100 + seed, **how)  # type: ignore[arg-type]
+        fit = voirdire.fit(tables, levels=LEVELS, method="laplace")
+        found = fit.ranking().set_index("item").sort_index()
+        held.append(((found["low"] <= truth) & (truth <= found["high"])).mean())
+    assert np.mean(held) >= 0.85

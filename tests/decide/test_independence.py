@@ -121,3 +121,11 @@ def test_repeats_are_the_same_in_any_order_of_the_rows() -> None:
     for mixed in (table[::-1], table.sample(frac=1, random_state=3)):
         assert own(mixed)[0] == pytest.approx(values, abs=1e-6)
         assert own(mixed)[1]["effective"] == pytest.approx(size["effective"], abs=1e-6)
+
+
+def test_where_no_model_can_be_fitted_the_card_says_why_nothing_was_measured() -> None:
+    table = pd.DataFrame([(judge, f"i{n}", "yes") for judge in "abc" for n in range(20)])
+    found = voirdire.audit(table.set_axis(["judge", "item", "label"], axis=1))
+    needs = {row["measure"]: row["needs"] for row in found["needs"]}
+    assert found["panel"] is None
+    assert "a model can be fitted to (labels: only the label 'yes' occurs" in needs["independence"]

@@ -25,7 +25,6 @@ import numpy as np
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit_answers import ENOUGH, Answers
 from voirdire.decide.audit_information import Found
-from voirdire.errors import InputError
 from voirdire.fit.answer_weight import detect_families
 from voirdire.fit.verb import fit
 from voirdire.trust.dependence import leave_one_out_sizes, residual_correlations
@@ -76,7 +75,13 @@ class Alike:
 
 
 def judge_independence(table: Any, answers: Answers) -> Alike | None:
-    """Compare the answers of judges; None with fewer than three, or where no model fits the table."""
+    """Compare the answers of judges; None with fewer than three.
+
+    Raises
+    ------
+    InputError
+        No model can be fitted to the table.
+    """
     if len(table.judges) < FEWEST:
         return None
     rows = rows_of(table)
@@ -89,29 +94,26 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
     known = once & (answers.people_said[answers.unit] >= 0)
     names = table.judges
     by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= ENOUGH
-    try:
-        if by_people:
-            mistakes = _mistake_residuals(answers, known)
-            groups = divide_into_families(*answer_correlations(mistakes))
-            first = np.arange(len(names))
-            first[mistakes.judges] = [mistakes.judges[groups == group][0] for group in groups]
-        else:
-            fitted = fit(table.subset(once), method="map", families={})
-            family = detect_families(fitted.problem, fitted.posterior.centre)
-            first = np.array([names.index(family.get(name, name)) for name in names])
-        single = first == np.arange(len(names))  # of copies the first
-        kept = once & single[answers.judge]
-        found: Residuals | SharedErrors
-        if by_people:
-            found = _mistake_residuals(answers, known & kept)
-            judges = found.judges
-        else:
-            if not single.all():
-                fitted = fit(table.subset(kept), method="map", families={})
-            found = fitted.kind.residuals(fitted.problem, fitted.posterior)
-            judges = np.array([names.index(fitted.problem.judges[judge]) for judge in found.judges])
-    except InputError:
-        return None
+    if by_people:
+        mistakes = _mistake_residuals(answers, known)
+        groups = divide_into_families(*answer_correlations(mistakes))
+        first = np.arange(len(names))
+        first[mistakes.judges] = [mistakes.judges[groups == group][0] for group in groups]
+    else:
+        fitted = fit(table.subset(once), method="map", families={})
+        family = detect_families(fitted.problem, fitted.posterior.centre)
+        first = np.array([names.index(family.get(name, name)) for name in names])
+    single = first == np.arange(len(names))  # of copies the first
+    kept = once & single[answers.judge]
+    found: Residuals | SharedErrors
+    if by_people:
+        found = _mistake_residuals(answers, known & kept)
+        judges = found.judges
+    else:
+        if not single.all():
+            fitted = fit(table.subset(kept), method="map", families={})
+        found = fitted.kind.residuals(fitted.problem, fitted.posterior)
+        judges = np.array([names.index(fitted.problem.judges[judge]) for judge in found.judges])
     size, rest = leave_one_out_sizes(found)
     sizes = np.full(len(names), size)
     sizes[judges] = rest

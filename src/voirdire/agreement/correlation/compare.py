@@ -165,7 +165,7 @@ def compare_metrics(
         one, two = (correlation_statistic(measure, part, each, z, grouping) for each in (x, y))
         how, groups = grouping.resampling(part)
         why = "one of the scores does not vary as the coefficient needs"
-        row |= paired_comparison(one, two, how, why, groups)
+        row |= paired_comparison(measure, one, two, how, why, groups)
         unit = grouping.how.unit or "item"
         if level != "pooled" or unit == "item":
             row["p_williams"] = _williams_p_value(measure, part, x, y, z, level)

@@ -191,7 +191,7 @@ class _Cell:
             common = np.where(lacking | lacks, np.nan, human)
             one, two = (self._resample(each, common) for each in (best, metric))
         gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, self.grouping.how.prob)
-        low, high = gap.ends
+        low, high = cut_to_range(gap, self.name, difference=True).ends
         same = None if gap.low is None else bool(low <= 0 <= high)
         return dict(zip(MORE[1:], (one.estimate - two.estimate, low, high, same), strict=True))
 

@@ -50,12 +50,15 @@ class Alike:
         Of each judge the one whose residuals are most like its own, and their correlation.
     copy_of : tuple of str or None
         Of each judge an earlier one that it is a copy of.
+    counted : str
+        Which of a judge's answers to one question counts, in words; empty where there is one each.
     """
 
     size: float
     without: tuple[float, ...]
     nearest: tuple[tuple[str, float], ...]
     copy_of: tuple[str | None, ...]
+    counted: str = ""
 
     def panel_sizes(self, judges: Sequence[str]) -> dict[str, Any]:
         """Numbers of independent judges that the panel is worth, whole and without each, as JSON has it."""
@@ -69,6 +72,7 @@ class Alike:
         note = (
             f"the part of its answers that is its own, beside {name}, which it answers most like: 0 is a copy, 1 "
             f"independent; the panel is worth {self.size:.1f} independent judges, {self.without[place]:.1f} without it"
+            f"{self.counted}"
         )
         copied = self.copy_of[place] is not None
         return Found("independence", min(1.0 - rho, 1.0), None, None, len(self.without), copied, note)
@@ -91,6 +95,11 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
     order = np.arange(table.rows) if turn is None else np.argsort(turn, kind="stable")
     once = np.zeros(table.rows, dtype=bool)
     once[order[np.unique(asked[order], axis=0, return_index=True)[1]]] = True
+    which = (
+        "votes on a pair, in either order, the first in the table"
+        if rows.paired
+        else "repeated answers the first"
+    )
     known = once & (answers.people_said[answers.unit] >= 0)
     names = table.judges
     by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= ENOUGH
@@ -131,6 +140,7 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
         tuple(map(float, sizes)),
         tuple((names[at], float(np.clip(rho[place, at], -1.0, 1.0))) for place, at in enumerate(near)),
         tuple(None if own else names[at] for own, at in zip(single, first, strict=True)),
+        "" if once.all() else f"; of a judge's {which} counts",
     )
 
 

@@ -426,6 +426,8 @@ def test_an_item_counts_once_whatever_phases_there_are() -> None:
         InputError, match=r"phases 'final', 'initial', and an item counts once.*--where phase="
     ):
         voirdire.rate(both, pd.concat([people.assign(phase=phase) for phase in ("initial", "final")]))
+    with pytest.raises(InputError, match="no column 'phase', or a single phase"):
+        voirdire.rate(both[both["phase"] == "final"], people, by="phase")
     found = voirdire.rate(both[both["phase"] == "final"], people)
     assert found == voirdire.rate(table, people)
     assert (found["humans"], found["items"]) == (20, 40)

@@ -28,7 +28,7 @@ from voirdire.typing import Bools, Floats, Ints
 if TYPE_CHECKING:
     import pandas as pd
 
-OWN = ("system", "context", "criterion", "run")
+OWN = ("system", "context", "criterion", "phase", "run")
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,7 @@ def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple
     if name in OWN:
         code, levels = getattr(read, name), getattr(read, plural)
         if code is None:
-            raise InputError(f"by: the table has no column {name!r}")
+            raise InputError(f"by: the table has no column {name!r}, or a single {name}")
     else:
         cells = read.further.columns.get(name)
         if cells is None:

@@ -67,7 +67,7 @@ def run(app: typer.Typer, *arguments: str) -> str:
 
 
 def test_json_is_one_object_with_the_agreed_rows(app, scores) -> None:
-    of_metrics = ("place", "behind", "behind_low", "behind_high", "same_as_best")
+    of_metrics = ("unit", "place", "behind", "behind_low", "behind_high", "same_as_best")
     for arguments, more in (
         (["agree", scores, "--measures", "cohen_kappa,spearman", "--seed", "3"], ()),
         (["metaeval", scores, "--human", "human", "--level", "context"], of_metrics),
@@ -87,6 +87,7 @@ def test_tables_show_names_as_they_are(app, scores) -> None:
     text = run(app, "metaeval", scores, "--human", "human", "--resamples", "50", "--measure", "pearson")
     assert "gpt" in text
     assert "pearson" in text
+    assert "90% intervals by resampling contexts" in " ".join(text.split())
 
 
 def test_options_reach_the_verb(app, scores) -> None:

@@ -10,6 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from voirdire.cli import app
+from voirdire.errors import InputError
+from voirdire.fit.verb import fit
 
 RUN = CliRunner()
 ROW = {"instruction": 'Say "a",\nor b ', "generator_1": "x", "generator_2": "y", "annotator": "gpt"}
@@ -169,3 +171,18 @@ def test_results_of_mechanical_turk_are_read_as_they_are(tmp_path: Path) -> None
     done = RUN.invoke(app, ["fit", str(path), "--method", "map", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["votes"] == 12
+
+
+def test_names_with_white_space_at_an_end_are_refused_as_fits_refuse_them(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("judge,item,label\nann ,x,yes\nann,x,yes\nann,y , no\nbob,y,no\n")
+    done = RUN.invoke(app, ["import", str(path), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "out" / "refused.csv").open(newline="") as stream:
+        reasons = [row["reason"] for row in csv.DictReader(stream)]
+    assert reasons == [
+        f"{cell} has white space at an end; remove it" for cell in ("judge 'ann '", "item 'y '")
+    ]
+    with pytest.raises(InputError, match="judge 'ann ' has white space at an end; remove it"):
+        fit(path)
+    assert len(fit(tmp_path / "out" / "labels.csv", method="map").judges()) == 2

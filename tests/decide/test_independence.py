@@ -121,3 +121,40 @@ def test_repeats_are_the_same_in_any_order_of_the_rows() -> None:
     for mixed in (table[::-1], table.sample(frac=1, random_state=3)):
         assert own(mixed)[0] == pytest.approx(values, abs=1e-6)
         assert own(mixed)[1]["effective"] == pytest.approx(size["effective"], abs=1e-6)
+
+
+def test_where_no_model_can_be_fitted_the_card_says_why_nothing_was_measured() -> None:
+    table = pd.DataFrame([(judge, f"i{n}", "yes") for judge in "abc" for n in range(20)])
+    found = voirdire.audit(table.set_axis(["judge", "item", "label"], axis=1))
+    needs = {row["measure"]: row["needs"] for row in found["needs"]}
+    assert found["panel"] is None
+    assert "a model can be fitted to (labels: only the label 'yes' occurs" in needs["independence"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("votes", "votes on a pair, in either order, the first in the table"),
+        ("scores", "repeated answers the first"),
+    ],
+)
+def test_which_of_several_answers_to_a_question_counts_is_said(kind: str, said: str) -> None:
+    table = panel(kind, 0.0, judges=3, items=40)
+    if kind == "votes":
+        table["context"] = np.arange(len(table)) % 40
+        more = {"first": table["second"], "second": table["first"], "winner": "first"}
+        again = table.assign(**more)
+    else:
+        again = table.assign(run=2)
+        table = table.assign(run=1)
+    notes = [
+        [
+            row["note"]
+            for card in voirdire.audit(one)["judges"]
+            for row in card["measures"]
+            if row["measure"] == "independence"
+        ]
+        for one in (table, pd.concat([table, again]))
+    ]
+    assert not any(said in note for note in notes[0])
+    assert all(note.endswith(f"; of a judge's {said} counts") for note in notes[1])

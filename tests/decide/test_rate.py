@@ -416,3 +416,18 @@ def test_labels_that_people_name_otherwise_are_no_disagreement(verb: str, tmp_pa
     )
     assert done.exit_code == 1, done.output
     assert "people's labels 'fail', 'pass' are none of the judges' 'bad', 'good'" in done.stderr
+
+
+def test_an_item_counts_once_whatever_phases_there_are() -> None:
+    table = pd.DataFrame({"judge": "a", "item": range(40), "label": ["pass", "fail", "pass", "pass"] * 10})
+    people = pd.DataFrame({"item": range(20), "label": ["pass", "fail"] * 10})
+    both = pd.concat([table.assign(phase=phase) for phase in ("initial", "final")])
+    with pytest.raises(
+        InputError, match=r"phases 'final', 'initial', and an item counts once.*--where phase="
+    ):
+        voirdire.rate(both, pd.concat([people.assign(phase=phase) for phase in ("initial", "final")]))
+    with pytest.raises(InputError, match="no column 'phase', or a single phase"):
+        voirdire.rate(both[both["phase"] == "final"], people, by="phase")
+    found = voirdire.rate(both[both["phase"] == "final"], people)
+    assert found == voirdire.rate(table, people)
+    assert (found["humans"], found["items"]) == (20, 40)

@@ -41,7 +41,7 @@ def said(fit: voirdire.Fit) -> list[str]:
 
 def test_few_votes_on_criteria_leave_weights_to_the_prior() -> None:
     (message,) = said(panel(0, 400, 2))
-    assert message.startswith("Weights: the prior decides; ")
+    assert message.startswith("Weights are set mostly by the prior: the answers reduce ")
     assert "Ask for more votes on criteria" in message
 
 
@@ -55,7 +55,10 @@ def test_few_votes_leave_the_judges_to_the_prior_and_many_do_not() -> None:
     (message,) = said(few)
     assert message.startswith("Reliability of ann, ")
     (value,) = few.checks().query("check == 'prior'")["value"]
-    assert f": the prior decides; the answers leave {value:.0%} of" in message
+    assert (
+        f"set mostly by the prior: the answers reduce the prior's variance by only {1 - value:.0%}."
+        in message
+    )
     assert not said(many)
 
 

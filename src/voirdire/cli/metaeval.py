@@ -80,7 +80,7 @@ def metaeval(
     average
         How contexts are averaged.
     unit
-        What is resampled (default: item, context, or both for level system).
+        What is resampled (default: context, or both for level system; item if no context has several).
     adjustment
         With --compare: how p-values are adjusted (default: holm).
     permutations
@@ -153,10 +153,13 @@ def metaeval(
         {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster},
         question,
     )
+    drawn = str(found["unit"].iloc[0])
     if table_:
         print_metrics(found, title)
     else:
-        print_rows(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
+        over = {"both": "contexts and systems"}.get(drawn, f"{drawn}s")
+        heading = f"{title}, {100 * prob:g}% intervals by resampling {over}"
+        print_rows(found, heading, json, partner=bool(question))
     if table_file is not None:
         console.print_saved(write_metric_table(found, table_file, title), json)
     if out is not None:
@@ -166,7 +169,7 @@ def metaeval(
             "level": level,
             "average": average,
         }
-        asked |= {"question": question or None, "unit": unit, "phase": phase, "interval": interval}
+        asked |= {"question": question or None, "unit": drawn, "phase": phase, "interval": interval}
         asked |= {"resamples": resamples, "prob": prob, "seed": seed}
         save_result_rows(found, out, "metaeval", asked, overwrite, json)
 

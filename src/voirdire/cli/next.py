@@ -87,10 +87,14 @@ def _show_table(
     table = console.empty_table(f"{title}, to learn about {_ABOUT[found.attrs['about']]}")
     out.print(console.fill_table(table, rows, words))
     before, after = found.attrs["entropy"], found.attrs["left"]
-    out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all {called} {after:.1f}")
+    out.print(
+        f"gain, alone: bits of entropy, summed over {_SUMMED[found.attrs['about']]}, of which one answer can tell of "
+        f"many at once; now {before:.1f} bits, expected after all {called} {after:.1f}"
+    )
 
 
 _ABOUT = {"judges": "the judges", "ranking": "the ranking", "best": "what is best"}
+_SUMMED = {"judges": "all judges", "ranking": "all pairs of items", "best": "all groups of linked items"}
 
 Who = Literal["person", "judge"]
 About = Literal["ranking", "judges", "best"]

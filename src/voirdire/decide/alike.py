@@ -25,7 +25,6 @@ import numpy as np
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit_answers import ENOUGH, Answers
 from voirdire.decide.audit_information import Found
-from voirdire.errors import InputError
 from voirdire.fit.answer_weight import detect_families
 from voirdire.fit.verb import fit
 from voirdire.trust.dependence import leave_one_out_sizes, residual_correlations
@@ -51,12 +50,15 @@ class Alike:
         Of each judge the one whose residuals are most like its own, and their correlation.
     copy_of : tuple of str or None
         Of each judge an earlier one that it is a copy of.
+    counted : str
+        Which of a judge's answers to one question counts, in words; empty where there is one each.
     """
 
     size: float
     without: tuple[float, ...]
     nearest: tuple[tuple[str, float], ...]
     copy_of: tuple[str | None, ...]
+    counted: str = ""
 
     def panel_sizes(self, judges: Sequence[str]) -> dict[str, Any]:
         """Numbers of independent judges that the panel is worth, whole and without each, as JSON has it."""
@@ -70,13 +72,20 @@ class Alike:
         note = (
             f"the part of its answers that is its own, beside {name}, which it answers most like: 0 is a copy, 1 "
             f"independent; the panel is worth {self.size:.1f} independent judges, {self.without[place]:.1f} without it"
+            f"{self.counted}"
         )
         copied = self.copy_of[place] is not None
         return Found("independence", min(1.0 - rho, 1.0), None, None, len(self.without), copied, note)
 
 
 def judge_independence(table: Any, answers: Answers) -> Alike | None:
-    """Compare the answers of judges; None with fewer than three, or where no model fits the table."""
+    """Compare the answers of judges; None with fewer than three.
+
+    Raises
+    ------
+    InputError
+        No model can be fitted to the table.
+    """
     if len(table.judges) < FEWEST:
         return None
     rows = rows_of(table)
@@ -86,32 +95,34 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
     order = np.arange(table.rows) if turn is None else np.argsort(turn, kind="stable")
     once = np.zeros(table.rows, dtype=bool)
     once[order[np.unique(asked[order], axis=0, return_index=True)[1]]] = True
+    which = (
+        "votes on a pair, in either order, the first in the table"
+        if rows.paired
+        else "repeated answers the first"
+    )
     known = once & (answers.people_said[answers.unit] >= 0)
     names = table.judges
     by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= ENOUGH
-    try:
-        if by_people:
-            mistakes = _mistake_residuals(answers, known)
-            groups = divide_into_families(*answer_correlations(mistakes))
-            first = np.arange(len(names))
-            first[mistakes.judges] = [mistakes.judges[groups == group][0] for group in groups]
-        else:
-            fitted = fit(table.subset(once), method="map", families={})
-            family = detect_families(fitted.problem, fitted.posterior.centre)
-            first = np.array([names.index(family.get(name, name)) for name in names])
-        single = first == np.arange(len(names))  # of copies the first
-        kept = once & single[answers.judge]
-        found: Residuals | SharedErrors
-        if by_people:
-            found = _mistake_residuals(answers, known & kept)
-            judges = found.judges
-        else:
-            if not single.all():
-                fitted = fit(table.subset(kept), method="map", families={})
-            found = fitted.kind.residuals(fitted.problem, fitted.posterior)
-            judges = np.array([names.index(fitted.problem.judges[judge]) for judge in found.judges])
-    except InputError:
-        return None
+    if by_people:
+        mistakes = _mistake_residuals(answers, known)
+        groups = divide_into_families(*answer_correlations(mistakes))
+        first = np.arange(len(names))
+        first[mistakes.judges] = [mistakes.judges[groups == group][0] for group in groups]
+    else:
+        fitted = fit(table.subset(once), method="map", families={})
+        family = detect_families(fitted.problem, fitted.posterior.centre)
+        first = np.array([names.index(family.get(name, name)) for name in names])
+    single = first == np.arange(len(names))  # of copies the first
+    kept = once & single[answers.judge]
+    found: Residuals | SharedErrors
+    if by_people:
+        found = _mistake_residuals(answers, known & kept)
+        judges = found.judges
+    else:
+        if not single.all():
+            fitted = fit(table.subset(kept), method="map", families={})
+        found = fitted.kind.residuals(fitted.problem, fitted.posterior)
+        judges = np.array([names.index(fitted.problem.judges[judge]) for judge in found.judges])
     size, rest = leave_one_out_sizes(found)
     sizes = np.full(len(names), size)
     sizes[judges] = rest
@@ -129,6 +140,7 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
         tuple(map(float, sizes)),
         tuple((names[at], float(np.clip(rho[place, at], -1.0, 1.0))) for place, at in enumerate(near)),
         tuple(None if own else names[at] for own, at in zip(single, first, strict=True)),
+        "" if once.all() else f"; of a judge's {which} counts",
     )
 
 

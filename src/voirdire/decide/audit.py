@@ -117,16 +117,20 @@ def audit(
     columns = named or tuple(one for one in ("length",) if present & {one, f"{one}_first"})
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
     answers = pair_with_reference(read, persons, positive, columns, of_judge, of_item)
-    alike = judge_independence(read, answers)
+    needs: dict[str, str] = {}
+    alike = None
+    try:
+        alike = judge_independence(read, answers)
+    except InputError as error:
+        needs["independence"] = f"answers that a model can be fitted to ({error})"
     if alike is not None:
         answers = answers.without(np.array([one is not None for one in alike.copy_of]))
-    needs: dict[str, str] = {}
     found = judge_measures(read, answers, prob, needs)
     with_people = {} if persons is None else _agreement_rows(read, persons, prob, seed)
     if persons is None:
         needs["agreement with people"] = "people's answers to some of the items (--humans FILE)"
     if alike is None:
-        needs["independence"] = "three judges who answered the same items"
+        needs.setdefault("independence", "three judges who answered the same items")
     cards = [
         _judge_card(place, answers, found, with_people.get(name, []), alike)
         for place, name in enumerate(answers.judges)

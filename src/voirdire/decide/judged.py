@@ -107,6 +107,8 @@ def read_judged(
     asked = read_people(given)[0]
     several = len(set(asked["judge"])) > 1
     persons = _read_people_answers(_answer_per_item(asked) if several else asked, levels)
+    read = _in_one_phase(read, "table", f" (--where phase={next(iter(read.phases), '')})")
+    persons = _in_one_phase(persons, "humans")
     persons = matched_columns(persons, read)
     check_judges(judges, read.judges)
     if judges is not None:
@@ -146,6 +148,16 @@ def _read_people_answers(answers: object, levels: Sequence[object] | None) -> La
     if found == ["label"]:
         return read_labels(answers, name="humans", judge="human", levels=levels)
     return read_scores(answers, name="humans", judge="human")
+
+
+def _in_one_phase(read: Any, name: str, remedy: str = "") -> Any:
+    """The answers of a table's only phase: in each phase the same items would count anew."""
+    if len(read.phases) > 1:
+        raise InputError(
+            f"{name}: there are answers of the phases {known_names(read.phases)}, and an item counts once; keep the "
+            f"rows of one phase{remedy}"
+        )
+    return replace(read, phase=None, phases=())
 
 
 def _row_names(table: Rated) -> Any:
@@ -249,7 +261,7 @@ def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple
     if name in OWN:
         code, levels = getattr(read, name), getattr(read, plural)
         if code is None:
-            raise InputError(f"by: the table has no column {name!r}")
+            raise InputError(f"by: the table has no column {name!r}, or a single {name}")
     else:
         cells = read.further.columns.get(name)
         if cells is None:

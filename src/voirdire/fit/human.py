@@ -44,16 +44,17 @@ def infer_with_human(
     human.check_requested_method(asked, how.name)
     can_cut = human.can_cut and how.name != "nuts"
     chosen = asked or JOINT
-    methods: tuple[dict[str, Any], ...] = ()
+    over, methods = "", tuple[dict[str, Any], ...]()
     if human.compares(asked, can_cut):
         left_out = human.left_out(asked, mode.x)
-        chosen, rows = compare_methods(left_out, human.default if human.default in left_out else JOINT)
+        default = human.default if human.default in left_out else JOINT
+        chosen, over, rows = compare_methods(left_out, default)
         used = {chosen: human.of_chosen} | ({human.says_items: "items"} if human.says_items else {})
         methods = tuple({**row, "used": used.get(row["method"], "")} for row in rows)
     cut = can_cut and chosen != JOINT
     source = human.alone if chosen == ALONE else human
     found = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
-    return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior))
+    return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior), over)
 
 
 def split_target_answers(
@@ -99,6 +100,8 @@ def describe_anchors(
         why = "these anchors allow no other way"
     elif anchored.chosen == human.default:
         why = "no other way that says what judges are like predicts left-out anchors clearly better"
+    elif anchored.over == ALONE != anchored.chosen:
+        why = f"it predicts left-out anchors better than {ALONE}, and these better than the default"
     else:
         better = "better" if anchored.chosen == ALONE else "clearly better"
         why = f"it predicts left-out anchors {better} than the default"
@@ -129,8 +132,8 @@ def _warn_of_reference(anchored: Anchored, human: HumanAnswers[Any]) -> str:
     )
 
 
-def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[str, Any], ...]]:
-    """The method to use, and the table of all of them (see :class:`voirdire.kinds.human.Anchored`).
+def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, str, tuple[dict[str, Any], ...]]:
+    """The method to use, that which others had to beat, and the table of all (see :class:`.Anchored`).
 
     Parameters
     ----------
@@ -156,8 +159,13 @@ def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, tuple
                 "accuracy": float(left_out.right.mean()) if len(loss) else None,
             }
         )
-    chosen = _best_method({name: loss for name, loss in losses.items() if found[name].usable}, default)
-    return chosen, tuple({**row, "chosen": row["method"] == chosen} for row in rows)
+    usable = {name: loss for name, loss in losses.items() if found[name].usable}
+    chosen = _best_method(usable, default)
+    return (
+        chosen,
+        _method_to_beat(usable, default),
+        tuple({**row, "chosen": row["method"] == chosen} for row in rows),
+    )
 
 
 def _loss_if_wrong(doubt: Floats) -> float:
@@ -191,14 +199,19 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
     """
     if len(losses[default].each) < LEAST:
         return default
-    best, clear = default, CLEAR
-    if ALONE in losses:
-        lower = losses[default].each - losses[ALONE].each
-        if lower.mean() > OF_ALONE * lower.std(ddof=1) / math.sqrt(len(lower)):
-            best, clear = ALONE, OF_ALONE
-    base, lead = losses[best], 0.0
+    best = _method_to_beat(losses, default)
+    base, lead, clear = losses[best], 0.0, CLEAR if best == default else OF_ALONE
     for name in (name for name in losses if name != ALONE):
         gain, noise = losses[name].gain(base)
         if gain > max(lead, clear * noise):
             best, lead = name, gain
     return best
+
+
+def _method_to_beat(losses: dict[str, Losses], default: str) -> str:
+    """People alone where their loss is lower than the default's by more than the noise, else the default."""
+    if ALONE not in losses or len(losses[default].each) < LEAST:
+        return default
+    lower = losses[default].each - losses[ALONE].each
+    clear = lower.mean() > OF_ALONE * lower.std(ddof=1) / math.sqrt(len(lower))
+    return ALONE if clear else default

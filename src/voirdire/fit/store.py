@@ -178,7 +178,7 @@ def _read_anchored(content: dict[str, Any] | None) -> Anchored | None:
     if content is None:
         return None
     rows = {name: tuple(content[name]) for name in ("methods", "pairs")}
-    return Anchored(content["mode"], content["chosen"], **rows)
+    return Anchored(content["mode"], content["chosen"], **rows, over=content.get("over", ""))
 
 
 def _read_model(content: dict[str, Any]) -> Model:

@@ -45,12 +45,15 @@ class Anchored:
         has from it: "items and judges", "items", "judges", "pairs"; empty where nothing).
     pairs : tuple of dict
         For tables of unconnected pairs: ``criterion`` (where there are several), ``first``, ``second``, ``p_first``.
+    over : str
+        The method that others had to beat: the default, or people alone; empty where none were compared.
     """
 
     mode: str
     chosen: str
     methods: tuple[dict[str, Any], ...]
     pairs: tuple[dict[str, Any], ...] = field(default=())
+    over: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,15 +113,15 @@ def check_prior(problem: Problem, posterior: Posterior, weights_voted: bool = Tr
     found = []
     if weights_voted and "weight" in before:
         left = _weight_variance_left(problem, posterior, before["weight"])
-        found += [("weights", "", left)] if left > MOST else []
+        found += [("weights", "Weights are", left)] if left > MOST else []
     judges = _judge_variance_left(problem, posterior, before)
     if len(judges) > MOST * (problem.judge_votes > 0).sum():
         names = list_names([problem.judges[judge] for judge in judges], verb=False)
-        found.append(("reliability", f" of {names}", float(np.mean(list(judges.values())))))
-    said = "{}{}: the prior decides; the answers leave {:.0%} of the variance that there is without them. {}".format
+        found.append(("reliability", f"Reliability of {names} is", float(np.mean(list(judges.values())))))
+    said = "{} set mostly by the prior: the answers reduce the prior's variance by only {:.0%}. {}".format
     return [
-        Check("prior", "warn", min(left, 1.0), said(what.capitalize(), of, min(left, 1.0), ASK[what]))
-        for what, of, left in found
+        Check("prior", "warn", min(left, 1.0), said(what, 1.0 - min(left, 1.0), ASK[name]))
+        for name, what, left in found
     ]
 
 

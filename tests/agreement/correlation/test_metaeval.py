@@ -166,6 +166,20 @@ def test_pooled_correlation_can_resample_contexts_and_systems() -> None:
     assert (found["low"], found["high"]) == pytest.approx(tuple(np.quantile(draws, [0.025, 0.975])), abs=1e-9)
 
 
+def test_pooled_scores_of_contexts_are_resampled_by_context() -> None:
+    """Items of a context share much: drawn one by one, they make intervals that are too narrow."""
+    settings = {"measures": "pearson", "resamples": 200}
+    for table, unit in ((TABLE, "context"), (TABLE.assign(context="one"), "item")):
+        table = table.assign(item=TABLE["context"] + TABLE["system"])
+        by_default, asked = (metaeval(table, "human", **settings, **how) for how in ({}, {"unit": unit}))
+        pd.testing.assert_frame_equal(by_default, asked)
+        assert set(by_default["unit"]) == {unit}
+    assert human_ceiling(TABLE, ["human", "good"], resamples=50)["unit"].eq("context").all()
+    row = compare_metrics(TABLE, "human", resamples=50, permutations=50).iloc[0]
+    assert row["unit"] == "context"
+    assert "no Williams' test: it takes items to be independent" in row["note"]
+
+
 def test_places_and_what_cannot_be_told_from_the_best() -> None:
     twin = GOOD + 0.01 * RNG.normal(size=GOOD.shape)
     found = metaeval(
@@ -339,7 +353,8 @@ def test_draws_are_checked() -> None:
 
 
 def test_comparison_of_two_metrics() -> None:
-    row = compare_metrics(TABLE, "human", measure="pearson", resamples=2000, permutations=2000).iloc[0]
+    how = {"measure": "pearson", "unit": "item", "resamples": 2000, "permutations": 2000}
+    row = compare_metrics(TABLE, "human", **how).iloc[0]
     assert (row["a"], row["b"]) == ("bad", "good")
     one, two = (stats.pearsonr(m.ravel(), HUMAN.ravel())[0] for m in (BAD, GOOD))
     assert row["difference"] == pytest.approx(one - two, abs=1e-9)
@@ -355,7 +370,7 @@ def test_comparison_of_two_metrics() -> None:
         ).iloc[0]
         assert found["low"] < 0 < found["high"]
         assert found["p_permutation"] > 0.05
-        assert np.isnan(found["p_williams"]) == (level == "context")
+        assert np.isnan(found["p_williams"]) == (level != "system")
 
 
 def test_permutation_test_of_metrics_keeps_its_level() -> None:

@@ -6,15 +6,17 @@ from itertools import product
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from voirdire.agreement import adjust
+from voirdire.agreement import adjust, compare_judges, compare_metrics
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
 from voirdire.agreement.engine.permutation import permutation_p, swap_test
+from voirdire.agreement.engine.resampling import Settings
 from voirdire.errors import InputError
 
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -102,3 +104,18 @@ def test_swaps_of_whole_groups() -> None:
     # Four groups have 16 swaps, of which the data and their mirror image are two: p cannot be far below 1/8.
     assert swap_test(one, two, permutations=4000, groups=groups) > 0.1
     assert swap_test(one, two, permutations=4000) < 0.05
+
+
+def test_intervals_of_differences_end_where_a_difference_can() -> None:
+    """Basic intervals reach beyond: of two correlations apart by 1.8, and of two rates apart by 0.75."""
+    scores = {"human": [0, 1, 2, 3, 4], "a": [0, 1, 2, 3, 4], "b": [4, 2, 3, 0, 1]}
+    table = pd.DataFrame([(who, n, one) for who, said in scores.items() for n, one in enumerate(said)])
+    table.columns = pd.Index(["judge", "item", "score"])
+    how: Settings = {"interval": "basic", "resamples": 500}
+    found = compare_metrics(table, "human", measure="pearson", permutations=9, **how).iloc[0]
+    assert (found["difference"], found["high"]) == (pytest.approx(1.8), 2.0)
+    labels = {"h": "xxxxxxyy", "a": "xxxxxxyx", "b": "yyyyyyxy"}
+    table = pd.DataFrame([(who, n, one) for who, said in labels.items() for n, one in enumerate(said)])
+    table.columns = pd.Index(["judge", "item", "label"])
+    found = compare_judges(table, "h", permutations=9, **how).iloc[0]
+    assert (found["difference"], found["high"]) == (0.75, 1.0)

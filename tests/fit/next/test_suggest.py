@@ -243,6 +243,10 @@ def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     plain.save(folder)
     run = CliRunner()
     shown = run.invoke(app, ["next", str(folder), "--count", "4", "--out", str(out)], catch_exceptions=False)
+    assert (
+        "bits of entropy, summed over all judges, of which one answer can tell of many at once"
+        in " ".join(shown.output.split())
+    )
     assert shown.exit_code == 0
     assert "Comparisons to send to a person, to learn about the judges" in " ".join(shown.stdout.split())
     form = pd.read_csv(out)

@@ -152,6 +152,11 @@ def test_what_is_wrong_is_said() -> None:
     message = refused(anchors=anchors)
     assert "anchors: row 1: no judge has labelled item 'z'" in message
     assert "anchors: row 3: item 'x' is 'b' here and 'a' before" in message
+    strange = pd.DataFrame({"item": [f"z{n}" for n in range(40)], "label": "a"})
+    message = refused(anchors=strange)
+    assert "anchors: rows 1, 2, 3 and 37 more: no judge has labelled items 'z0', 'z1', " in message
+    assert "... (40 in all); leave them out" in message
+    assert len(message.splitlines()) == 1
     assert "criteria= is not for tables of labels" in refused(criteria=one)
     votes = pd.DataFrame({"judge": "j", "first": ["x"], "second": "y", "winner": "x"})
     assert "classes= is not for tables of votes" in refused(table=votes, classes=["a", "b"])

@@ -54,7 +54,7 @@ def test_few_anchors_find_whom_to_trust(panel, size: int, wanted: float, draws: 
         asked = encode_votes(problem.model, problem.votes, anchors=people, answer_weight=answer_weight)
         human = HumanVotes(asked)
         evidence = human.evidence
-        method, _ = compare_methods(human.left_out("cut", np.zeros(asked.density.size)), human.default)
+        method, *_ = compare_methods(human.left_out("cut", np.zeros(asked.density.size)), human.default)
         names = [problem.items[one][:-2] for one in evidence.found.one]
         order = pd.Series(np.arange(len(names)), index=names).loc[pair].to_numpy()
         rest = ~np.isin(np.arange(len(gold)), chosen)

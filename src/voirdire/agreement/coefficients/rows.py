@@ -91,23 +91,27 @@ _SHARES = (
     *("agreement", "all_agree", "at_least", "miss_", "win_rate", "position_bias", "flip", "accuracy"),
     *("precision", "sensitivity", "specificity", "f1", "pairwise", "concordance"),
 )
-_FROM_MINUS_ONE = ("pearson", "spearman", "kendall_tau", "cohen_kappa")
+_FROM_MINUS_ONE = ("pearson", "spearman", "kendall_tau", "cohen_kappa", "difference")
 _SPREADS = ("run_deviation",)
 
 
-def cut_to_range(interval: Interval, measure: str) -> Interval:
-    """The interval without what no value of the measure can be; those of some kinds reach beyond.
+def cut_to_range(interval: Interval, measure: str, *, difference: bool = False) -> Interval:
+    """The interval without what no value of the measure, or no difference of two, can be; some kinds reach beyond.
 
     Examples
     --------
     >>> [cut_to_range(Interval(-1.1, 1.2), measure).ends for measure in ("f1", "pearson", "icc_3_k", "run_deviation")]
     [(0.0, 1.0), (-1.0, 1.0), (-1.1, 1.0), (0.0, 1.2)]
+    >>> cut_to_range(Interval(-1.1, 1.2), "f1", difference=True).ends
+    (-1.0, 1.0)
     """
     if interval.low is None or interval.high is None:
         return interval
     shares, spreads = measure.startswith(_SHARES), measure.startswith(_SPREADS)
     least = 0.0 if shares or spreads else -1.0 if measure.startswith(_FROM_MINUS_ONE) else -math.inf
     most = math.inf if spreads else 1.0
+    if difference:
+        least, most = least - most, most - least
     return replace(
         interval, low=min(max(interval.low, least), most), high=max(min(interval.high, most), least)
     )
@@ -194,7 +198,7 @@ class Task:
         level = self.level if self.level is not None else self.ratings.phase
         about = (self.measure, self.judges, self.ratings.criterion, level)
         n = int(with_fixed_judges(self.statistic).support.sum())
-        interval = found.interval if self.is_difference else cut_to_range(found.interval, self.measure)
+        interval = cut_to_range(found.interval, self.measure, difference=self.is_difference)
         return Row(*about, found.estimate, *interval.ends, n, "; ".join(filter(None, notes)))
 
 

@@ -49,15 +49,15 @@ def human_ceiling(
     annotators : sequence of str
         The judges who are people, two or more.
     level, measures, average, phase, **settings
-        As in `voirdire.agreement.correlation.verb.metaeval`; unit "item" or "context", by default contexts at every
-        level but the pooled one.
+        As in `voirdire.agreement.correlation.verb.metaeval`; unit "item" or "context", by default contexts, and items
+        (pooled) where no context has several.
 
     Returns
     -------
     pandas.DataFrame
         Rows as of `voirdire.agreement.verb.agreement`: per criterion and coefficient one for each
         annotator (judges: the annotator, "mean of the others") and one for the ceiling (judges: "left-out
-        annotator", ...).
+        annotator", ...); and unit, what was resampled.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def human_ceiling(
         raise InputError(f"a human ceiling needs two annotators or more; there are {len(set(annotators))}")
     scores = read_scores(table)
     asked = read_request(scores, annotators[:1], annotators[1:], measures, level, average, phase, None)
-    by_default: Settings = {"unit": settings.get("unit") or ("item" if level == "pooled" else "context")}
+    by_default: Settings = {"unit": settings.get("unit") or (None if level == "pooled" else "context")}
     grouping = Grouping.of(level, average, settings | by_default, asked.grids[0])
     if grouping.how.unit in ("system", "both"):
         raise InputError(
@@ -98,4 +98,4 @@ def human_ceiling(
             why = f"undefined: too few or constant scores of {of}{by}"
             tasks.append(Task(name, (who, OTHERS), one, shown, level, why))
         rows += result_rows(tasks, *grouping.resampling(grid))
-    return result_frame(rows)
+    return result_frame(rows).assign(unit=grouping.how.unit)

@@ -89,8 +89,12 @@ def williams_test(r12: float, r13: float, r23: float, n: int) -> tuple[float, fl
 COLUMNS = (
     *("measure", "a", "b", "criterion", "level", "value_a", "value_b", "difference", "low", "high"),
     *("p_at_least", "p_ahead", "p_permutation", "p_permutation_adjusted"),
-    *("p_williams", "p_williams_adjusted", "n", "note"),
+    *("p_williams", "p_williams_adjusted", "n", "unit", "note"),
 )
+
+WILLIAMS = ("pearson", "spearman")
+_NO_WILLIAMS = "no Williams' test: it takes items to be independent; give unit 'item' where they are"
+_NO_SWAPS = "no permutation test: contexts and systems are both resampled; take one of them as the unit"
 
 
 def compare_metrics(
@@ -128,7 +132,7 @@ def compare_metrics(
         One row per pair and criterion: measure, a, b, criterion, level, value_a, value_b, difference (a -
         b), low, high, p_at_least and p_ahead (shares of resamples on which a is at least as good, and better),
         p_permutation, p_williams (of correlations over systems, or over all items where these are resampled), both
-        adjusted, n (items) and note.
+        adjusted, n (items), unit (what was resampled) and note.
 
     Raises
     ------
@@ -149,6 +153,7 @@ def compare_metrics(
     asked = read_request(table, human, metrics, measure, level, average, phase, None)
     grouping = Grouping.of(level, average, settings, asked.grids[0])
     whole, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
+    unit = grouping.how.unit or "item"
     check_permutations(permutations)
     if len(asked.metrics) < 2:
         raise InputError(f"comparing takes two metrics; there is only {asked.metrics[0]!r}")
@@ -158,6 +163,7 @@ def compare_metrics(
         known: NDArray[np.bool_] = np.isfinite(people + grid.judge_scores(a) + grid.judge_scores(b))
         n, names = int(known.sum()), {"measure": measure, "a": a, "b": b}
         row = dict.fromkeys(COLUMNS, np.nan) | names | {"criterion": grid.criterion, "level": level, "n": n}
+        row["unit"] = unit
         if n < 2:
             return row | {"note": f"undefined: {n} items were scored by {a!r}, {b!r} and people"}
         part = grid.keep(known)
@@ -165,15 +171,13 @@ def compare_metrics(
         one, two = (correlation_statistic(measure, part, each, z, grouping) for each in (x, y))
         how, groups = grouping.resampling(part)
         why = "one of the scores does not vary as the coefficient needs"
-        row |= paired_comparison(one, two, how, why, groups)
-        unit = grouping.how.unit or "item"
+        row |= paired_comparison(measure, one, two, how, why, groups)
         if level != "pooled" or unit == "item":
             row["p_williams"] = _williams_p_value(measure, part, x, y, z, level)
+        elif measure in WILLIAMS:
+            row["note"] = "; ".join(filter(None, [str(row["note"]), _NO_WILLIAMS]))
         if unit == "both" and level != "system":
-            missing = (
-                "no permutation test: contexts and systems are both resampled; take one of them as the unit"
-            )
-            return row | {"note": "; ".join(filter(None, [str(row["note"]), missing]))}
+            return row | {"note": "; ".join(filter(None, [str(row["note"]), _NO_SWAPS]))}
         together = {"context": part.context, "system": part.system, "both": part.system}.get(unit)
         rule: dict[str, Any] = {"average": average, "permutations": permutations, "seed": how.seed}
         row["p_permutation"] = swap_test_p_value(measure, part, x, y, z, level, groups=together, **rule)
@@ -190,7 +194,7 @@ def _williams_p_value(
     name: str, grid: Grid, x: FloatArray, y: FloatArray, z: FloatArray, level: Level
 ) -> float:
     """Williams' test where there is one correlation of one set of objects."""
-    if level == "context" or name not in ("pearson", "spearman"):
+    if level == "context" or name not in WILLIAMS:
         return float("nan")
     if level == "system":
         x, y, z = (np.nanmean(grid.square(each), axis=0) for each in (x, y, z))

@@ -64,7 +64,9 @@ class Grouping:
 
     @classmethod
     def of(cls, level: Level, average: Average, settings: Settings, grid: Grid) -> Grouping:
-        """Grouping that is asked for, once checked; by default items, contexts, or both for system level.
+        """Grouping that is asked for, once checked; by default contexts, or both for system level.
+
+        Pooled scores without contexts of several items are resampled by item.
 
         Raises
         ------
@@ -81,7 +83,9 @@ class Grouping:
             raise InputError(f"level {level!r} is not known; give one of {', '.join(get_args(Level))}")
         if average not in get_args(Average):
             raise InputError(f"average {average!r} is not known; give mean or fisher")
-        usual = {"pooled": "item", "context": "context", "system": "both"}[level]
+        clustered = grid.context is not None and 1 < len(np.unique(grid.context)) < len(grid.items)
+        pooled: Unit = "context" if clustered else "item"
+        usual: Unit = {"pooled": pooled, "context": "context", "system": "both"}[level]
         units = dict.fromkeys([usual, *(["item"] if level == "pooled" else []), "context", "system", "both"])
         how = Resampling.of(settings, units)
         problems = []

@@ -35,8 +35,8 @@ from voirdire.tables.given import convert_to_library, library_of
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns beside those of every result: the place among the metrics, and how far behind the best one.
-MORE = ("place", "behind", "behind_low", "behind_high", "same_as_best")
+#: Columns beside those of every result: what was resampled, the place among the metrics, and how far behind the best.
+MORE = ("unit", "place", "behind", "behind_low", "behind_high", "same_as_best")
 
 
 def metaeval(
@@ -79,16 +79,16 @@ def metaeval(
     humans : path or dataframe, optional
         People's scores in a table of their own: item and score, optionally judge, criterion, context, system.
     **settings
-        As in `voirdire.agreement.verb.agreement`. Unit "item", "context", "system" or "both": by default items
-        (pooled), contexts (context), contexts and systems (system).
+        As in `voirdire.agreement.verb.agreement`. Unit "item", "context", "system" or "both": by default contexts
+        (pooled, and context), contexts and systems (system); items (pooled) where no context has several.
 
     Returns
     -------
     pandas.DataFrame
         One row per metric, criterion and coefficient: measure, judges (metric, human), criterion, level,
-        value, low, high, n (items, contexts or systems used) and note; then place (1 is the best metric by
-        that coefficient), behind (the best's value minus this one's, on the same items), its percentile
-        interval behind_low and behind_high, and same_as_best: whether that interval reaches 0, so that the
+        value, low, high, n (items, contexts or systems used) and note; then unit (what was resampled), place (1 is
+        the best metric by that coefficient), behind (the best's value minus this one's, on the same items), its
+        percentile interval behind_low and behind_high, and same_as_best: whether that interval reaches 0, so that the
         best cannot be told from this one.
 
     Raises
@@ -153,7 +153,8 @@ class _Cell:
         rows = []
         for metric in self.asked.metrics:
             row = self._row(metric, found[metric])
-            row |= dict(zip(MORE, (None, np.nan, np.nan, np.nan, None), strict=True))
+            unit = self.grouping.how.unit
+            row |= dict(zip(MORE, (unit, None, np.nan, np.nan, np.nan, None), strict=True))
             if metric in values:
                 better = np.array(list(values.values())) > values[metric] + 1e-12
                 row["place"] = 1 + int(better.sum())
@@ -183,7 +184,7 @@ class _Cell:
     ) -> dict[str, object]:
         """Distance of a metric behind the best one, on the items of both."""
         if metric == best:
-            return dict(zip(MORE[1:], (0.0, 0.0, 0.0, True), strict=True))
+            return dict(zip(MORE[2:], (0.0, 0.0, 0.0, True), strict=True))
         one, two = found[best], found[metric]
         lacking, lacks = (np.isnan(self.grid.judge_scores(name)) for name in (best, metric))
         if not np.array_equal(lacking, lacks):
@@ -191,9 +192,9 @@ class _Cell:
             common = np.where(lacking | lacks, np.nan, human)
             one, two = (self._resample(each, common) for each in (best, metric))
         gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, self.grouping.how.prob)
-        low, high = gap.ends
+        low, high = cut_to_range(gap, self.name, difference=True).ends
         same = None if gap.low is None else bool(low <= 0 <= high)
-        return dict(zip(MORE[1:], (one.estimate - two.estimate, low, high, same), strict=True))
+        return dict(zip(MORE[2:], (one.estimate - two.estimate, low, high, same), strict=True))
 
     def _row(self, metric: str, found: Replicates) -> dict[str, object]:
         grid, human, level = self.grid, self.asked.human, self.grouping.level

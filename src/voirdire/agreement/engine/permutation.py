@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.agreement.coefficients.rows import cut_to_range
 from voirdire.agreement.engine.combine import TwoWayStatistic, difference
 from voirdire.agreement.engine.draws import chunk_sizes
 from voirdire.agreement.engine.resample import bootstrap
@@ -25,6 +26,7 @@ Adjustment: TypeAlias = Literal["holm", "bh"]
 
 
 def paired_comparison(
+    measure: str,
     a: Statistic | TwoWayStatistic,
     b: Statistic | TwoWayStatistic,
     how: Resampling,
@@ -35,6 +37,8 @@ def paired_comparison(
 
     Parameters
     ----------
+    measure : str
+        Of which both are values.
     a, b : Statistic or TwoWayStatistic
         Of the same units.
     how, groups
@@ -53,11 +57,11 @@ def paired_comparison(
     >>> from voirdire.agreement.engine.statistic import share_statistic
     >>> units = np.arange(20)
     >>> some, more = (share_statistic(units >= 0, units < n) for n in (5, 10))
-    >>> paired_comparison(more, some, Resampling(resamples=100), "")["difference"]
+    >>> paired_comparison("agreement_rate", more, some, Resampling(resamples=100), "")["difference"]
     0.25
     """
     one, two, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=how)
-    low, high = gap.interval.ends
+    low, high = cut_to_range(gap.interval, measure, difference=True).ends
     return {
         "value_a": one.estimate,
         "value_b": two.estimate,

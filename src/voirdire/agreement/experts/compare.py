@@ -115,7 +115,7 @@ def compare_judges(
             groups = both.contexts if how.unit == "context" else None
             why = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"
             row: dict[str, Any] = {"measure": measure, "a": a, "b": b, "criterion": ratings.criterion}
-            row |= paired_comparison(one, two, how, why, groups)
+            row |= paired_comparison(measure, one, two, how, why, groups)
             row |= {"p_value": float("nan"), "n": len(both.codes)}
             if isinstance(one, CountStatistic) and isinstance(two, CountStatistic) and len(both.codes):
                 row["p_value"] = swap_test(one, two, permutations=permutations, seed=how.seed, groups=groups)

@@ -67,7 +67,8 @@ def next_comparisons(
 ) -> pd.DataFrame:
     """Choose the comparisons whose answers are expected to tell most.
 
-    The utility of a question is the expected reduction, in bits, of a summed entropy (`voirdire.fit.next.information`):
+    The utility of a question is the expected reduction, in bits, of a summed entropy (`voirdire.fit.next.information`).
+    One answer tells of many of the quantities, each of which counts, so that it can be more than the answer's own bits:
 
     - about "ranking": of the order of every pair of items by their scores (of more than 45 items, of the 1,000 pairs
       whose order is least sure), a batch being built by moments (`voirdire.fit.next.spread`); of a person about
@@ -102,10 +103,10 @@ def next_comparisons(
     -------
     pandas.DataFrame
         In the order of choice: place, judge (None for a person, or where judges are alike), criterion (None without),
-        first, second, of a model with contexts context (one in which both were met), information (bits of the question
-        alone), gain (bits given the answers to those above), p_first, p_second, p_tie (the answer expected),
+        first, second, of a model with contexts context (one in which both were met), information (utility of the
+        question alone), gain (that given the answers to those above), p_first, p_second, p_tie (the answer expected),
         votes_first, votes_second, votes_tie (of the panel so far, in that context). ``attrs`` has ``about``,
-        ``entropy`` (bits now) and ``left`` (bits expected after all answers).
+        ``entropy`` (summed, bits now) and ``left`` (bits expected after all answers).
 
     Raises
     ------

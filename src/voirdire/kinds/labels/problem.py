@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -337,6 +339,7 @@ def _known_classes(
             f"there is no column 'criterion', but the labels have {len(table.criteria)} criteria; add it"
         )
         return known
+    unknown: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in range(anchors.rows):
         item, label = anchors.items[anchors.item[row]], anchors.labels[anchors.label[row]]
         criterion = anchors.criteria[anchors.criterion[row]] if anchors.has_criteria else table.criteria[0]
@@ -344,7 +347,7 @@ def _known_classes(
         here = [row + 1]
         if item not in items or criterion not in criteria or code not in place:
             under = f" under criterion {criterion!r}" if anchors.has_criteria else ""
-            problems.rows(here, f"no judge has labelled item {item!r}{under}; leave it out")
+            unknown[under][item].append(row + 1)
         elif label not in classes:
             problems.rows(here, f"label {label!r} is no class; classes are {known_names(classes)}")
         elif known[place[code]] not in (-1, classes.index(label)):
@@ -352,4 +355,8 @@ def _known_classes(
             problems.rows(here, f"item {item!r} is {label!r} here and {other!r} before; keep one")
         else:
             known[place[code]] = classes.index(label)
+    for under, rows in unknown.items():
+        what, them = ("item", "it") if len(rows) == 1 else ("items", "them")
+        sentence = f"no judge has labelled {what} {known_names([*rows])}{under}; leave {them} out"
+        problems.rows(chain.from_iterable(rows.values()), sentence)
     return known

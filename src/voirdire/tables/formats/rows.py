@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from voirdire.tables.encode import white_space_at_end
 from voirdire.tables.label_sets import LabelSet, labels_in_text
 from voirdire.tables.numbers import number_text, read_number
 
@@ -114,6 +115,7 @@ UNKNOWN = "unknown"
 
 TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels", Ranking: "rankings"}
 _NEEDED = 3  # fields that every row fills
+_NAMES = frozenset({"judge", "item", "first", "second", "label", "criterion", "system"})  # as fits read them
 _BROKEN = re.compile("[\0\ud800-\udfff]")  # no table can hold these
 
 
@@ -290,8 +292,8 @@ def row_fault(row: Any) -> str | None:
     ("an item against itself: 'x'", 'judge is empty', None)
     >>> row_fault(Label({"name": "a"}, "x", "yes"))
     'judge is a dict, not a name'
-    >>> row_fault(Label("a", "x", "good;long"))
-    '2 labels: good, long'
+    >>> row_fault(Label("a", "x", "good;long")), row_fault(Label("a ", "x", "good"))
+    ('2 labels: good, long', "judge 'a ' has white space at an end; remove it")
     """
     kind = type(row)
     if kind is Extended:
@@ -309,6 +311,8 @@ def row_fault(row: Any) -> str | None:
         elif isinstance(value, str):
             if not value.isprintable() and _BROKEN.search(value):
                 return f"{row._fields[at]} {value!r} has half of a character or a zero byte"
+            if row._fields[at] in _NAMES and value != value.strip():
+                return f"{row._fields[at]} {white_space_at_end(value)}"
         elif not isinstance(value, int | float):
             return f"{row._fields[at]} is a {type(value).__name__}, not a name"
     if kind is Vote and row.first == row.second:

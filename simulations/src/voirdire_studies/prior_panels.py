@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from voirdire.kinds.joint import JOINT
 from voirdire.kinds.joint_problem import JointProblem, encode_joint
 from voirdire.kinds.labels.chances import draw_labels as draw_labels
 from voirdire.kinds.labels.density import LabelsDensity
@@ -33,7 +34,7 @@ from voirdire.tables.scores import Scores
 from voirdire.tables.votes_and_scores import with_common_names
 from voirdire.typing import Floats
 from voirdire_studies.ranking_panel import RankingPanel
-from voirdire_studies.score_panels import LEVELS, ScorePanel
+from voirdire_studies.score_panels import CONTEXTS, LEVELS, ScorePanel
 
 LABELS = ("a", "b", "c")
 
@@ -249,26 +250,44 @@ class JointPanel:
         """As :func:`panel_of`."""
         return cls(model, **shape, ties=ties)
 
+    @property
+    def _shape(self) -> tuple[int, int, int, bool]:
+        return self.judges, self.items, self.criteria, self.ties
+
+    @property
+    def _contexts(self) -> int:
+        """In each of which everything is asked anew; 0 for none."""
+        return 0 if self.model.context is None else CONTEXTS
+
     @cached_property
     def _of_votes(self) -> PriorPanel:
-        return PriorPanel(self.model.part("votes"), self.judges, self.items, self.criteria, self.ties)
+        return PriorPanel(self.model.part("votes"), *self._shape, self._contexts)
 
     @cached_property
     def _of_scores(self) -> ScorePanel:
         part = replace(self.model.part("scores"), weights=None)  # of which the votes on criteria speak
-        return ScorePanel(part, self.judges, self.items, self.criteria, self.ties)
+        return ScorePanel(part, *self._shape)
 
     @cached_property
+    def blank(self) -> JointProblem:
+        """Everything that is asked, under the simulating model."""
+        votes, scores = self._of_votes.blank, self._of_scores.blank
+        return self._pose_problem(self.model, votes.votes, votes.criteria_votes, scores.table)
+
+    @property
     def density(self) -> LogDensity:
         """The density of the simulating model."""
-        votes, scores = self._of_votes.blank, self._of_scores.blank
-        return self._pose_problem(self.model, votes.votes, votes.criteria_votes, scores.table).density
+        return self.blank.density
 
     def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, JointProblem]:
         """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw_problem`."""
         values = self.density.values(draw_from_prior(self.density, rng), np)
-        votes, on_criteria = self._of_votes.draw_tables(values, rng)
-        scores, _ = self._of_scores.draw_tables(values, rng)
+        if self._contexts:
+            drawn = JOINT.draw(self.blank, values, rng)
+            votes, scores, on_criteria = drawn.votes, drawn.scores, None
+        else:
+            votes, on_criteria = self._of_votes.draw_tables(values, rng)
+            scores, _ = self._of_scores.draw_tables(values, rng)
         problem = self._pose_problem(fitted, votes, on_criteria, scores)
         return _in_units(problem, values), problem
 

@@ -184,7 +184,9 @@ def test_unconnected_pairs_are_asked_as_they_are() -> None:
         assert all(a[1:] == b[1:] for a, b in found[["first", "second"]].itertuples(index=False))
         assert len(set(pairs_of(found))) == 6
     # Every judge has answered all of them.
-    with pytest.raises(InputError, match="every judge has answered every comparison; --repeats \\(repeats=True\\)"):
+    with pytest.raises(
+        InputError, match="every judge has answered every comparison; --repeats \\(repeats=True\\)"
+    ):
         result.next_comparisons(2, who="judge")
     assert len(result.next_comparisons(2, who="judge", repeats=True)) == 2
 

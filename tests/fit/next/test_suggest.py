@@ -237,6 +237,28 @@ def test_wrong_requests(plain: Fit) -> None:
         replace(plain, posterior=replace(plain.posterior, draws=None)).next_comparisons(3)
 
 
+def test_fewer_questions_than_were_asked_for_are_said_so(tmp_path: Path) -> None:
+    table = tmp_path / "votes.csv"
+    table.write_text(
+        "judge,first,second,winner\n" + "a,x,y,first\na,y,x,second\na,y,z,first\na,z,y,second\n" * 3
+    )
+    command = [
+        "next",
+        str(table),
+        "--model",
+        "crowd-bt",
+        "--who",
+        "judge",
+        "--count",
+        "3",
+        "--no-repeats",
+        "--json",
+    ]
+    shown = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert len(json.loads(shown.stdout)["comparisons"]) == 1
+    assert "1 of the 3 asked for: there are no others; --repeats asks again" in " ".join(shown.stderr.split())
+
+
 @pytest.mark.long
 @pytest.mark.slow
 def test_the_command_line(tmp_path: Path, plain: Fit) -> None:

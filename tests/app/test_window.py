@@ -66,6 +66,20 @@ def test_columns_are_read_as_the_person_says(client: Any, window: str, drop: Cal
     assert command_on(page)[0][2:] == ["--map", "judge=who,winner=answer", "--prob", "0.8", "--out", "run"]
 
 
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [
+        ("judge,item,rank\na,x,1\na,y,2\n", "2 rows of rankings, 1 judge, 2 items."),
+        ("judge,item,label\na,x,yes\n", "1 label, 1 judge, 1 item."),
+    ],
+)
+def test_rows_are_counted_as_doctor_counts_them(
+    client: Any, window: str, drop: Callable[..., Any], table: str, shown: str
+) -> None:
+    drop(table)
+    assert f"A table (csv): {shown}" in client.get(window).text
+
+
 @pytest.mark.parametrize("name", ["Anna.jsonl", "Anna"])
 def test_a_file_that_names_no_judge_is_one_judge_called_as_the_file(
     client: Any, window: str, drop: Callable[..., Any], name: str

@@ -80,6 +80,13 @@ def test_names_are_whole_at_any_width(
         assert "…" not in re.sub(r", …|\.\.\.", "", text), width
 
 
+def test_help_names_models_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = CliRunner().invoke(app, ["fit", "--help"]).stdout
+    assert "--model" in shown
+    assert "…" not in shown
+
+
 @pytest.mark.parametrize("width", [60, 100])
 def test_sentences_are_broken_between_words_and_keep_their_indent(
     width: int, tables: dict[str, str], monkeypatch: pytest.MonkeyPatch

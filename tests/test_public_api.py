@@ -38,6 +38,15 @@ def test_the_public_names_are_few_sorted_and_there() -> None:
     assert set(voirdire.__all__) <= set(dir(voirdire))
 
 
+@pytest.mark.parametrize("package", ["adaptive", "collect", "kinds", "model", "tables"])
+def test_packages_list_the_names_that_they_hand_out(package: str) -> None:
+    found = importlib.import_module(f"voirdire.{package}")
+    names = dir(found)
+    assert set(getattr(found, "__all__", ())) <= set(names)
+    assert "open_door" not in names
+    assert all(hasattr(found, name) for name in names)
+
+
 def test_the_names_are_the_objects_of_their_modules() -> None:
     from voirdire.fit import crossval, store
     from voirdire.model import catalogue

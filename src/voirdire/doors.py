@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def open_door(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the ``__getattr__`` of a package, which imports the home of a name when the name is asked for.
+def open_door(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make ``__getattr__`` and ``__dir__`` of a package: a name's home is imported when the name is asked for.
 
     Parameters
     ----------
@@ -19,12 +19,13 @@ def open_door(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     Raises
     ------
     AttributeError
-        From what is made, of a name without home.
+        From ``__getattr__``, of a name without home.
 
     Examples
     --------
-    >>> open_door("voirdire", {"InputError": "errors"})("InputError").__name__
-    'InputError'
+    >>> find_name, list_names = open_door("voirdire", {"InputError": "errors"})
+    >>> find_name("InputError").__name__, list_names()
+    ('InputError', ['InputError'])
     """
 
     def find_name(name: str) -> Any:
@@ -32,4 +33,4 @@ def open_door(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
 
-    return find_name
+    return find_name, lambda: sorted(homes)

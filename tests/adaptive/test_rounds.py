@@ -77,6 +77,13 @@ def test_the_next_questions_tell_most_for_their_price() -> None:
         assert among.loc[row, ["judge", "first", "second"]].tolist() == [shown[name] for name in among]
 
 
+def test_a_table_without_votes_and_a_path_are_refused() -> None:
+    with pytest.raises(InputError, match="there are no votes to ask for"):
+        reveal(votes().head(0), until="p_best >= 0.9")
+    with pytest.raises(InputError, match="it is no dataframe"):
+        reveal("votes.csv", until="p_best >= 0.9")  # type: ignore[arg-type]
+
+
 def test_what_may_be_asked_is_checked() -> None:
     found = fit(votes(items=3), model="crowd-bt", method="laplace")
     strange = pd.DataFrame({"judge": ["j9"], "first": ["0"], "second": ["7"], "cost": [0.0]})

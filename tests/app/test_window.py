@@ -66,6 +66,20 @@ def test_columns_are_read_as_the_person_says(client: Any, window: str, drop: Cal
     assert command_on(page)[0][2:] == ["--map", "judge=who,winner=answer", "--prob", "0.8", "--out", "run"]
 
 
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [
+        ("judge,item,rank\na,x,1\na,y,2\n", "2 rows of rankings, 1 judge, 2 items."),
+        ("judge,item,label\na,x,yes\n", "1 label, 1 judge, 1 item."),
+    ],
+)
+def test_rows_are_counted_as_doctor_counts_them(
+    client: Any, window: str, drop: Callable[..., Any], table: str, shown: str
+) -> None:
+    drop(table)
+    assert f"A table (csv): {shown}" in client.get(window).text
+
+
 @pytest.mark.parametrize("name", ["Anna.jsonl", "Anna"])
 def test_a_file_that_names_no_judge_is_one_judge_called_as_the_file(
     client: Any, window: str, drop: Callable[..., Any], name: str
@@ -104,9 +118,9 @@ def test_one_fit_at_a_time_gives_a_report_that_stands_by_itself_and_questions(
     assert client.post(f"{window}fit", data={"prob": "0.8"}).headers["location"] == window
     assert "Fitting" in client.get(window).text
     client.post(f"{window}fit")  # one at a time
+    assert "a fit is under way" in client.get(window).text
     page = ended(client, window)
-    assert 'role="alert"' in page
-    assert "a fit is under way" in page
+    assert 'role="alert"' not in page
     assert re.search(r'id="decision"><bdi>.{20,}</bdi>', page)
     report = client.get(f"{window}report")
     assert report.text.startswith("<!doctype html>")
@@ -115,6 +129,10 @@ def test_one_fit_at_a_time_gives_a_report_that_stands_by_itself_and_questions(
     asked = client.get(f"{window}ask")
     assert "form-action 'self'" in asked.headers["content-security-policy"]
     assert '"send":"' in asked.text
+    client.post(f"{window}reading", data={"where": "colour=red"})
+    page = client.get(window).text
+    assert "colour" in page.partition("It cannot be read as it is.")[2].partition("</div>")[0]
+    assert "<details open>" in page
 
 
 @pytest.mark.long

@@ -274,6 +274,18 @@ def test_the_judges_of_a_fit_have_verdicts() -> None:
     assert found["a"]["information"] == pytest.approx(np.log(2) - entropy, abs=0.12)
 
 
+def test_judges_of_a_fit_without_intervals_are_kept_by_what_an_answer_tells() -> None:
+    table = {
+        "judge": "a",
+        "first": ["x", "y"] * 10,
+        "second": ["y", "x"] * 10,
+        "winner": ["first", "second"] * 10,
+    }
+    (found,) = verdicts(voirdire.fit(pd.DataFrame(table), method="map"))
+    assert (found["verdict"], found["information"] > 0.2) == ("keep", True)
+    assert "at most" not in found["why"]
+
+
 @pytest.mark.slow
 def test_a_judge_who_always_says_the_same_tells_nothing_and_no_digits_of_rounding() -> None:
     rng = np.random.default_rng(0)

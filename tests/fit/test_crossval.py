@@ -187,6 +187,15 @@ def test_a_wrong_request_is_refused(arguments: dict[str, Any], expected: str) ->
     assert expected in str(caught.value)
 
 
+def test_one_name_needs_no_list() -> None:
+    alone = cross_validate(table(), "bradley-terry", by="pair", folds=2)
+    pd.testing.assert_frame_equal(alone, cross_validate(table(), ["bradley-terry"], by=("pair",), folds=2))
+    with pytest.raises(InputError, match="unknown model 'bradly-terry'"):
+        cross_validate(table(), "bradly-terry")
+    with pytest.raises(InputError, match="by: 'pairs' is none of"):
+        cross_validate(table(), "bradley-terry", by="pairs")
+
+
 def test_contexts_need_a_column() -> None:
     with pytest.raises(InputError, match="no context column"):
         cross_validate(table().drop(columns="context"), ["bradley-terry"], by=("context",))

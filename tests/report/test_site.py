@@ -102,6 +102,8 @@ def test_the_decision_picture_and_table_name_models_that_exist(project: Path) ->
     table = [row for row in page.splitlines() if row.startswith("|")]
     named = {name for row in table for name in re.findall(r"`([a-z]+(?:-[a-z]+)+)`", row)}
     assert drawn <= named <= set(voirdire.models())
+    (words,) = re.findall(r"!\[(.*?)\]\(assets/choose.svg\)", page)
+    assert set(re.findall(r"[a-z]+(?:-[a-z]+)+", words)) & set(voirdire.models()) == drawn
 
 
 def test_the_reference_names_every_public_name(project: Path) -> None:

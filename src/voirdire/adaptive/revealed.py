@@ -65,7 +65,7 @@ def reveal(
     Raises
     ------
     InputError
-        A column is missing, or what is wrong with the request.
+        A column is missing, there are no votes, or what is wrong with the request.
 
     Examples
     --------
@@ -76,10 +76,14 @@ def reveal(
     ('x', True)
     """
     request = check_request(until, design, model, count, seed)
+    if not hasattr(votes, "columns"):
+        raise InputError("votes: it is no dataframe; pandas.read_csv reads a file as one")
     if missing := [name for name in _COLUMNS if name not in votes]:
         raise InputError(
             f"votes: column {', '.join(map(repr, missing))} is missing; there are {', '.join(map(str, votes))}"
         )
+    if votes.empty:
+        raise InputError("votes: there are no votes to ask for")
     votes = votes.reset_index(drop=True)
     course, answers = Course(), votes["winner"].to_numpy(dtype=object)
     asked: list[Ints] = []

@@ -85,7 +85,7 @@ class Session:
             if ended.outcome is None:
                 self.problems = tuple(map(self.restore_file_name, ended.problems))
             else:
-                self.fitted = Fitted(ended.out, ended.outcome, len(self.answers))
+                self.fitted, self.problems = Fitted(ended.out, ended.outcome, len(self.answers)), ()
             return None
 
     def take_file(self, table: Path, name: str) -> None:

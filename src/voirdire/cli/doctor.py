@@ -12,7 +12,6 @@ from voirdire.cli.options import declare_options
 from voirdire.cli.reading import TableOptions
 from voirdire.errors import InputError
 from voirdire.tables.doctor import examine_file, write_reading_options
-from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.tables.doctor import Findings
@@ -63,9 +62,7 @@ def _finding_lines(one: Findings) -> list[str]:
         width = max(len(column.name) for column in one.columns)
         lines += [f"  {_column_line(column, width)}" for column in one.columns]
     if one.error is None:
-        names = {"rankings": "rows of rankings"}
-        rows = ", ".join(count_in_words(count, names.get(name, name)) for name, count in one.rows.items())
-        lines.append(f"read as {rows}; judges: {one.judges:,}, items: {one.items:,}")
+        lines.append(f"read as {one.rows_in_words}; judges: {one.judges:,}, items: {one.items:,}")
     if one.stands_out:
         lines.append("to know")
         lines += [f"  {sentence}" for sentence in one.stands_out]

@@ -65,15 +65,8 @@ def fit(
     criteria : FILE
         Votes on the criteria: the same columns, the items are criteria.
     model : NAME|FILE
-        A model's name (see voirdire models) or a model file. Default: maple-tastes where the table has several
-        criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position for large tables
-        (maple-contexts, crowd-bt-contexts where items meet in several contexts), with one coin a judge where the order
-        is unknown (learned-crowd-bt, unordered-maple-tastes, unordered-...-contexts); hierarchical-dawid-skene for
-        labels (ordered-labels for grades, family-dawid-skene for families of judges); rating-learned for scores
-        (rating-contexts of items in several contexts, rating-halo under several criteria, rating-continuous, -halo
-        and -contexts between levels, rating-families for families of judges), plackett-luce-tastes for
-        rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), joint-position for votes and
-        scores (joint-contexts in several contexts or under several criteria).
+        A model's name (see voirdire models) or a model file. By default the columns of the table choose, and the
+        output says which model, and why.
     method
         auto: laplace, and where that does not hold its draws moved until they are the posterior's (the result's
         method is hmc, which only auto gives), or nuts; laplace: intervals at once; nuts: sample the posterior; map: the

@@ -200,6 +200,9 @@ def next(
         return
     whom = who or "person"
     found = result.next_comparisons(**how | again)
+    if count is not None and len(found) < count:
+        more = "" if repeats else "; --repeats asks again what was answered"
+        console.print_note(f"{len(found):,} of the {count:,} asked for: there are no others{more}")
     if out is not None:
         problem = result.problem
         write_file(out, _answer_form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["collect", "estimate"]
 
-__getattr__ = open_door(
+__getattr__, __dir__ = open_door(
     __name__,
     {
         "Answer": "protocol",

@@ -48,7 +48,7 @@ def mutual_information(joint: Floats) -> Floats:
 
     apart = joint.sum(axis=-1, keepdims=True) * joint.sum(axis=-2, keepdims=True)
     found = rel_entr(joint, apart).sum(axis=(-1, -2))
-    return np.where(found > 1e-12, found, 0.0)  # of none rounding leaves something
+    return np.where(found < 1e-12, 0.0, found)  # of none rounding leaves something; NaN is not known
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 def cross_validate(
     votes: object,
-    models: Sequence[str | Path | Model] | None = None,
+    models: str | Path | Model | Sequence[str | Path | Model] | None = None,
     *,
-    by: Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
     folds: int = 5,
     seed: int = 0,
     levels: Sequence[object] | None = None,
@@ -51,11 +51,11 @@ def cross_validate(
     votes : path, dataframe, Votes, Labels, Scores, Rankings, or a list of two of them
         What :func:`voirdire.fit` takes. Of votes and scores, votes are held out, and predicted from the other votes and
         all scores; models of votes alone can be compared, which see no score.
-    models : sequence of str, path or Model, optional
+    models : str, path or Model, or a sequence of them, optional
         Without them all that apply: the default, and those of the table's kind that predict single answers on a scale
         like the default's, with contexts where the default has them. That may take minutes. What refused the table is
         told in ``attrs["left_out"]`` of the result, by model.
-    by : sequence of str, optional
+    by : str or sequence of str, optional
         What makes a group. Of votes "vote" (each its own), "pair" (the unordered pair of items; the default),
         "context" (with the pair the default where no models are named and the default model has contexts),
         "criterion", "judge". Of scores and labels "answer", "item", "context", "criterion", "judge"; by
@@ -99,6 +99,8 @@ def cross_validate(
     >>> cross_validate(table, ["bradley-terry", "crowd-bt"], folds=2)["votes"].tolist()
     [20, 20]
     """
+    models = [models] if isinstance(models, str | Path | Model) else models
+    by = [by] if isinstance(by, str) else by
     request = Request(levels=levels, classes=classes, covariates=covariates, families=families)
     of_models = tuple(row for model in models or () for row in load_model(model).terms)
     table = read_answers(votes, levels, rows=True, keep=replace(request, terms=of_models).columns)

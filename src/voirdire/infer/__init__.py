@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voirdire.doors import open_door
 
-__getattr__ = open_door(
+__getattr__, __dir__ = open_door(
     __name__,
     {
         "Derivatives": "derivatives",

@@ -75,6 +75,12 @@ class Findings:
     error: str | None
     command: str
 
+    @property
+    def rows_in_words(self) -> str:
+        """How many rows of what there are."""
+        names = {"rankings": "rows of rankings"}
+        return ", ".join(count_in_words(count, names.get(name, name)) for name, count in self.rows.items())
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         return asdict(self)

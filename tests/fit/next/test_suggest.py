@@ -184,7 +184,9 @@ def test_unconnected_pairs_are_asked_as_they_are() -> None:
         assert all(a[1:] == b[1:] for a, b in found[["first", "second"]].itertuples(index=False))
         assert len(set(pairs_of(found))) == 6
     # Every judge has answered all of them.
-    with pytest.raises(InputError, match="every judge has answered every comparison; ask for repeats"):
+    with pytest.raises(
+        InputError, match="every judge has answered every comparison; --repeats \\(repeats=True\\)"
+    ):
         result.next_comparisons(2, who="judge")
     assert len(result.next_comparisons(2, who="judge", repeats=True)) == 2
 
@@ -233,6 +235,28 @@ def test_wrong_requests(plain: Fit) -> None:
     assert len(caught.value.problems) == 4
     with pytest.raises(InputError, match="method 'map' has no draws"):
         replace(plain, posterior=replace(plain.posterior, draws=None)).next_comparisons(3)
+
+
+def test_fewer_questions_than_were_asked_for_are_said_so(tmp_path: Path) -> None:
+    table = tmp_path / "votes.csv"
+    table.write_text(
+        "judge,first,second,winner\n" + "a,x,y,first\na,y,x,second\na,y,z,first\na,z,y,second\n" * 3
+    )
+    command = [
+        "next",
+        str(table),
+        "--model",
+        "crowd-bt",
+        "--who",
+        "judge",
+        "--count",
+        "3",
+        "--no-repeats",
+        "--json",
+    ]
+    shown = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert len(json.loads(shown.stdout)["comparisons"]) == 1
+    assert "1 of the 3 asked for: there are no others; --repeats asks again" in " ".join(shown.stderr.split())
 
 
 @pytest.mark.long

@@ -124,7 +124,7 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
         judge, criterion, first, second, context = (column[new] for column in columns)
     if not len(judge):
         whom = "people have" if who == PERSON else "every judge has"
-        raise InputError(f"{whom} answered every comparison; ask for repeats to have some asked again")
+        raise InputError(f"{whom} answered every comparison; --repeats (repeats=True) asks some again")
     same = np.arange(len(judge))
     if both:
         judge, criterion, context, same = (np.tile(column, 2) for column in (judge, criterion, context, same))

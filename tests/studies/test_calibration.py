@@ -79,6 +79,7 @@ STUDIES = [
     "calibration-label-families",
     "calibration-scores",
     "calibration-joint",
+    "calibration-joint-contexts",
     "calibration-contexts",
     "calibration-tastes",
     "calibration-unordered",

@@ -15,7 +15,7 @@ loads about a common one: that all see alike and some copy is more probable than
 others little, which explains the same correlations of a family that is large in its panel. u_j are integrated out by
 Laplace's method, from pairs of different families; those within have the likelihood at its mode. The prior odds against
 a family of m among K judges are ``DOUBT`` times the number of sets of m, K! / (m! (K - m)!). A division is taken where
-its evidence is the largest. It counts where judges of different families agree with each other: two who are alike
+its evidence is the largest, and clearly above that of none (``CLEAR``). It counts where judges of different families agree with each other: two who are alike
 beside others who guess may be the two who see something. Divisions that are tried join judges by average linkage. Two
 judges with fewer than ``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
 """
@@ -38,6 +38,7 @@ APART, WITHIN = 0.15, 0.35
 MIDDLE, WIDTH = 0.6, 0.5
 SPREADS = (0.2, 0.5)
 DOUBT = 3.0  # odds against any family
+CLEAR = 2.0  # log evidence by which families must be ahead: two who see more than the others are as alike as copies
 JOINED = 0.4  # mean correlation from which groups of judges are tried as a family
 TRIED = 40  # divisions
 STEPS = 50  # at most
@@ -178,7 +179,7 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
             log += [_log_family_likelihood(z[own], within[own], np.tanh(u[family])) for _, u in ways]
         return float(np.logaddexp.reduce(log + [known for known, _ in ways]) - odds)
 
-    most = division_evidence(best)
+    alone = most = division_evidence(best)
     # between groups, by their first judge
     total, pairs = np.where(usable, correlation, 0.0), usable.astype(float)
     for _ in range(TRIED):
@@ -194,11 +195,11 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
         joined = group == one
         if explained and not usable[joined][:, ~joined].any():
             continue  # nobody else says what they see
-        alone = np.where(joined, one, best)
-        for tried in (group, alone) if (group != alone).any() else (group,):
+        one_more = np.where(joined, one, best)
+        for tried in (group, one_more) if (group != one_more).any() else (group,):
             if (found := division_evidence(tried)) > most:
                 best, most = tried, found
-    return best
+    return best if most > alone + CLEAR else np.arange(judges)
 
 
 def factor_evidence(z: Floats, information: Floats, spread: float, start: Floats) -> tuple[float, Floats]:

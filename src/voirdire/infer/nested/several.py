@@ -110,6 +110,7 @@ class SeveralAnswers:
 
     Examples
     --------
+    >>> from voirdire.infer.nested.answers import Answers
     >>> def chances(sums, xp):
     ...     d = sums[..., 0, :]
     ...     return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]

@@ -132,3 +132,14 @@ def test_intervals_hold_strengths_of_truths_that_no_prior_draws(how: dict[str, i
         found = fit.ranking().set_index("item").sort_index()
         held.append(((found["low"] <= truth) & (truth <= found["high"])).mean())
     assert np.mean(held) >= 0.85
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_the_approximation_is_what_nuts_finds() -> None:
+    tables = planted(5, contexts=3, votes=8)[0]
+    quick, exact = (voirdire.fit(tables, levels=LEVELS, method=how, seed=0) for how in ("laplace", "nuts"))
+    assert exact.checks().set_index("check")["level"][["rhat", "ess_bulk"]].eq("ok").all()
+    a, b = (fit.ranking().set_index("item").sort_index() for fit in (quick, exact))
+    assert (abs(a["score"] - b["score"]) < 0.15 * b["sd"]).all()
+    assert (abs(np.log(a["sd"] / b["sd"])) < 0.1).all()

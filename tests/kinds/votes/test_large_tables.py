@@ -62,7 +62,7 @@ def test_families_take_a_value_for_each_item_and_so_end_sooner() -> None:
     ("column", "without"), [("context", "crowd-bt-contexts"), ("criterion", "maple-tastes")]
 )
 def test_beside_what_each_judge_makes_of_an_item_families_end_sooner_still(column: str, without: str) -> None:
-    for items, told in ((60, True), (150, False)):
+    for items, told in ((50, True), (150, False)):
         table, _ = panel(items, 6_000)
         name = default(table.assign(**{column: np.where(np.arange(6_000) % 2, "p", "q")}), families=FAMILIES)
         assert name.endswith("judge:item + family:item") if told else name == without

@@ -16,13 +16,10 @@ from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
 
 MOST_LATENT = 60_000, 200_000  # latent values of a default; and where votes say little of each
-MOST_SHARED = (
-    4_000,
-    1_400,
-)  # that all contexts, or all judges, have in common; and beside what families make of items
+MOST_SHARED = 4_000, 1_000  # that all contexts, or judges, have in common; and with families of judges
 MOST_CELLS = 100_000, 200_000  # combinations of judge, pair and context, and likewise
 MOST_ALONE = 1_200, 2_000  # latent values where no contexts have to be told apart; and with those of families
-MOST_CELLS_ALONE = 30_000
+MOST_CELLS_ALONE = 30_000  # and cells
 OF_CELLS = ("judge", "criterion", "item")  # what cells are of anyway
 SHARED = 0.5  # share of the items above which must meet in several contexts
 

@@ -20,6 +20,8 @@ MOST_SHARED = 4_000, 1_000  # that all contexts, or judges, have in common; and 
 MOST_CELLS = 100_000, 200_000  # combinations of judge, pair and context, and likewise
 MOST_ALONE = 1_200, 2_000  # latent values where no contexts have to be told apart; and with those of families
 MOST_CELLS_ALONE = 30_000  # and cells
+#: Beside people's answers, of which several uses are tried, with new fits for each.
+MOST_BESIDE_PEOPLE, MOST_CELLS_BESIDE_PEOPLE = 300, 5_000
 OF_CELLS = ("judge", "criterion", "item")  # what cells are of anyway
 SHARED = 0.5  # share of the items above which must meet in several contexts
 
@@ -153,15 +155,22 @@ def why_contexts_left_out(votes: Votes) -> str | None:
     return None
 
 
-def why_spreads_given(votes: Votes, contexts: int, cells: int, families: int = 0) -> str | None:
-    """Why spreads are not learned by default of so many ``cells``, and ``families`` of judges; None where they are."""
+def why_spreads_given(
+    votes: Votes, contexts: int, cells: int, families: int = 0, people: bool = False
+) -> str | None:
+    """Why spreads are not learned by default of so many ``cells``, and ``families`` of judges; None where they are.
+
+    ``people`` says that people answered, too.
+    """
     judges, items, criteria = len(votes.judges), len(votes.items), len(votes.criteria)
     tastes = judges * items if criteria > 1 or (contexts and families) else 0
     common = items * (criteria + families) + judges * 3 + tastes
     latent = common + contexts * (criteria * items + judges)
     asked = f"{count_in_words(judges, 'judges')}, {count_in_words(items, 'items')}"
     if not contexts and not tastes:
-        if latent > MOST_ALONE[families > 0] or cells > MOST_CELLS_ALONE:
+        most = MOST_ALONE[families > 0], MOST_CELLS_ALONE
+        most = (MOST_BESIDE_PEOPLE, MOST_CELLS_BESIDE_PEOPLE) if people else most
+        if latent > most[0] or cells > most[1]:
             return f"{asked} and {cells:,} combinations of judge and pair would take minutes"
         return None
     shared = common if families else min(criteria * items * (1 + contexts), common)

@@ -121,7 +121,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             return ALONE, f"{why}{AND_ALONE}"
         if alone and (fixed := fixed_order_rule(table)):
             return ALONE, f"{why} and position cannot be told: {fixed}{AND_ALONE}"
-        given = why_spreads_given(table, 0, len(table.counts))
+        given = why_spreads_given(table, 0, len(table.counts), people=request.anchors is not None)
         if given:
             return f"{name}{position}", f"{why}; how far items are apart is given, not learned: {given}"
         if len(table.criteria) > 1:

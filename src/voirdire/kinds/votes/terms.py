@@ -105,7 +105,8 @@ def families_terms(table: Votes, request: Request, contexts: bool) -> str | None
         return None
     named = shared_families(read_families(request.families, table.judges), table.judges)[1]
     split = by_context(table) if contexts else table
-    if why_spreads_given(table, len(table.contexts) * contexts, len(split.counts), len(named)):
+    people = request.anchors is not None
+    if why_spreads_given(table, len(table.contexts) * contexts, len(split.counts), len(named), people):
         return None
     tastes = contexts or len(table.criteria) > 1
     return " + ".join(["item", *["item:context"] * contexts, *["judge:item"] * tastes, "family:item"])

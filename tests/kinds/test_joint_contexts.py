@@ -114,6 +114,17 @@ def test_new_answers_may_be_in_new_contexts(fitted: voirdire.Fit) -> None:
     assert set(moved.contexts()["context"]) == {*(f"x{x}" for x in range(5)), "new"}
 
 
+@pytest.mark.parametrize(("number", "kind"), [(0, "votes"), (1, "scores")])
+def test_new_answers_without_contexts_are_refused(fitted: voirdire.Fit, number: int, kind: str) -> None:
+    """The contexts of all answers would be gone."""
+    more = planted(3)[0][number].drop(columns="context").drop_duplicates(["judge"])
+    with pytest.raises(voirdire.InputError, match=f"new {kind}: column 'context' is missing"):
+        fitted.update(more)
+    alone = voirdire.fit(planted(1)[0][number], method="map", **({"levels": LEVELS} if number else {}))
+    with pytest.raises(voirdire.InputError, match=f"new {kind}: column 'context' is missing"):
+        alone.update(more)
+
+
 def test_large_tables_leave_contexts_out_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("voirdire.kinds.joint_problem.MOST_ROWS", 100)
     fit = voirdire.fit(planted(1)[0], levels=LEVELS, method="map")

@@ -205,9 +205,12 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
 
     def join(self, problem: JointProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""
-        old: dict[str, Any] = {kind.name: kind.table_of(part) for kind, part in self.parts(problem)}
+        parts: dict[str, Any] = {kind.name: (kind, part) for kind, part in self.parts(problem)}
+        old = {name: kind.table_of(part) for name, (kind, part) in parts.items()}
         for one in new if isinstance(new, list | tuple) else [new]:
             table: Any = read_new(one, *old.values())
+            kind, part = parts[table.data]
+            kind.check_new_answers(part, table)
             old[table.data] = joined_table(old[table.data], table)
         return with_common_names(**old)
 

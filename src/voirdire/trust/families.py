@@ -15,9 +15,10 @@ loads about a common one: that all see alike and some copy is more probable than
 others little, which explains the same correlations of a family that is large in its panel. u_j are integrated out by
 Laplace's method, from pairs of different families; those within have the likelihood at its mode. The prior odds against
 a family of m among K judges are ``DOUBT`` times the number of sets of m, K! / (m! (K - m)!). A division is taken where
-its evidence is the largest, and clearly above that of none (``CLEAR``). It counts where judges of different families agree with each other: two who are alike
-beside others who guess may be the two who see something. Divisions that are tried join judges by average linkage. Two
-judges with fewer than ``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
+its evidence is the largest, and clearly above that of none (``CLEAR``). It counts where judges of different families
+agree with each other: two who are alike beside others who guess may be the two who see something. Divisions that are
+tried join judges by average linkage. Two judges with fewer than ``LEAST`` questions in common say nothing of each
+other: in a sparse crowd are no families.
 """
 
 from __future__ import annotations

@@ -108,6 +108,15 @@ def test_one_table_may_be_without_contexts(without: int, tmp_path: Path) -> None
     assert voirdire.load(fit.save(tmp_path / "run")).as_dict() == fit.as_dict()
 
 
+def test_contexts_of_comparisons_that_votes_do_not_name_are_said_to_tell_nothing() -> None:
+    votes, scores = planted(2)[0]
+    row = pd.DataFrame({"first": ["i0"], "second": "i1", "winner": "i1", "context": "x0"})
+    fit = voirdire.fit([votes.drop(columns="context"), scores], levels=LEVELS, method="map", anchors=row)
+    assert "the votes of this fit name no contexts" in " ".join(fit.notes)
+    with pytest.warns(UserWarning, match="the votes of this fit name no contexts"):
+        fit.predict(row.drop(columns="winner").assign(judge="j0"))
+
+
 def test_new_answers_may_be_in_new_contexts(fitted: voirdire.Fit) -> None:
     more = [table.assign(context="new").head(20) for table in planted(3)[0]]
     moved = fitted.update(more)

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.kinds.scores.chances import score_probabilities
+from voirdire.kinds.scores.results import judge_values
 
 LIMITS = np.array([-2.0, -0.7, 0.7, 2.0])
 ITEMS, JUDGES, SHARPER = 8, 6, 1.5
@@ -105,6 +107,12 @@ def test_one_table_may_be_without_contexts(without: int, tmp_path: Path) -> None
     fit = voirdire.fit(tables, levels=LEVELS, method="laplace")
     assert fit.model.name == "joint-contexts"
     assert len(fit.contexts()) == 5 * ITEMS
+    part, v = fit.problem.density.parts[without], fit.problem.density.values(fit.posterior.centre, np)
+    elsewhere = v | {
+        "context_strength": v["context_strength"] + np.arange(1.0, 6.0) * np.eye(ITEMS)[0][:, None]
+    }
+    of = [[log for log, _ in part.log_parts(values, fit.problem.data, np)] for values in (v, elsewhere)]
+    assert all(np.array_equal(one, other) for one, other in zip(*of, strict=True))
     assert voirdire.load(fit.save(tmp_path / "run")).as_dict() == fit.as_dict()
 
 
@@ -139,6 +147,36 @@ def test_large_tables_leave_contexts_out_and_say_so(monkeypatch: pytest.MonkeyPa
     fit = voirdire.fit(planted(1)[0], levels=LEVELS, method="map")
     assert fit.model.name == "joint-position"
     assert "contexts and tastes are left out: 400 answers about 8 items in 5 contexts" in " ".join(fit.notes)
+
+
+def test_what_is_told_of_scores_follows_from_the_equation() -> None:
+    """Scores of a sharp judge drawn by hand: tastes, contexts and the cutpoints are all seen by its slope."""
+    tables = planted(4, contexts=3, votes=6)[0]
+    tables[1]["run"] = 1
+    tables[1] = pd.concat([tables[1], tables[1].assign(run=2)])
+    fit = voirdire.fit(tables, levels=LEVELS, method="map")
+    scores, rng, number = fit.problem.of_scores, np.random.default_rng(0), 400_000
+    v = {name: np.array(of) for name, of in fit.problem.density.values(fit.posterior.centre, np).items()}
+    k, a, own, taste, here = 4, 2.5, 0.4, 0.9, 0.7
+    v["log_discrimination"][k], v["log_judge_item"][k] = np.log(a), np.log(own)
+    v["log_taste_spread"], v["log_context_spread"] = np.log(taste), np.log(here)
+    v["severity"][k], v["cut_location"][0] = 0.8, -1.0
+    at = np.concatenate([[0.0], np.exp(v["log_gap"][0]).cumsum()])
+
+    def drawn(worth: float, *spreads: float) -> np.ndarray:
+        seen = worth + rng.normal(size=number) * np.linalg.norm(spreads) - v["severity"][k] + 1.0
+        return ((a * seen + rng.logistic(size=number))[:, None] > at - at[-1] / 2).sum(axis=1)
+
+    gap = 0.9538726 * v["strength"][0].std()
+    better, worse = (drawn(sign * gap / 2, own, taste) for sign in (1, -1))
+    right = (better > worse).mean() + 0.5 * (better == worse).mean()
+    found = judge_values(scores, v)
+    assert found["p_right"][k] == pytest.approx(right, abs=0.004)
+    assert found["variance_judge_item"][k] == pytest.approx((a * own) ** 2)
+    rows = np.array([k]), np.array([0]), np.array([2])
+    chance = score_probabilities(scores, v, rows)[0]
+    levels = np.bincount(drawn(v["strength"][0, 2] + v["taste"][k, 2], own, here), minlength=5) / number
+    assert chance == pytest.approx(levels, abs=0.004)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pytest
 import voirdire
 from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.results import judge_values
+from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 LIMITS = np.array([-2.0, -0.7, 0.7, 2.0])
 ITEMS, JUDGES, SHARPER = 8, 6, 1.5
@@ -68,6 +69,15 @@ def test_contexts_and_criteria_have_a_default_with_terms_for_them(fitted: voirdi
     assert "tastes under criteria" in found.notes[0]
     alone = voirdire.fit(planted(1, contexts=1)[0], levels=LEVELS, method="map")
     assert alone.model.name == "joint-position"
+
+
+def test_contexts_are_those_of_their_names_whichever_table_has_them() -> None:
+    votes, scores = planted(1)[0]
+    given = votes[votes["context"].isin(["x2", "x4"])], scores[scores["context"] != "x0"]
+    read = read_votes_and_scores(given)
+    assert read.contexts == read.votes.contexts == read.scores.contexts == ("x1", "x2", "x3", "x4")
+    for table, codes in zip(given, (read.votes.row_context, read.scores.context), strict=True):
+        assert np.array(read.contexts)[codes].tolist() == table["context"].tolist()
 
 
 def test_what_a_vote_is_worth_beside_a_score_is_found(fitted: voirdire.Fit) -> None:

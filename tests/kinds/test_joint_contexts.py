@@ -80,6 +80,19 @@ def test_contexts_are_those_of_their_names_whichever_table_has_them() -> None:
         assert np.array(read.contexts)[codes].tolist() == table["context"].tolist()
 
 
+def test_terms_that_no_table_tells_are_left_out() -> None:
+    """Items in one context each, by the table; and a single judge, whose tastes are what it finds in items."""
+    tables = planted(1, contexts=2)[0]
+    tables = [t[t["context"] == where] for t, where in zip(tables, ("x0", "x1"), strict=True)]
+    how = {"model": "joint-contexts", "levels": LEVELS, "method": "map"}
+    apart = voirdire.fit(tables, **how)
+    assert "context_strength" not in {p.name for p in apart.problem.density.parameters}
+    one = voirdire.fit([t[t["judge"] == "j2"] for t in planted(1)[0]], **how)
+    names = {p.name for p in one.problem.density.parameters}
+    assert "context_strength" in names
+    assert "taste" not in names
+
+
 def test_what_a_vote_is_worth_beside_a_score_is_found(fitted: voirdire.Fit) -> None:
     """The scale of votes is learned as spreads are: at a mode beside all strengths it would be many times as large."""
     values = fitted.posterior.values

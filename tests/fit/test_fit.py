@@ -209,11 +209,11 @@ def test_without_a_model_the_columns_decide(votes: pd.DataFrame) -> None:
 
 
 def test_of_large_tables_the_scale_is_given_by_default() -> None:
-    names = [f"i{n:03d}" for n in range(310)]
+    names = [f"i{n:04d}" for n in range(1210)]
     table = frame([("ann", one, two, one) for one, two in [*pairwise(names), (names[1], names[0])]])
     found = fit(table, method="map")
     assert found.model.name == "crowd-bt-position"
-    assert "how far items are apart is given, not learned: 1 judge, 310 items" in found.notes[0]
+    assert "how far items are apart is given, not learned: 1 judge, 1,210 items" in found.notes[0]
 
 
 def test_the_mode_is_the_centre_of_every_method_but_nuts(votes: pd.DataFrame, result: Fit) -> None:

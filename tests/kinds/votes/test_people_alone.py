@@ -9,6 +9,7 @@ import pytest
 import voirdire
 from voirdire.fit.human import compare_methods
 from voirdire.kinds.human import ALONE, LeftOut
+from voirdire.kinds.votes.kind import VOTES
 
 NAMES = [f"i{n}" for n in range(8)]
 
@@ -55,6 +56,20 @@ def test_people_alone_are_used_where_judges_see_something_else() -> None:
     # and of judges the anchors alone speak, as by the cut
     cut = fitted(votes, people, anchor_mode="cut").judges().set_index("judge")["reliability"]
     pd.testing.assert_series_equal(fit.judges().set_index("judge")["reliability"].loc[cut.index], cut)
+
+
+@pytest.mark.slow
+def test_people_alone_hear_nothing_of_the_judges_ties() -> None:
+    """Ties say which items are near each other; only how often judges answer them may differ."""
+    votes, people, _ = panel(0.0)
+    rng = np.random.default_rng(1)
+    near = votes["first"].str[1:].astype(int) - votes["second"].str[1:].astype(int) < 3
+    found = []
+    for here in (near, rng.permutation(near)):
+        tied = votes.assign(winner=votes["winner"].mask(here, "tie"))
+        problem = fitted(tied, people, anchor_mode="joint").problem
+        found.append(VOTES.human(problem).alone.cut_mode().x[problem.density.parameter_slices["strength"]])
+    np.testing.assert_allclose(found[0], found[1], atol=1e-4)
 
 
 @pytest.mark.slow

@@ -16,9 +16,10 @@ from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
 
 MOST_LATENT = 60_000, 200_000  # latent values of a default; and where votes say little of each
-MOST_SHARED = 4_000  # that all contexts, or all judges, have in common
+MOST_SHARED = 4_000, 1_000  # that all contexts, or judges, have in common; and with families of judges
 MOST_CELLS = 100_000, 200_000  # combinations of judge, pair and context, and likewise
-MOST_ALONE = 300, 5_000  # latent values and cells of a default where no contexts have to be told apart
+MOST_ALONE = 1_200, 2_000  # latent values where no contexts have to be told apart; and with those of families
+MOST_CELLS_ALONE = 30_000  # and cells
 OF_CELLS = ("judge", "criterion", "item")  # what cells are of anyway
 SHARED = 0.5  # share of the items above which must meet in several contexts
 
@@ -152,20 +153,20 @@ def why_contexts_left_out(votes: Votes) -> str | None:
     return None
 
 
-def why_spreads_given(votes: Votes, contexts: int, cells: int) -> str | None:
-    """Why spreads are not learned by default of a table of so many ``cells``; None where they are."""
+def why_spreads_given(votes: Votes, contexts: int, cells: int, families: int = 0) -> str | None:
+    """Why spreads are not learned by default of so many ``cells``, and ``families`` of judges; None where they are."""
     judges, items, criteria = len(votes.judges), len(votes.items), len(votes.criteria)
-    tastes = judges * items if criteria > 1 else 0
-    latent = criteria * items * (1 + contexts) + judges * (3 + contexts) + tastes
+    tastes = judges * items if criteria > 1 or (contexts and families) else 0
+    common = items * (criteria + families) + judges * 3 + tastes
+    latent = common + contexts * (criteria * items + judges)
     asked = f"{count_in_words(judges, 'judges')}, {count_in_words(items, 'items')}"
     if not contexts and not tastes:
-        most_latent, most_cells = MOST_ALONE
-        if latent > most_latent or cells > most_cells:
+        if latent > MOST_ALONE[families > 0] or cells > MOST_CELLS_ALONE:
             return f"{asked} and {cells:,} combinations of judge and pair would take minutes"
         return None
-    shared = min(criteria * items * (1 + contexts), criteria * items + judges * (3 + items * (criteria > 1)))
+    shared = common if families else min(criteria * items * (1 + contexts), common)
     sparse = int(2 * votes.rows < FEW * criteria * items * contexts)
-    if latent > MOST_LATENT[sparse] or shared > MOST_SHARED:
+    if latent > MOST_LATENT[sparse] or shared > MOST_SHARED[families > 0]:
         beside = f"{contexts:,} contexts" if contexts else f"{criteria:,} criteria"
         return f"{asked} and {beside} would take many minutes"
     if cells > MOST_CELLS[sparse]:

@@ -153,9 +153,10 @@ def cut_left_out_predictions(problem: VotesProblem, evidence: Evidence) -> Float
 
 
 def without_panel_votes(problem: VotesProblem) -> Data:
-    """The problem's tables with the judges' votes on items weighing nothing."""
+    """The problem's tables with the judges' votes on items, ties as well, weighing nothing."""
     part = problem.data["votes"]
-    return problem.data | {"votes": part | {"weight": part["weight"] * 0.0}}
+    silent = {name: part[name] * 0.0 for name in ("weight", "tied", "decided") if name in part}
+    return problem.data | {"votes": part | silent}
 
 
 def _predict_folds(

@@ -8,10 +8,11 @@ from voirdire.errors import InputError
 from voirdire.kinds.further_terms import attach_terms, model_with_terms, why_no_families
 from voirdire.kinds.request import Request
 from voirdire.kinds.votes.comparisons import are_unconnected
-from voirdire.kinds.votes.contexts import why_spreads_given
+from voirdire.kinds.votes.contexts import by_context, why_spreads_given
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import NormalStrength
 from voirdire.tables.counts import Votes
+from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.votes import VoteRows
 
 #: Sections of models of votes, by what their values are of.
@@ -100,7 +101,11 @@ def families_terms(table: Votes, request: Request, contexts: bool) -> str | None
     ungrouped = request.by is not None and len(table.contexts) < 2  # contexts are made of groups later
     if by_pair or ungrouped or request.item_families is not None or not table.has_rows:
         return None
-    if why_no_families(table, request) is not None or why_spreads_given(table, 0, len(table.counts)):
+    if why_no_families(table, request) is not None:
+        return None
+    named = shared_families(read_families(request.families, table.judges), table.judges)[1]
+    split = by_context(table) if contexts else table
+    if why_spreads_given(table, len(table.contexts) * contexts, len(split.counts), len(named)):
         return None
     tastes = contexts or len(table.criteria) > 1
     return " + ".join(["item", *["item:context"] * contexts, *["judge:item"] * tastes, "family:item"])

@@ -9,6 +9,9 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.kinds.scores.chances import score_probabilities
+from voirdire.kinds.scores.results import judge_values
+from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 LIMITS = np.array([-2.0, -0.7, 0.7, 2.0])
 ITEMS, JUDGES, SHARPER = 8, 6, 1.5
@@ -68,6 +71,28 @@ def test_contexts_and_criteria_have_a_default_with_terms_for_them(fitted: voirdi
     assert alone.model.name == "joint-position"
 
 
+def test_contexts_are_those_of_their_names_whichever_table_has_them() -> None:
+    votes, scores = planted(1)[0]
+    given = votes[votes["context"].isin(["x2", "x4"])], scores[scores["context"] != "x0"]
+    read = read_votes_and_scores(given)
+    assert read.contexts == read.votes.contexts == read.scores.contexts == ("x1", "x2", "x3", "x4")
+    for table, codes in zip(given, (read.votes.row_context, read.scores.context), strict=True):
+        assert np.array(read.contexts)[codes].tolist() == table["context"].tolist()
+
+
+def test_terms_that_no_table_tells_are_left_out() -> None:
+    """Items in one context each, by the table; and a single judge, whose tastes are what it finds in items."""
+    tables = planted(1, contexts=2)[0]
+    tables = [t[t["context"] == where] for t, where in zip(tables, ("x0", "x1"), strict=True)]
+    how = {"model": "joint-contexts", "levels": LEVELS, "method": "map"}
+    apart = voirdire.fit(tables, **how)
+    assert "context_strength" not in {p.name for p in apart.problem.density.parameters}
+    one = voirdire.fit([t[t["judge"] == "j2"] for t in planted(1)[0]], **how)
+    names = {p.name for p in one.problem.density.parameters}
+    assert "context_strength" in names
+    assert "taste" not in names
+
+
 def test_what_a_vote_is_worth_beside_a_score_is_found(fitted: voirdire.Fit) -> None:
     """The scale of votes is learned as spreads are: at a mode beside all strengths it would be many times as large."""
     values = fitted.posterior.values
@@ -105,7 +130,22 @@ def test_one_table_may_be_without_contexts(without: int, tmp_path: Path) -> None
     fit = voirdire.fit(tables, levels=LEVELS, method="laplace")
     assert fit.model.name == "joint-contexts"
     assert len(fit.contexts()) == 5 * ITEMS
+    part, v = fit.problem.density.parts[without], fit.problem.density.values(fit.posterior.centre, np)
+    elsewhere = v | {
+        "context_strength": v["context_strength"] + np.arange(1.0, 6.0) * np.eye(ITEMS)[0][:, None]
+    }
+    of = [[log for log, _ in part.log_parts(values, fit.problem.data, np)] for values in (v, elsewhere)]
+    assert all(np.array_equal(one, other) for one, other in zip(*of, strict=True))
     assert voirdire.load(fit.save(tmp_path / "run")).as_dict() == fit.as_dict()
+
+
+def test_contexts_of_comparisons_that_votes_do_not_name_are_said_to_tell_nothing() -> None:
+    votes, scores = planted(2)[0]
+    row = pd.DataFrame({"first": ["i0"], "second": "i1", "winner": "i1", "context": "x0"})
+    fit = voirdire.fit([votes.drop(columns="context"), scores], levels=LEVELS, method="map", anchors=row)
+    assert "the votes of this fit name no contexts" in " ".join(fit.notes)
+    with pytest.warns(UserWarning, match="the votes of this fit name no contexts"):
+        fit.predict(row.drop(columns="winner").assign(judge="j0"))
 
 
 def test_new_answers_may_be_in_new_contexts(fitted: voirdire.Fit) -> None:
@@ -114,11 +154,52 @@ def test_new_answers_may_be_in_new_contexts(fitted: voirdire.Fit) -> None:
     assert set(moved.contexts()["context"]) == {*(f"x{x}" for x in range(5)), "new"}
 
 
+@pytest.mark.parametrize(("number", "kind"), [(0, "votes"), (1, "scores")])
+def test_new_answers_without_contexts_are_refused(fitted: voirdire.Fit, number: int, kind: str) -> None:
+    """The contexts of all answers would be gone."""
+    more = planted(3)[0][number].drop(columns="context").drop_duplicates(["judge"])
+    with pytest.raises(voirdire.InputError, match=f"new {kind}: column 'context' is missing"):
+        fitted.update(more)
+    alone = voirdire.fit(planted(1)[0][number], method="map", **({"levels": LEVELS} if number else {}))
+    with pytest.raises(voirdire.InputError, match=f"new {kind}: column 'context' is missing"):
+        alone.update(more)
+
+
 def test_large_tables_leave_contexts_out_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("voirdire.kinds.joint_problem.MOST_ROWS", 100)
     fit = voirdire.fit(planted(1)[0], levels=LEVELS, method="map")
     assert fit.model.name == "joint-position"
     assert "contexts and tastes are left out: 400 answers about 8 items in 5 contexts" in " ".join(fit.notes)
+
+
+def test_what_is_told_of_scores_follows_from_the_equation() -> None:
+    """Scores of a sharp judge drawn by hand: tastes, contexts and the cutpoints are all seen by its slope."""
+    tables = planted(4, contexts=3, votes=6)[0]
+    tables[1]["run"] = 1
+    tables[1] = pd.concat([tables[1], tables[1].assign(run=2)])
+    fit = voirdire.fit(tables, levels=LEVELS, method="map")
+    scores, rng, number = fit.problem.of_scores, np.random.default_rng(0), 400_000
+    v = {name: np.array(of) for name, of in fit.problem.density.values(fit.posterior.centre, np).items()}
+    k, a, own, taste, here = 4, 2.5, 0.4, 0.9, 0.7
+    v["log_discrimination"][k], v["log_judge_item"][k] = np.log(a), np.log(own)
+    v["log_taste_spread"], v["log_context_spread"] = np.log(taste), np.log(here)
+    v["severity"][k], v["cut_location"][0] = 0.8, -1.0
+    at = np.concatenate([[0.0], np.exp(v["log_gap"][0]).cumsum()])
+
+    def drawn(worth: float, *spreads: float) -> np.ndarray:
+        seen = worth + rng.normal(size=number) * np.linalg.norm(spreads) - v["severity"][k] + 1.0
+        return ((a * seen + rng.logistic(size=number))[:, None] > at - at[-1] / 2).sum(axis=1)
+
+    gap = 0.9538726 * v["strength"][0].std()
+    better, worse = (drawn(sign * gap / 2, own, taste) for sign in (1, -1))
+    right = (better > worse).mean() + 0.5 * (better == worse).mean()
+    found = judge_values(scores, v)
+    assert found["p_right"][k] == pytest.approx(right, abs=0.004)
+    assert found["variance_judge_item"][k] == pytest.approx((a * own) ** 2)
+    rows = np.array([k]), np.array([0]), np.array([2])
+    chance = score_probabilities(scores, v, rows)[0]
+    levels = np.bincount(drawn(v["strength"][0, 2] + v["taste"][k, 2], own, here), minlength=5) / number
+    assert chance == pytest.approx(levels, abs=0.004)
 
 
 @pytest.mark.slow

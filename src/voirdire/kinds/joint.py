@@ -50,6 +50,7 @@ from voirdire.model.density import Data
 from voirdire.model.problem import Check
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
+from voirdire.notices import give_notice
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined_table
 from voirdire.tables.problems import Problems
@@ -61,6 +62,11 @@ from voirdire.typing import Bools, Floats, Ints
 
 _OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
 _OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
+
+_NO_CONTEXTS = (
+    "the votes of this fit name no contexts, so comparisons are taken as about items over all contexts, whatever their "
+    "column context says; give the votes theirs."
+)
 
 
 def joint_judge_table(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
@@ -175,6 +181,12 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
         problem = encode_joint(model, table, **how, over=request.over)
         if problem.density.contexts:
             notes.append(contexts_note(request.over))
+            if (
+                people is not None
+                and people.votes.row_context is not None
+                and table.votes.row_context is None
+            ):
+                notes.append(f"Anchors: {_NO_CONTEXTS}")
         elif request.over != "new":
             raise InputError(
                 f"over {request.over!r} is for models with contexts, such as joint-contexts, and tables with a column "
@@ -205,9 +217,12 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
 
     def join(self, problem: JointProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""
-        old: dict[str, Any] = {kind.name: kind.table_of(part) for kind, part in self.parts(problem)}
+        parts: dict[str, Any] = {kind.name: (kind, part) for kind, part in self.parts(problem)}
+        old = {name: kind.table_of(part) for name, (kind, part) in parts.items()}
         for one in new if isinstance(new, list | tuple) else [new]:
             table: Any = read_new(one, *old.values())
+            kind, part = parts[table.data]
+            kind.check_new_answers(part, table)
             old[table.data] = joined_table(old[table.data], table)
         return with_common_names(**old)
 
@@ -222,6 +237,8 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
     def predict(self, problem: JointProblem, posterior: Posterior, table: object) -> Columns:
         """Of comparisons, which have two items, as votes; else as scores."""
         kind, part = self.parts(problem)[0 if _has_pairs(table) else 1]
+        if problem.density.contexts and not part.density.contexts and _has_columns(table, "context"):
+            give_notice(_NO_CONTEXTS)
         return kind.predict(part, posterior, table)
 
     def item_questions(self, problem: JointProblem, table: object) -> ItemQuestions:
@@ -307,4 +324,8 @@ class JointFit(ComparedFit, ScoredFit, TermsFit):
 
 
 def _has_pairs(table: object) -> bool:
-    return bool(columns_among(table, ["first", "second"], Problems("table")))
+    return _has_columns(table, "first", "second")
+
+
+def _has_columns(table: object, *names: str) -> bool:
+    return bool(columns_among(table, names, Problems("table")))

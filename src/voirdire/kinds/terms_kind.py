@@ -15,6 +15,7 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import effect_tables, spread_table
 from voirdire.kinds.results import context_strengths
 from voirdire.kinds.target_predictions import ItemQuestions, predict_about_target
+from voirdire.kinds.unused_columns import context_codes
 from voirdire.model.panel_density import STEP, TIME
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined_table
@@ -107,9 +108,14 @@ class TermsKind(Kind[T, P]):
         return found
 
     def check_new_answers(self, problem: P, added: T) -> None:
-        """Refuse new answers that lack what the old ones have.
+        """Refuse new answers without contexts where the fit tells those of the old ones apart.
 
         Raises
         ------
         InputError
         """
+        told = problem.density.sizes.get("context") and context_codes(self.table_of(problem)) is not None
+        if told and context_codes(added) is None:
+            raise InputError(
+                f"new {self.name}: column 'context' is missing, and the fit has contexts; name them"
+            )

@@ -8,6 +8,7 @@ import numpy as np
 
 from voirdire.model.panel_density import STEP
 from voirdire.model.problem import Problem
+from voirdire.typing import Ints
 
 COSTS = {
     "context": "intervals are too narrow for other contexts, as items may be worth something else there",
@@ -62,8 +63,14 @@ def has_recurring_items(table: Any) -> bool:
     """True if some item is in two contexts."""
     if not table.contexts:
         return False
+    context = context_codes(table)
     votes = hasattr(table, "row_context")
-    context = table.row_context if votes else table.context
     items = np.stack([table.first, table.second])[:, table.row_cell] if votes else table.item[None]
     pairs = np.unique(items * len(table.contexts) + context)
     return len(pairs) > len(np.unique(pairs // len(table.contexts)))
+
+
+def context_codes(table: Any) -> Ints | None:
+    """Context of each answer; None where the table has no such column."""
+    codes: Ints | None = table.row_context if hasattr(table, "row_context") else table.context
+    return codes

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.several import Kind, SeveralAnswers
 from voirdire.kinds import encode_votes
 from voirdire.model import load_model
 from voirdire.model.family.ordinal import ordinal_family
@@ -146,3 +147,24 @@ def test_gradients_of_many_points_and_how_they_turn(answers: Answers, predictors
     np.testing.assert_allclose(
         answers.gradient_change(predictors)(change), (ahead - behind) / 2e-5, atol=1e-6
     )
+
+
+def test_two_kinds_of_answers_are_each_of_their_own_predictors() -> None:
+    """Votes and scores: information, half the change of a sum of it, and how gradients turn, by differences."""
+    votes, levels = of_sharpness(True), of_levels(4, sloped=True)
+    both = SeveralAnswers((Kind((0, 1, 2, 3), 12, votes), Kind((4, 5, 6, 7), 12, levels)))
+    x, change = 0.5 * np.random.default_rng(1).normal(size=(2, 8, 24))
+    alone = votes.expected_information(x[:4, :12]), levels.expected_information(x[4:, 12:])
+    found = both.expected_information(x)
+    np.testing.assert_array_equal(found[:12, :4, :4], alone[0])
+    np.testing.assert_array_equal(found[12:, 4:, 4:], alone[1])
+    assert np.count_nonzero(found) == sum(np.count_nonzero(one) for one in alone)
+    root = np.random.default_rng(2).normal(size=(24, 8, 8))
+    covariance = root @ root.transpose(0, 2, 1)
+    of = numerical(lambda at: np.einsum("cab,cab->c", covariance, both.expected_information(at)), x)
+    np.testing.assert_allclose(both.information_gradient(x, covariance), 0.5 * of, atol=1e-5)
+    step = 1e-5
+    turned = (both.value_gradient(x + step * change)[1] - both.value_gradient(x - step * change)[1]) / (
+        2 * step
+    )
+    np.testing.assert_allclose(both.gradient_change(x)(change), turned, atol=1e-5)

@@ -11,7 +11,7 @@ from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.arrays import log_normal_cdf
 from voirdire.model.terms.censored import HALF, score_log_density
 from voirdire.model.terms.cumulative import level_log_probabilities, normal_quadrature
-from voirdire.model.terms.raters import log_noise
+from voirdire.model.terms.raters import judge_discriminations, log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -141,7 +141,8 @@ def _untold_variance(problem: ScoresProblem, values: Values, about: dict[str, In
         variance += own * (("judge_item_effect" not in values) | (nowhere & (density.contexts > 0)))
     if "log_context_spread" in values:
         variance += np.where(nowhere, np.exp(2.0 * values["log_context_spread"]), 0.0)
-    return variance
+    slope = None if density.integrates_repeats else judge_discriminations(values, np)
+    return variance if slope is None else slope[about["judge"]] ** 2 * variance
 
 
 def log_score_density(

@@ -242,11 +242,6 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         how["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
         return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **how)
 
-    def check_new_answers(self, problem: ScoresProblem, added: Scores) -> None:
-        """As in :class:`.TermsKind`: contexts are named where the fit has them."""
-        if problem.density.contexts and added.context is None:
-            raise InputError("new scores: column 'context' is missing, and the fit has contexts; name them")
-
     def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
         return read_criterion_importance(given, criteria).after(problem.criteria_votes)

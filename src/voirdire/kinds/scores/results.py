@@ -22,6 +22,7 @@ from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.natural_scales import unit_and_definition
 from voirdire.model.terms.arrays import LOGISTIC, log_normal_cdf
 from voirdire.model.terms.cumulative import level_log_probabilities
+from voirdire.model.terms.discrimination import LearnedLinkedPosition
 from voirdire.model.terms.raters import judge_discriminations, log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import total_severity
@@ -184,7 +185,8 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
             else np.full_like(slope, LOGISTIC)
         )
         found["variance_item"] = one**2 * item
-        found["variance_judge_item"] = one**2 * np.exp(2.0 * values["log_judge_item"])
+        inside = slope if "judge_item_effect" in values else 1.0  # of what the judge perceives by its slope
+        found["variance_judge_item"] = (one * inside) ** 2 * np.exp(2.0 * values["log_judge_item"])
         found["variance_run"] = one**2 * run
     return found
 
@@ -256,9 +258,12 @@ def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
     if own is not None:
         slope = own[..., None]
     middle = 0.0 * slope - total_severity(values, problem.judge_group)[..., None]
+    if density.model.reliability.kind == LearnedLinkedPosition.kind:
+        location = values["cut_location"][..., None, :]
+        middle = slope * (middle - location) + location
     cuts = ordinal.judge_cutpoints(density, values, np)
     better, worse = (
-        _level_probabilities(density, values, middle + sign * slope * gap, cuts, density.levels)
+        _level_probabilities(density, values, middle + sign * slope * gap, slope, cuts)
         for sign in (0.5, -0.5)
     )
     below = worse.cumsum(axis=-1) - 0.5 * worse
@@ -266,9 +271,10 @@ def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
 
 
 def _level_probabilities(
-    density: ScoresDensity, values: Values, eta: Floats, cuts: Floats, levels: int
+    density: ScoresDensity, values: Values, eta: Floats, slope: Floats, cuts: Floats
 ) -> Floats:
     """Probability of every level, shape (..., judges, criteria, levels), over tastes of judges and of families."""
+    levels = density.levels
     cuts = np.broadcast_to(cuts, (*eta.shape, levels - 1))
     nodes, weights = np.zeros(1), np.ones(1)
     variance = np.zeros((*eta.shape[:-2], density.judges))
@@ -282,7 +288,7 @@ def _level_probabilities(
         variance = variance + np.where(family >= 0, shared, 0.0)
     if variance.any():
         nodes, weights = np.polynomial.hermite_e.hermegauss(TASTES)
-    spread = np.sqrt(variance)[..., None]
+    spread = slope * np.sqrt(variance)[..., None]
     logs = (level_log_probabilities(eta + spread * z, cuts, levels, np) for z in nodes)
     shares = weights / weights.sum()
     return np.asarray(sum(share * np.exp(np.stack(log, -1)) for share, log in zip(shares, logs, strict=True)))

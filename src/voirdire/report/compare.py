@@ -186,7 +186,10 @@ def _compare_loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, An
     for name, fit in fits.items():
         try:
             if first is not None and not _same_votes(first, fit):
-                notes.append(f"{name}: not of the same votes as the others, so predictions are not compared.")
+                notes.append(
+                    f"{name}: not of the same votes as the others, or counted by context where these are not, so "
+                    "predictions are not compared; cross_validate compares models of one table."
+                )
                 continue
             known[name] = loo.pointwise_loo(fit)
             first = first or fit

@@ -83,7 +83,7 @@ def judge_verdict(
     Parameters
     ----------
     information, most : float or None
-        Nats an answer tells of the truth, and the upper end of its interval (infinite without one); None where it is not
+        Nats an answer tells of the truth, and the upper end of its interval (infinite without one); None where not
         known.
     biases : sequence of str
         What was found, in words.

@@ -87,7 +87,8 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
     given : mapping of str to str
         Fields: ``about``, ``judges``, ``order``, ``prob``, ``seconds``, ``table``, ``wide``, ``sheet``, ``people``
         (names with commas between them), ``where`` (COLUMN=VALUE), ``winners`` (WORD=first, ...), ``judge`` (who judged
-        in a file that names nobody), and ``map-ROLE`` for each of `ROLES`. Absent and empty fields are left as they are by default.
+        in a file that names nobody), and ``map-ROLE`` for each of `ROLES`. Absent and empty fields are left as they are
+        by default.
     columns : sequence of str
         Columns of the file.
 

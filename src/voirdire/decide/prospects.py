@@ -115,8 +115,9 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
         more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
         problems.table(f"no price of {', '.join(map(repr, lacking[:5]))}{more}; give one for every item")
     if not (is_number(margin) and margin > 0.0):
+        shown = f"{margin:g}" if isinstance(margin, float) else repr(margin)
         problems.table(
-            f"margin {margin!r}: an item that may cost less must be allowed to be a little worse; give a margin above 0"
+            f"margin {shown}: an item that may cost less must be allowed to be a little worse; give a margin above 0"
         )
     problems.raise_any()
     return found

@@ -116,7 +116,8 @@ class Method:
             elif value < least:
                 problems.append(f"{name} {value} is too few; at least {least}")
         if not (is_number(self.seconds) and self.seconds > 0):
-            problems.append(f"seconds {self.seconds!r} is not positive and finite; 30 is the default")
+            shown = f"{self.seconds:g}" if isinstance(self.seconds, float) else repr(self.seconds)
+            problems.append(f"seconds {shown} is not positive and finite; 30 is the default")
         return problems
 
 

@@ -419,6 +419,12 @@ def test_without_docstrings_verbs_have_the_same_options(tmp_path: Path) -> None:
     assert {name for name in options if name not in done.stdout} == set()
 
 
+@pytest.mark.parametrize("verb", [name.rstrip("_") for name in VERBS])
+def test_no_option_is_cut_off_in_the_help_at_80_columns(verb: str) -> None:
+    shown = CliRunner().invoke(app, [verb, "--help"], env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"})
+    assert (shown.exit_code, "…" in shown.output) == (0, False)
+
+
 def test_no_verb_shows_the_help_and_an_unknown_one_is_a_usage_error() -> None:
     assert "Usage: voirdire" in run().output
     assert run("fti").exit_code == 2

@@ -73,6 +73,9 @@ def test_a_setting_says_what_an_open_verdict_does(suite: pytest.Pytester) -> Non
     done = suite.runpytest_subprocess("-p", PLUGIN, "-o", "voirdire_inconclusive=maybe")
     assert done.ret != 0
     done.stdout.fnmatch_lines(["*voirdire_inconclusive 'maybe' is none of fail, skip, pass*"])
+    suite.makepyfile("def test_open(voirdire_gate): voirdire_gate('a', 'b', inconclusive='maybe')")
+    done = suite.runpytest_subprocess("-p", PLUGIN)
+    done.stdout.fnmatch_lines(["*UsageError: inconclusive 'maybe' is none of fail, skip, pass*"])
 
 
 def test_a_suite_without_gates_loads_nothing_and_says_nothing(suite: pytest.Pytester) -> None:

@@ -43,7 +43,8 @@ def voirdire_gate(
 
         action = inconclusive or pytestconfig.getini(OPTION)
         if action not in CHOICES:
-            raise pytest.UsageError(f"{OPTION} {action!r} is none of {', '.join(CHOICES)}")
+            name = "inconclusive" if inconclusive else OPTION
+            raise pytest.UsageError(f"{name} {action!r} is none of {', '.join(CHOICES)}")
         found = gate(*tables, **settings)
         said = verdict_sentence(found, lambda name: name.encode("unicode_escape").decode("ascii"))
         record_property(PROPERTY, said)

@@ -10,6 +10,7 @@ every sentence would be written again from its codes, and that is most of this m
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import difflib
 import math
@@ -46,10 +47,33 @@ def share_problems(**shares: tuple[float, float]) -> list[str]:
     ['prob 1.5 is not between 0 and 1; 0.9 is usual']
     """
     return [
-        f"{name} {value} is not between 0 and 1; {usual} is usual"
+        f"{name} {value!r} is not between 0 and 1; {usual} is usual"
         for name, (value, usual) in shares.items()
-        if not 0 < value < 1
+        if not (is_number(value) and 0 < value < 1)
     ]
+
+
+def read_list(name: str, given: object) -> tuple[Any, ...]:
+    """The parts of a setting that is a list, or a text with commas between them.
+
+    Quotation marks keep a comma in a part, as on the command line.
+
+    Raises
+    ------
+    InputError
+        It is neither.
+
+    Examples
+    --------
+    >>> read_list("levels", "1, 5"), read_list("levels", [1, 5]), read_list("people", '"Smith, Ann",Bob')
+    (('1', '5'), (1, 5), ('Smith, Ann', 'Bob'))
+    """
+    if isinstance(given, str):
+        rows = csv.reader(given.splitlines(), skipinitialspace=True)
+        return tuple(part.strip() for row in rows for part in row if part.strip())
+    if isinstance(given, Iterable):
+        return tuple(given)
+    raise InputError(f"{name}={given!r} is no list; give one, or a text with commas between its parts")
 
 
 def nearest_word(word: object, known: Iterable[str]) -> str:

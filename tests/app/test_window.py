@@ -66,6 +66,20 @@ def test_columns_are_read_as_the_person_says(client: Any, window: str, drop: Cal
     assert command_on(page)[0][2:] == ["--map", "judge=who,winner=answer", "--prob", "0.8", "--out", "run"]
 
 
+def test_options_that_messages_name_have_a_field(client: Any, window: str, drop: Callable[..., Any]) -> None:
+    drop("judge,first,second,winner\na,x,y,zig\na,y,z,zag\na,x,z,zig\n")
+    assert "--winners" in client.get(window).text
+    client.post(f"{window}reading", data={"winners": "zig=first, zag", "order": "neither"})
+    page = html.unescape(client.get(window).text)
+    assert "winners 'zag' is not WORD=first,WORD=second" in page
+    assert "order 'neither' is none of shown, unknown" in page
+    client.post(f"{window}reading", data={"winners": "zig=first,zag=second", "order": "unknown"})
+    page = client.get(window).text
+    assert "3 votes, 1 judge, 3 items" in page
+    how = ["--winners", "zig=first,zag=second", "--order", "unknown"]
+    assert command_on(page)[0][2:] == [*how, "--out", "run"]
+
+
 @pytest.mark.parametrize(
     ("table", "shown"),
     [

@@ -173,15 +173,17 @@ def test_results_of_mechanical_turk_are_read_as_they_are(tmp_path: Path) -> None
     assert json.loads(done.stdout)["votes"] == 12
 
 
-def test_names_with_white_space_at_an_end_are_refused_as_fits_refuse_them(tmp_path: Path) -> None:
+def test_names_that_fits_refuse_are_refused_with_the_same_reason(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
-    path.write_text("judge,item,label\nann ,x,yes\nann,x,yes\nann,y , no\nbob,y,no\n")
+    path.write_text("judge,item,label\nann ,x,yes\nann,x,yes\nann,y , no\nbob,y,no\nNA,x,yes\nann,None,no\n")
     done = RUN.invoke(app, ["import", str(path), "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     with (tmp_path / "out" / "refused.csv").open(newline="") as stream:
         reasons = [row["reason"] for row in csv.DictReader(stream)]
+    said = "which stands for a missing value; fill it in, or rename it if it is a name"
     assert reasons == [
-        f"{cell} has white space at an end; remove it" for cell in ("judge 'ann '", "item 'y '")
+        *(f"{cell} has white space at an end; remove it" for cell in ("judge 'ann '", "item 'y '")),
+        *(f"{cell}, {said}" for cell in ("judge is 'NA'", "item is 'None'")),
     ]
     with pytest.raises(InputError, match="judge 'ann ' has white space at an end; remove it"):
         fit(path)

@@ -284,6 +284,10 @@ def test_judges_of_a_fit_without_intervals_are_kept_by_what_an_answer_tells() ->
     (found,) = verdicts(voirdire.fit(pd.DataFrame(table), method="map"))
     assert (found["verdict"], found["information"] > 0.2) == ("keep", True)
     assert "at most" not in found["why"]
+    guessing, _ = labels({"a": 0.95, "b": 0.9, "c": 0.9, "coin": 0.5}, items=100)
+    rows = {row["judge"]: row for row in verdicts(voirdire.fit(guessing, method="map"))}
+    assert (rows["a"]["verdict"], rows["coin"]["verdict"]) == ("keep", "ask people")
+    assert rows["coin"]["why"].endswith("nats of what is right, by a fit without intervals")
 
 
 @pytest.mark.slow

@@ -173,7 +173,7 @@ def test_a_judge_without_training_votes_has_the_likeliest_coin_and_tie_habit_of_
     [
         ({"by": ("pairs",)}, "'pairs' is none of vote, pair, context, criterion, judge"),
         ({"by": ()}, "by is empty"),
-        ({"folds": 1}, "folds 1: must be between 2 and the number of groups, 6"),
+        ({"folds": 1}, "folds 1: must be a whole number between 2 and the number of groups, 6"),
         ({"folds": 7}, "folds 7"),
         ({"by": ("criterion",)}, "all answers are in one group"),
         ({"models": []}, "models is empty"),

@@ -135,6 +135,7 @@ def test_fits_without_a_common_item_are_refused(small: Fit) -> None:
 def test_fits_of_labels_are_refused(small: Fit) -> None:
     labels = pd.DataFrame({"judge": ["a", "b"] * 2, "item": ["i", "i", "j", "j"], "label": list("yyny")})
     said = r"^labels: a fit of labels has no scores of items, by which fits are compared; leave it out, or compare "
+    said += "models by cross_validate"
     with pytest.raises(InputError, match=said):
         compare_fits({"votes": small, "labels": fit(labels, method="map")})
 

@@ -117,3 +117,11 @@ def test_latex_has_no_open_special(name: str) -> None:
     shown = re.sub(r"\\(?:[a-z]+(?:\{[0-9A-F]*\})?|[{}$%&#_])", "", tex(name), flags=re.IGNORECASE)
     assert not re.search(r"[$%&#_~^\\]", shown.replace("$-$", ""))
     assert shown.count("{") == shown.count("}")
+
+
+def test_what_rounding_leaves_of_a_score_is_shown_as_zero_and_a_small_p_value_as_it_is() -> None:
+    rows = [{"item": "x", "score": 0.52, "p": 0.3}, {"item": "y", "score": -2.8e-14, "p": 7e-14}]
+    rows.append({"item": "z", "score": -0.52, "p": 0.2})
+    shown = [[cell.text for cell in row] for row in make_table("t", "Items", rows).table_cells()[0]]
+    assert [row[1] for row in shown] == ["0.52", "0.00", "-0.52"]
+    assert shown[1][2] == "7e-14"

@@ -10,7 +10,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.infer.method import SECONDS
-from voirdire.settings import PROB
+from voirdire.settings import PROB, read_list
 from voirdire.tables.columns import ALIASES, ANSWERS
 from voirdire.tables.numbers import read_number
 from voirdire.tables.reading import Reading
@@ -19,6 +19,7 @@ from voirdire.tables.reading import Reading
 OPTIONS: dict[str, tuple[str, ...]] = {
     "about": ("", "target", "panel"),
     "judges": ("", "models", "people"),
+    "order": ("", "shown", "unknown"),
     "table": ("", *ANSWERS),
     "wide": ("", "judge", "criterion", "counts"),
 }
@@ -34,7 +35,7 @@ class Choices:
     Attributes
     ----------
     reading : Reading
-    about, judges : str
+    about, judges, order : str
         As of :func:`voirdire.fit`; empty for the default.
     prob : float
         Probability of the intervals.
@@ -45,15 +46,15 @@ class Choices:
     reading: Reading = field(default_factory=Reading)
     about: str = ""
     judges: str = ""
+    order: str = ""
     prob: float = PROB
     seconds: float = SECONDS
 
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments of :func:`voirdire.fit` that are not its defaults."""
-        given = {"about": self.about, "judges": self.judges, "prob": self.prob, "seconds": self.seconds}
-        usual = {"about": "", "judges": "", "prob": PROB, "seconds": SECONDS}
-        return {name: value for name, value in given.items() if value != usual[name]}
+        usual = {"about": "", "judges": "", "order": "", "prob": PROB, "seconds": SECONDS}
+        return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
 
     def command(self, read_by: str, anchors: bool) -> str:
         """Write the command lines that do the same.
@@ -84,9 +85,10 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
     Parameters
     ----------
     given : mapping of str to str
-        Fields: ``about``, ``judges``, ``prob``, ``seconds``, ``table``, ``wide``, ``sheet``, ``people`` (names with
-        commas between them), ``where`` (COLUMN=VALUE), ``judge`` (who judged in a file that names nobody), and
-        ``map-ROLE`` for each of `ROLES`. Absent and empty fields are left as they are by default.
+        Fields: ``about``, ``judges``, ``order``, ``prob``, ``seconds``, ``table``, ``wide``, ``sheet``, ``people``
+        (names with commas between them), ``where`` (COLUMN=VALUE), ``winners`` (WORD=first, ...), ``judge`` (who judged
+        in a file that names nobody), and ``map-ROLE`` for each of `ROLES`. Absent and empty fields are left as they are
+        by default.
     columns : sequence of str
         Columns of the file.
 
@@ -110,6 +112,8 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
     column, equals, value = given.get("where", "").partition("=")
     if given.get("where") and not (column and equals and value):
         problems.append(f"only rows {given['where']!r} is not COLUMN=VALUE")
+    winners = [one.partition("=") for one in read_list("winners", given.get("winners", ""))]
+    problems += [f"winners {''.join(one)!r} is not WORD=first,WORD=second" for one in winners if not all(one)]
     prob = _number_between(given, "prob", PROB, 0.0, 1.0, problems)
     seconds = _number_between(given, "seconds", SECONDS, 0.0, _LONGEST, problems)
     if problems:
@@ -117,14 +121,16 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
     judge = given.get("judge", "").strip()
     reading = Reading(
         map=mapped or None,
+        winners={word: outcome for word, _, outcome in winners} or None,
         wide=given.get("wide") or None,
         set={"judge": judge} if judge else None,
         sheet=given.get("sheet") or None,
         table=given.get("table") or None,
         where={column: value} if equals else None,
-        people=tuple(name.strip() for name in given.get("people", "").split(",") if name.strip()),
+        people=read_list("people", given.get("people", "")),
     )
-    return Choices(reading, given.get("about", ""), given.get("judges", ""), prob, seconds)
+    about, judges, order = (given.get(name, "") for name in ("about", "judges", "order"))
+    return Choices(reading, about, judges, order, prob, seconds)
 
 
 def _number_between(

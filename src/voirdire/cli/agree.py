@@ -87,12 +87,6 @@ def agree(
         or JSONL, or any file that import takes.
     measures : A,B,...
         Measures; repeatable. Default: those that suit the table.
-    judge : A,B,...
-        Judges to compare; repeatable. Default: all.
-    against : NAME
-        Compare each judge with this one only, or with the majority of the others.
-    pairs
-        Compare judges two by two (default: up to 8 judges).
     repeats
         How repeated answers are combined (default: majority; scores: mean).
     hold : NAME|FILE,...
@@ -113,6 +107,15 @@ def agree(
         Save the rows to this new or empty folder.
     overwrite
         Replace rows saved in --out.
+
+    Judges to compare
+    -----------------
+    judge : A,B,...
+        These judges; repeatable. Default: all.
+    against : NAME
+        Compare each judge with this one only, or with the majority of the others.
+    pairs
+        Compare judges two by two (default: up to 8 judges).
 
     Questions
     ---------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ import typer
 
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
+from voirdire.settings import read_list
 from voirdire.tables.chosen import select_rows
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.encode import cell_to_name
@@ -321,8 +321,7 @@ def split_commas(given: Sequence[str] | None) -> list[str]:
     >>> split_commas(['"Smith, Ann", Bob'])
     ['Smith, Ann', 'Bob']
     """
-    rows = csv.reader(given or (), skipinitialspace=True)
-    return [name.strip() for row in rows for name in row if name.strip()]
+    return [name for text in given or () for name in read_list("", text)]
 
 
 def _given_once(option: str, given: Texts) -> Texts:

@@ -16,6 +16,7 @@ from voirdire.agreement.coefficients.match import vote_outcomes
 from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
 from voirdire.kinds.labels.success import success_class
+from voirdire.settings import is_number
 from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.numbers import read_number
@@ -266,6 +267,8 @@ class ScoreRows(AnswerRows):
             raise InputError(
                 "scores need tolerance= (--tolerance), the points that people's score may be away"
             )
+        if not (is_number(tolerance) and tolerance >= 0):
+            raise InputError(f"tolerance {tolerance!r} is no number from 0 on; give points of the scale")
         away = np.abs(mean_by_code(unit, self.table.score, len(claimed)) - claimed.astype(float))
         return np.where(np.isnan(away), np.nan, away <= tolerance + 1e-9)
 

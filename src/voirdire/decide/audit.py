@@ -19,7 +19,7 @@ from voirdire.decide.audit_information import INFORMATION, Found
 from voirdire.decide.audit_measures import judge_measures
 from voirdire.decide.verdicts import judge_verdict
 from voirdire.errors import InputError, raise_problems
-from voirdire.settings import PROB, share_problems
+from voirdire.settings import PROB, read_list, share_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
 from voirdire.tables.people import join_people_answers, split_people
@@ -100,8 +100,7 @@ def audit(
     raise_problems(share_problems(prob=(prob, PROB)))
     table, given, levels = split_people(table, people, levels)
     asked = join_people_answers(humans, given)
-    named = tuple(covariates.split(",")) if isinstance(covariates, str) else tuple(covariates)
-    named = tuple(filter(None, named))
+    named = read_list("covariates", covariates)
     wanted = [*(named or ("length",)), CONFIDENCE]
     keep = [one for name in wanted for one in (name, f"{name}_first", f"{name}_second")]
     read = read_table(table, levels=levels, keep=keep)

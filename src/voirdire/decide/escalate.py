@@ -15,7 +15,7 @@ from voirdire.errors import raise_problems
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns, to_data_frame, to_records
 from voirdire.kinds.fit import Fit
-from voirdire.settings import PROB, share_problems
+from voirdire.settings import PROB, is_number, share_problems
 from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.typing import Bools, Floats
@@ -212,9 +212,9 @@ def check_escalation(error: float, prob: float, cost_human: float | None, cost_e
     """
     problems = share_problems(error=(error, 0.1), prob=(prob, PROB))
     problems += [
-        f"{name} {value} is no price; give a number from 0 on"
+        f"{name} {value!r} is no price; give a number from 0 on"
         for name, value in (("cost_human", cost_human), ("cost_error", cost_error))
-        if value is not None and not 0 <= value < float("inf")
+        if value is not None and not (is_number(value) and value >= 0)
     ]
     raise_problems(problems)
 

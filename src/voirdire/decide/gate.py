@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +22,7 @@ from voirdire.decide.gate_found import (
 )
 from voirdire.decide.gate_pairs import Differences, Versions
 from voirdire.errors import InputError, raise_problems
-from voirdire.settings import PROB, share_problems, suggest_words
+from voirdire.settings import LIST, PROB, is_number, share_problems, suggest_words
 from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.rated import known_names
 
@@ -117,6 +116,8 @@ def gate(
     ('pass', 0.25, 0.18, 200)
     """
     _check_request(margin, loss, items, order, prob)
+    if not LIST.holds(versions) or len(versions) != 2:
+        raise InputError(f"versions {versions!r} are not two; write versions=('new', 'old')")
     alpha = (1 - prob) / 2
     tables, said, levels = split_people([new] if old is None else [new, old], people, levels)
     judged = read_differences(
@@ -223,18 +224,18 @@ def _more_answers_sentence(found: dict[str, Any]) -> str:
 
 
 def _check_request(margin: float, loss: float | None, items: int, order: str, prob: float) -> None:
-    if not (margin >= 0 and math.isfinite(margin)):
+    if not (is_number(margin) and margin >= 0):
         raise InputError(
-            f"margin {margin} is not 0 or more; 0.05 lets the new version be worse by 0.05, in the unit of answers"
+            f"margin {margin!r} is not 0 or more; 0.05 lets the new version be worse by 0.05, in the unit of answers"
         )
-    if loss is not None and not (loss > 0 and math.isfinite(loss)):
+    if loss is not None and not (is_number(loss) and loss > 0):
         raise InputError(
-            f"loss {loss} is not above 0; 0.01 lets shipping cost 0.01 on average, in the unit of answers"
+            f"loss {loss!r} is not above 0; 0.01 lets shipping cost 0.01 on average, in the unit of answers"
         )
     if loss is not None and margin:
         raise InputError("margin and loss are two rules; give one of them")
-    if not (items >= 1 and items == int(items)):
-        raise InputError(f"items {items} is no count; give how many items are planned, such as {ITEMS}")
+    if not (is_number(items) and items >= 1 and items == int(items)):
+        raise InputError(f"items {items!r} is no count; give how many items are planned, such as {ITEMS}")
     if order not in ORDERS:
         raise InputError(f"order {order!r} is unknown; {suggest_words(order, ORDERS)}")
     raise_problems(share_problems(prob=(prob, PROB)))

@@ -14,6 +14,7 @@ import numpy as np
 from voirdire.decide.gate_pairs import EARLIEST, Differences, Meaning, Versions, differences_by_unit
 from voirdire.errors import InputError
 from voirdire.kinds.labels.success import positive_example, success_class
+from voirdire.settings import read_list
 from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels, sort_labels
 from voirdire.tables.numbers import read_number
@@ -112,7 +113,7 @@ def value_scores(
         )
         return values, Meaning(scale, "mean score", () if ends else (note,), scale)
     try:
-        named = [float(read_number(one)) for one in levels]
+        named = [float(read_number(one)) for one in read_list("levels", levels)]
     except ValueError as error:
         raise InputError(f"levels of scores are numbers: {error}") from None
     scale = (min(named), max(named))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.agreement.ppi.humans import matched_columns
-from voirdire.agreement.replace.people import check_judges, read_people, required_people
+from voirdire.agreement.replace.people import choose_judges, read_people, required_people
 from voirdire.decide.answer_rows import rows_of, unit_name
 from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
@@ -110,7 +110,7 @@ def read_judged(
     read = _in_one_phase(read, "table", f" (--where phase={next(iter(read.phases), '')})")
     persons = _in_one_phase(persons, "humans")
     persons = matched_columns(persons, read)
-    check_judges(judges, read.judges)
+    judges = choose_judges(judges, read.judges)
     if judges is not None:
         read = read.subset(np.isin(read.judge, [read.judges.index(name) for name in judges]))
     names = tuple(read.judges[at] for at in np.unique(read.judge))

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.kinds.people import Preference
+from voirdire.settings import is_number
 from voirdire.tables.covariates import number_column
 from voirdire.tables.encode import encode_column
 from voirdire.tables.problems import Problems, nearest_name
@@ -114,9 +114,10 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
     if lacking:
         more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
         problems.table(f"no price of {', '.join(map(repr, lacking[:5]))}{more}; give one for every item")
-    if not (isfinite(margin) and margin > 0.0):
+    if not (is_number(margin) and margin > 0.0):
+        shown = f"{margin:g}" if isinstance(margin, float) else repr(margin)
         problems.table(
-            f"margin {margin:g}: an item that may cost less must be allowed to be a little worse; give a margin above 0"
+            f"margin {shown}: an item that may cost less must be allowed to be a little worse; give a margin above 0"
         )
     problems.raise_any()
     return found

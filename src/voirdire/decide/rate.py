@@ -16,7 +16,7 @@ from voirdire.agreement.ppi.rows import FAR, standardised_prediction_difference
 from voirdire.decide.judged import Judged, read_judged
 from voirdire.decide.strata import Share, answers_needed, cut_strata, rogan_gladen, share_of_good
 from voirdire.errors import InputError, raise_problems
-from voirdire.settings import PROB, share_problems
+from voirdire.settings import PROB, is_number, share_problems
 
 JOINT, POWERED, CORRECTED, PEOPLE = "joint", "prediction-powered", "rogan-gladen", "people"
 LEAST = 10  # human answers below which judges are left out
@@ -86,9 +86,9 @@ def rate(
     >>> found["estimator"], round(found["rate"], 2), round(found["low"], 2), round(found["high"], 2)
     ('joint', 0.51, 0.4, 0.62)
     """
-    if not 0 < margin < 1:
+    if not (is_number(margin) and 0 < margin < 1):
         raise InputError(
-            f"margin {margin} is not between 0 and 1; 0.03 is an interval of the rate and 3 points to both sides"
+            f"margin {margin!r} is not between 0 and 1; 0.03 is an interval of the rate and 3 points to both sides"
         )
     raise_problems(share_problems(prob=(prob, PROB)))
     judged = read_judged(table, humans, people=people, by=by, judges=judges, positive=positive, levels=levels)

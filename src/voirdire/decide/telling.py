@@ -28,6 +28,7 @@ import numpy as np
 from voirdire.decide.answer_rows import rows_of
 from voirdire.errors import InputError
 from voirdire.kinds.labels.success import positive_example
+from voirdire.settings import is_number
 from voirdire.tables.detect import read_table
 from voirdire.typing import Bools, Floats, Ints
 
@@ -130,8 +131,8 @@ def telling(
     InputError
         There are no prompts, too few of them or of items, or classes of which none is known to be better.
     """
-    if not 0.0 < keep < 1.0:
-        raise InputError(f"keep {keep} is no tau between 0 and 1; 0.95 is usual")
+    if not (is_number(keep) and 0.0 < keep < 1.0):
+        raise InputError(f"keep {keep!r} is no tau between 0 and 1; 0.95 is usual")
     told, names = _read_answers(read_table(table, levels=levels), positive)
     rng = np.random.default_rng(seed)
     whole = told.estimate_worths(np.ones(len(told.y), dtype=bool))

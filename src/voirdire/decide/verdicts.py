@@ -83,7 +83,8 @@ def judge_verdict(
     Parameters
     ----------
     information, most : float or None
-        Nats an answer tells of the truth, and the upper end of its interval; None where it is not known.
+        Nats an answer tells of the truth, and the upper end of its interval (infinite without one); None where not
+        known.
     biases : sequence of str
         What was found, in words.
     copy_of : str, optional
@@ -114,6 +115,8 @@ def judge_verdict(
         return Verdict(RECALIBRATE, "; ".join(biases))
     if unknown:
         return Verdict(ASK, unknown)
+    if information < LITTLE and most == np.inf:
+        return Verdict(ASK, f"an answer tells {information:.2f} nats of {of}, by a fit without intervals")
     if information < LITTLE:
         few = "too few answers say whether the judge knows what is right"
         return Verdict(ASK, f"{few} ({information:.2f} nats an answer, at most {most:.2f})")
@@ -181,7 +184,7 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     rows = []
     for at, name in enumerate(names):
         told = None if np.isnan(value[at]) else float(value[at])
-        high = told if np.isnan(most[at]) else float(most[at])
+        high = np.inf if np.isnan(most[at]) else float(most[at])
         why = unknown or "the model does not say how often it is right"
         biases = [] if shifts is None else _bias_messages(*(float(ends[at]) for ends in shifts))
         clean = _NOT_LOOKED if shifts is None or np.isnan(shifts[1][at]) else _CLEAN

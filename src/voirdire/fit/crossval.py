@@ -18,6 +18,7 @@ from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.kinds.request import Request
 from voirdire.model.specs import Model, load_model, model_names
 from voirdire.parallel import run_in_order
+from voirdire.settings import is_whole
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -130,8 +131,12 @@ def cross_validate(
             "all answers are in one group (by= says what makes one), and groups are left out as a whole: none would be "
             "left to learn from; collect answers to further questions"
         )
-    if folds < 2 or folds > count:
-        raise InputError(f"folds {folds}: must be between 2 and the number of groups, {count}")
+    if not (is_whole(folds) and 2 <= folds <= count):
+        raise InputError(
+            f"folds {folds!r}: must be a whole number between 2 and the number of groups, {count}"
+        )
+    if not is_whole(seed) or seed < 0:
+        raise InputError(f"seed {seed!r} is no whole number from 0")
     order = np.random.default_rng(seed).permutation(count)
     fold = (np.arange(count) % folds)[np.argsort(order)][group]
     tasks = [(spec, number) for spec in specs for number in range(folds)]

@@ -30,7 +30,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms
 from voirdire.notices import give_notice, listen_for_notes
-from voirdire.settings import PROB, least_draws
+from voirdire.settings import PROB, is_number, least_draws
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
@@ -352,8 +352,8 @@ def _check_request(how: Method, prob: float, over: str) -> None:
     problems = how.problems()
     if over not in ("new", "these"):
         problems.append(f"over {over!r} is none of new, these")
-    if not 0.0 < prob < 1.0:
-        problems.append(f"prob {prob} is not between 0 and 1; 0.9 gives 90% intervals")
+    if not (is_number(prob) and 0.0 < prob < 1.0):
+        problems.append(f"prob {prob!r} is not between 0 and 1; 0.9 gives 90% intervals")
     elif not problems and how.size and how.size < (least := least_draws(prob)):
         more = "" if how.name == "nuts" else "method='nuts' with "
         problems.append(

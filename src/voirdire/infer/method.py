@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from voirdire.infer.laplace import check_draws, memory_bytes
 from voirdire.infer.laplace import check_size as check_held
 from voirdire.infer.posterior import Posterior
 from voirdire.model.problem import Check, Problem
-from voirdire.settings import is_whole
+from voirdire.settings import is_number, is_whole
 from voirdire.typing import Floats
 
 Progress = Callable[[int, int, str], None]
@@ -116,8 +115,9 @@ class Method:
                 problems.append(f"{name} {value!r} is not a whole number")
             elif value < least:
                 problems.append(f"{name} {value} is too few; at least {least}")
-        if not 0 < self.seconds < math.inf:
-            problems.append(f"seconds {self.seconds:g} is not positive and finite; 30 is the default")
+        if not (is_number(self.seconds) and self.seconds > 0):
+            shown = f"{self.seconds:g}" if isinstance(self.seconds, float) else repr(self.seconds)
+            problems.append(f"seconds {shown} is not positive and finite; 30 is the default")
         return problems
 
 

@@ -23,7 +23,7 @@ from voirdire.kinds.results import context_table, strength_table
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.problem import PANEL, Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
-from voirdire.settings import least_draws
+from voirdire.settings import is_whole, least_draws
 from voirdire.tables.given import convert_to_library
 
 if TYPE_CHECKING:
@@ -151,9 +151,10 @@ class RankedFit(Fit):
             raise InputError(
                 "bootstrap() finds modes, and method 'adam' is another estimator; fit with method='map'"
             )
-        if resamples < (least := least_draws(self.prob)):
+        least = least_draws(self.prob)
+        if not is_whole(resamples) or resamples < least:
             raise InputError(
-                f"resamples {resamples} is too few for intervals of {self.prob}; at least {least:,}"
+                f"resamples {resamples!r} is too few for intervals of {self.prob}; at least {least:,}"
             )
         problem, centre = self.problem, self.posterior.centre
         x = refit_in_batches(self.kind, problem, centre, resamples, seed, (jobs, client))

@@ -276,6 +276,8 @@ class Model:
         """
         if not priors:
             return self
+        if not isinstance(priors, Mapping):
+            raise InputError(f"priors {priors!r} is no mapping; write {{'strength.sd': 2}}")
         numbers = {name: tuple(section.numbers) for name, section in self.sections.items()}
         changes, problems = changes_by_section(priors, numbers, self.name)
         changed: Model = self

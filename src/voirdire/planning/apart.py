@@ -35,6 +35,7 @@ from voirdire.decide.decision import (
 from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE, information_growth_factor, people_needed
 from voirdire.errors import InputError, raise_problems
 from voirdire.kinds.registry import kind_of
+from voirdire.settings import is_number
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.tables.words import count_in_words
@@ -182,9 +183,9 @@ def check_apart(problem: Problem, apart: str | tuple[str, str] = "top", margin: 
     InputError
         As of :func:`plan_to_distinguish`.
     """
-    if margin is not None and not 0.0 < margin < float("inf"):
+    if margin is not None and not (is_number(margin) and margin > 0.0):
         raise InputError(
-            f"margin {margin} is not above 0 and finite; it is the smallest difference that matters"
+            f"margin {margin!r} is not above 0 and finite; it is the smallest difference that matters"
         )
     check_decidable(problem)
     _item_places(kind_of(problem).board_names(problem), apart)

@@ -22,6 +22,7 @@ from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.specs import load_model
 from voirdire.parallel import run_parallel
 from voirdire.planning.simulated import Candidates, count_panel, merge_equal, pose_panels
+from voirdire.settings import is_number, is_whole
 from voirdire.simulate.votes import simulate_counts
 
 if TYPE_CHECKING:
@@ -196,16 +197,19 @@ def _check_request(
             problems.append(f"judge {name!r}: price {cost} must be at least 0")
         if "|" in name:
             problems.append(f"judge {name!r}: a name must not contain '|'")
-    if items < 3:
-        problems.append(f"items {items}: at least 3")
-    if criteria < 1:
-        problems.append(f"criteria {criteria}: at least 1")
-    if not 0.5 < target < 1.0:
-        problems.append(f"target {target}: a concordance between 0.5 (chance) and 1")
-    if not 0.0 < spread < float("inf"):
-        problems.append(f"spread {spread}: must be positive")
-    if replicates < 2:
-        problems.append(f"replicates {replicates}: at least 2")
+    problems += [
+        f"{name} {value!r}: a whole number of at least {least}"
+        for name, value, least in (
+            ("items", items, 3),
+            ("criteria", criteria, 1),
+            ("replicates", replicates, 2),
+        )
+        if not is_whole(value) or value < least
+    ]
+    if not (is_number(target) and 0.5 < target < 1.0):
+        problems.append(f"target {target!r}: a concordance between 0.5 (chance) and 1")
+    if not (is_number(spread) and spread > 0.0):
+        problems.append(f"spread {spread!r}: must be a positive number")
     raise_problems(problems)
 
 

@@ -119,7 +119,7 @@ def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
     items = {name: fit.as_dict()["items"] for name, fit in fits.items()}
     problems = [
         f"{name}: a fit of {fits[name].model.data} has no scores of items, by which fits are compared; leave it out, "
-        "or compare boards of labels by voirdire board"
+        "or compare models by cross_validate() and labels by voirdire board"
         for name, rows in items.items()
         if any("score" not in row for row in rows)
     ]

@@ -41,6 +41,7 @@ _HEADS = {
     "n": "n",
     "sd": "sd",
 }
+_ROUNDING = 1e-12
 _SHARES = ("p_best", "p_right", "first_rate", "tie_rate")
 
 
@@ -54,6 +55,7 @@ class Column:
     decimals: int = 0
     low: str | None = None
     high: str | None = None
+    signed: bool = False  # values may be around 0, where rounding leaves something
 
 
 @dataclass(frozen=True)
@@ -310,12 +312,15 @@ def _make_column(
         kind = "share"
     elif known and all(float(value).is_integer() for value in [*known, *ends]):
         kind = "count"
+    signed = kind == "number" and any(value < 0 for value in [*known, *ends])
     if decimals is None and kind == "number":
         widths = [
             row[high] - row[low] for row in rows if low and high and not _interval_missing(row, low, high)
         ]
-        decimals = column_decimals(widths, known)
-    return Column(key, head, kind, decimals or 0, low, high)
+        decimals = column_decimals(
+            widths, [value for value in known if not signed or abs(value) >= _ROUNDING]
+        )
+    return Column(key, head, kind, decimals or 0, low, high, signed)
 
 
 def _interval_missing(row: Record, low: str, high: str) -> bool:
@@ -357,9 +362,14 @@ def cell_text(column: Column, record: Record) -> tuple[str, str]:
         return ("; ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)), ""
     interval = ""
     if column.low and column.high and not _interval_missing(record, column.low, column.high):
-        ends = [fixed_decimals(float(record[end]), column.decimals) for end in (column.low, column.high)]
-        interval = f"[{ends[0]}, {ends[1]}]"
-    return fixed_decimals(float(value), column.decimals), interval
+        interval = (
+            f"[{_number_text(column, record[column.low])}, {_number_text(column, record[column.high])}]"
+        )
+    return _number_text(column, value), interval
+
+
+def _number_text(column: Column, value: float) -> str:
+    return fixed_decimals(0.0 if column.signed and abs(value) < _ROUNDING else float(value), column.decimals)
 
 
 def share_text(value: float) -> str:

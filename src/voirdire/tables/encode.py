@@ -93,17 +93,12 @@ def _name_of_number(value: float) -> str | Refused:
     return number_text(value)
 
 
-def white_space_at_end(name: str) -> str:
-    """Why a name with white space at an end is none, as what follows its column."""
-    return f"{name!r} has white space at an end; remove it"
-
-
 def _name_of_text(value: str, ends: bool) -> str | Refused:
     stripped = value.strip()
     if not stripped:
         return Refused("is empty")
     if stripped != value and not ends:
-        return Refused(white_space_at_end(value))
+        return Refused(f"{value!r} has white space at an end; remove it")
     if value in MISSING:
         return Refused(
             f"is {value!r}, which stands for a missing value; fill it in, or rename it if it is a name"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.notices import give_notice
+from voirdire.settings import read_list
 from voirdire.tables.encode import (
     IntArray,
     encode_column,
@@ -239,7 +240,7 @@ def sort_labels(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _declared_levels(levels: Iterable[object], problems: Problems) -> tuple[str, ...]:
-    given = list(levels)
+    given = list(read_list("levels", levels))
     column = encode_column(given, "level", Problems("levels"))
     names = tuple(column.levels[code] for code in column.codes if code >= 0)
     if len(names) < len(given):

@@ -16,6 +16,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
+from voirdire.settings import read_list
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import Problems
@@ -56,7 +57,7 @@ def split_people(
     [{'person': 'ann', 'item': 'x', 'label': 'no'}]
     """
     tables = list(table) if isinstance(table, list | tuple) else [table]
-    names = tuple(people.split(",")) if isinstance(people, str) else tuple(people)
+    names = tuple(map(str, read_list("people", people)))
     answers: list[Any] = []
     for at, one in enumerate(tables):
         if names:

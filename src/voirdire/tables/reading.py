@@ -8,8 +8,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.notices import give_notice
+from voirdire.settings import read_list
 from voirdire.tables.columns import ANSWERS, find_roles
 from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.gather import gather_tables
@@ -56,6 +57,13 @@ class Reading:
     leave_out: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        raise_problems(
+            [
+                f"{name}={given!r} is no text; give one"
+                for name in ("tool", "wide", "sep", "table", "label_sets", "no_label")
+                if not isinstance(given := getattr(self, name), str | None)
+            ]
+        )
         wrong = []
         if self.table is not None and self.table not in ANSWERS:
             wrong.append(
@@ -102,7 +110,7 @@ class Reading:
         shared = ("map", "winners", "wide", "columns", "table", "degrees", "no_label")
         said: dict[str, Any] = {name: getattr(self, name) for name in shared}
         said |= {name: one for name, one in (self.set or {}).items() if not isinstance(one, Mapping)}
-        said["questions"] = _list_of_names(said.get("questions"))
+        said["questions"] = _list_of_names("questions", said.get("questions"))
         return Asked(**said, label_sets=_SEPARATORS.get(self.label_sets or "", self.label_sets))
 
     @property
@@ -215,7 +223,7 @@ def _as_texts(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _as_texts("", one) for key, one in value.items()}
     if _FORMS.get(name, "").startswith("["):
-        return tuple(map(str, value)) if isinstance(value, list) else _list_of_names(str(value))
+        return tuple(map(str, value)) if isinstance(value, list) else _list_of_names(name, str(value))
     return value if isinstance(value, bool) else str(value)
 
 
@@ -311,22 +319,22 @@ def read(
         raise InputError("columns chooses columns of a wide table; map={...} says which stand for voirdire's")
     how = Reading(
         tool,
-        dict(map or {}) or None,
-        {str(word): str(outcome) for word, outcome in (winners or {}).items()} or None,
+        _mapping("map", map) or None,
+        {str(word): str(outcome) for word, outcome in _mapping("winners", winners).items()} or None,
         wide,
-        _list_of_names(columns),
-        dict(set or {}) or None,
+        _list_of_names("columns", columns),
+        _mapping("set", set) or None,
         None if sheet is None else str(sheet),
         sep,
         table,
-        {name: str(value) for name, value in (where or {}).items()} or None,
+        {name: str(value) for name, value in _mapping("where", where).items()} or None,
         positive,
-        None if levels is None else tuple(str(level) for level in levels),
-        _list_of_names(people),
+        None if levels is None else _list_of_names("levels", levels),
+        _list_of_names("people", people),
         degrees,
         label_sets,
         no_label,
-        _list_of_names(leave_out),
+        _list_of_names("leave_out", leave_out),
     )
     return read_as(source, how)
 
@@ -387,8 +395,11 @@ def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
     )
 
 
-def _list_of_names(given: Any) -> tuple[str, ...]:
-    """Names that are a list, or a text with commas between them."""
-    if isinstance(given, str):
-        return tuple(name for name in given.split(",") if name)
-    return () if given is None else tuple(map(str, given))
+def _mapping(option: str, given: Any) -> dict[str, Any]:
+    if given is None or isinstance(given, Mapping):
+        return dict(given or {})
+    raise InputError(f'{option}={given!r} is no mapping; write {option}={{"a": "b"}}')
+
+
+def _list_of_names(option: str, given: Any) -> tuple[str, ...]:
+    return () if given is None else tuple(map(str, read_list(option, given)))

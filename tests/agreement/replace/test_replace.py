@@ -165,8 +165,9 @@ def test_what_is_wrong_is_said(tables: tuple[pd.DataFrame, pd.DataFrame]) -> Non
     judges, people = tables
     with pytest.raises(InputError, match="'a' is a judge of the table, too"):
         may_replace(judges, people.assign(person="a"))
-    with pytest.raises(InputError, match="margin -1 is negative"):
-        may_replace(judges, people, margin=-1)
+    for margin in (-1, "0.1"):
+        with pytest.raises(InputError, match=f"margin {margin!r} is not 0 or more"):
+            may_replace(judges, people, margin=margin)
     with pytest.raises(InputError, match="they have a column 'score'"):
         may_replace(judges, people.rename(columns={"label": "score"}).assign(score=1))
     with pytest.raises(InputError, match="judge 'c' is not in the table"):

@@ -19,6 +19,7 @@ from voirdire.agreement.coefficients.lists import ratings_from_rankings
 from voirdire.agreement.coefficients.ratings import Ratings, mean_by_judge
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError, raise_problems
+from voirdire.settings import read_list
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import dense_codes
 from voirdire.tables.labels import Labels
@@ -219,9 +220,10 @@ def _numeric_label_values(labels: Sequence[str]) -> FloatArray | None:
     return worth if np.isfinite(worth).all() and np.all(np.diff(worth) > 0) else None
 
 
-def _check_score_levels(levels: Sequence[object]) -> FloatArray:
+def _check_score_levels(given: Sequence[object]) -> FloatArray:
+    levels = read_list("levels", given)
     try:
-        worth = np.array([float(one) for one in levels])  # type: ignore[arg-type]
+        worth = np.array([float(one) for one in levels])
     except (TypeError, ValueError):
         raise InputError(f"levels {list(levels)!r} of scores must be numbers") from None
     if len(worth) < 2 or not np.all(np.diff(worth) > 0):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError, raise_problems
+from voirdire.settings import read_list
 from voirdire.tables.encode import dense_codes
 from voirdire.tables.problems import names_by_similarity
 from voirdire.tables.rated import known_names
@@ -227,7 +228,9 @@ def other_judges(
     >>> other_judges(["e1", "e2", "gpt"], ["e1", "e2"], "an expert", None)
     ['gpt']
     """
-    chosen = [one for one in known if one not in taken] if judges is None else list(judges)
+    chosen = (
+        [one for one in known if one not in taken] if judges is None else list(read_list("judges", judges))
+    )
     problems = unknown_names("judge", [*taken, *chosen], known)
     problems += [f"{one!r} is given as {role} and as a judge" for one in chosen if one in taken]
     if len(set(chosen)) < least:

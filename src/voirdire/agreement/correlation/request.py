@@ -12,6 +12,7 @@ from voirdire.agreement.correlation.grid import Grid, score_grids, with_human
 from voirdire.agreement.correlation.levels import COEFFICIENTS
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import raise_problems
+from voirdire.settings import read_list
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import read_scores
 
@@ -81,7 +82,8 @@ def read_request(
     people = [human] if isinstance(human, str) else list(human)
     drawn = None if draws is None else read_draws(draws, scores)
     known = (*scores.judges, *(drawn.judges if drawn else ()))
-    chosen = [one for one in known if one not in people] if metrics is None else list(dict.fromkeys(metrics))
+    others = [one for one in known if one not in people]
+    chosen = others if metrics is None else list(dict.fromkeys(read_list("metrics", metrics)))
     names = _asked_measures(measures, level)
     problems = [
         f"{what} {one!r} is not a judge of the table; its judges are {known_names(of)}"

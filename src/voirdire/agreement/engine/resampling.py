@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import raise_problems
 from voirdire.parallel import run_in_order
-from voirdire.settings import PROB
+from voirdire.settings import PROB, is_number
 
 Unit: TypeAlias = Literal["item", "context", "judge", "system", "both"]
 Method: TypeAlias = Literal["percentile", "basic", "bca", "studentised"]
@@ -87,7 +87,7 @@ class Resampling:
         ]
         if not isinstance(self.seed, int | np.integer) or self.seed < 0:
             problems.append(f"seed {self.seed!r} is not a whole number of at least 0")
-        if not 0 < self.prob < 1:
+        if not (is_number(self.prob) and 0 < self.prob < 1):
             problems.append(
                 f"prob {self.prob!r} is not between 0 and 1; {PROB} gives a {100 * PROB:g}% interval"
             )

@@ -15,6 +15,7 @@ from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import difference, with_fixed_judges
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.errors import InputError, raise_problems
+from voirdire.settings import read_list
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.scores import Scores, read_scores
 
@@ -75,7 +76,7 @@ def phase_change(
     if before == after:
         problems.append(f"phase {before!r} is compared with itself; name two phases")
     raise_problems(problems)
-    panels: dict[str, Sequence[str] | None] = {"": judges}
+    panels: dict[str, Sequence[str] | None] = {"": None if judges is None else read_list("judges", judges)}
     if judges is None and scores.groups:
         panels = dict(_common_judges_by_group(scores, (before, after)))
     made = find_measure(measure)

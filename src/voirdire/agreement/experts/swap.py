@@ -22,6 +22,7 @@ from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import IntArray, share_statistic
 from voirdire.errors import raise_problems
+from voirdire.settings import read_list
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
 from voirdire.tables.votes import read_votes
@@ -128,7 +129,7 @@ def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] |
     ordered = {order: set(map(tuple, keys[(votes.first < votes.second) == order])) for order in (True, False)}
     swapped = {votes.judges[key[0]] for key in ordered[True] & ordered[False]}
     able = [one for one in votes.judges if one in swapped and one not in experts]
-    chosen = able if judges is None else list(judges)
+    chosen = able if judges is None else list(read_list("judges", judges))
     problems = unknown_names("judge", [*experts, *chosen], votes.judges)
     problems += [
         f"judge {one!r} saw no pair in both orders; collect its votes with the items swapped, too"

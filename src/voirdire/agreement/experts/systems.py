@@ -22,6 +22,7 @@ from voirdire.agreement.engine.statistic import FloatArray, IntArray, mean_over_
 from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates, threshold_problems
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
 from voirdire.errors import raise_problems
+from voirdire.settings import read_list
 from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:
@@ -190,7 +191,8 @@ def compare_systems(
 
     how = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
     scores = read_scores(table)
-    problems = unknown_names("judge", judges or (), scores.judges)
+    chosen = scores.judges if judges is None else read_list("judges", judges)
+    problems = unknown_names("judge", chosen, scores.judges)
     problems += threshold_problems(thresholds or {}, scores.criteria)
     if scores.system is None:
         problems.append("comparing systems needs a column 'system'")
@@ -206,7 +208,7 @@ def compare_systems(
     least = dict.fromkeys(scores.criteria) if thresholds is None else thresholds
     rows = [
         _result_row(scores, judge, criterion, (a, b), reached, how)
-        for judge in (scores.judges if judges is None else judges)
+        for judge in chosen
         for criterion, reached in least.items()
     ]
     found = pd.DataFrame(rows, columns=list(COLUMNS))

@@ -13,6 +13,7 @@ import numpy as np
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
+from voirdire.settings import read_list
 from voirdire.tables.encode import cell_to_name
 from voirdire.tables.people import PERSON, join_people_answers
 from voirdire.tables.problems import Problems
@@ -65,10 +66,12 @@ def required_people(humans: object, answers: Any) -> object:
     return given
 
 
-def check_judges(judges: Sequence[str] | None, known: Sequence[str]) -> None:
-    """Raise `InputError` for a judge that is asked for and is not in the table."""
-    if strange := sorted(set(judges or ()) - set(known)):
+def choose_judges(judges: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...] | None:
+    """The judges that are asked for, None for all; raise `InputError` for one that is not in the table."""
+    chosen = None if judges is None else tuple(map(str, read_list("judges", judges)))
+    if strange := sorted(set(chosen or ()) - set(known)):
         raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(known)}")
+    return chosen
 
 
 def read_people(humans: object) -> tuple[pd.DataFrame, Chances | None]:

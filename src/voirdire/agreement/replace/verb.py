@@ -27,9 +27,9 @@ from voirdire.agreement.replace.alt_test import (
     pair_coefficients,
 )
 from voirdire.agreement.replace.estimate import Mean, additional_answers_needed, estimate_mean
-from voirdire.agreement.replace.people import check_judges, read_people, required_people
+from voirdire.agreement.replace.people import choose_judges, read_people, required_people
 from voirdire.errors import InputError, raise_problems
-from voirdire.settings import PROB
+from voirdire.settings import PROB, is_number
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import split_people
 from voirdire.tables.problems import Problems
@@ -141,7 +141,7 @@ def may_replace(
         problems.table(f"{name!r} is a judge of the table, too; rename one of them")
     persons = match_columns(persons, read, problems)
     problems.raise_any()
-    check_judges(judges, read.judges)
+    judges = choose_judges(judges, read.judges)
     rows, of_people = [], []
     declared = levels if read.answer == "score" else None
     matched = ratings_by_criterion(join_humans(read, persons), repeats=None, levels=declared)
@@ -173,14 +173,16 @@ class _Settings(NamedTuple):
         """Raise unless all are in range."""
         margin, bar, epsilon, prob = self
         problems = []
-        if not margin >= 0:
-            problems.append(f"margin {margin} is negative; it is how much worse than people a judge may be")
-        if bar is not None and not bar <= 1:
-            problems.append(f"bar {bar} is above 1; it is how well people agree with each other")
-        if not 0 <= epsilon < 1:
-            problems.append(f"epsilon {epsilon} is not between 0 and 1")
-        if not 0 < prob < 1:
-            problems.append(f"prob {prob} is not between 0 and 1")
+        if not (is_number(margin) and margin >= 0):
+            problems.append(
+                f"margin {margin!r} is not 0 or more; it is how much worse than people a judge may be"
+            )
+        if bar is not None and not (is_number(bar) and bar <= 1):
+            problems.append(f"bar {bar!r} is not at most 1; it is how well people agree with each other")
+        if not (is_number(epsilon) and 0 <= epsilon < 1):
+            problems.append(f"epsilon {epsilon!r} is not between 0 and 1")
+        if not (is_number(prob) and 0 < prob < 1):
+            problems.append(f"prob {prob!r} is not between 0 and 1")
         raise_problems(problems)
 
 

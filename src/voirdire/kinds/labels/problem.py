@@ -18,6 +18,7 @@ from voirdire.kinds.labels.success import success_class
 from voirdire.model.problem import TARGET, Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION, SHARED_ERRORS
+from voirdire.settings import read_list
 from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import FEW_CLASSES, Labels
 from voirdire.tables.problems import Problems, nearest_name
@@ -285,7 +286,7 @@ def _choose_classes(table: Labels, classes: Sequence[object] | None, problems: P
         )
     if classes is None:
         return table.labels
-    chosen = tuple(dict.fromkeys(str(name) for name in classes))
+    chosen = tuple(dict.fromkeys(str(name) for name in read_list("classes", classes)))
     for name in chosen:
         if name not in table.labels:
             problems.table(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.model.terms.censored import HALF
+from voirdire.settings import read_list
 from voirdire.tables.encode import rows_by_code
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
@@ -200,12 +201,13 @@ def declared_scale(declared: Sequence[object], problems: Problems) -> Scale | No
     Scale(levels=(1.0, 2.0))
     """
     numbers: list[float] = []
-    for given in declared:
+    named = read_list("levels", declared)
+    for given in named:
         try:
             numbers.append(float(read_number(given)))
         except ValueError:
             problems.table(f"level {given!r} is not a number; the levels of a scale of scores are numbers")
-    if len(numbers) < len(list(declared)):
+    if len(numbers) < len(named):
         return None
     levels = tuple(sorted(set(numbers)))
     if len(levels) < 2:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from voirdire.tables.encode import white_space_at_end
+from voirdire.tables.encode import MISSING, cell_to_name
 from voirdire.tables.label_sets import LabelSet, labels_in_text
 from voirdire.tables.numbers import number_text, read_number
 
@@ -311,8 +311,10 @@ def row_fault(row: Any) -> str | None:
         elif isinstance(value, str):
             if not value.isprintable() and _BROKEN.search(value):
                 return f"{row._fields[at]} {value!r} has half of a character or a zero byte"
-            if row._fields[at] in _NAMES and value != value.strip():
-                return f"{row._fields[at]} {white_space_at_end(value)}"
+            if row._fields[at] == "label" and value in MISSING:
+                continue  # a grade may be called so; who fits it is told
+            if row._fields[at] in _NAMES and not isinstance(name := cell_to_name(value), str):
+                return f"{row._fields[at]} {name.reason}"
         elif not isinstance(value, int | float):
             return f"{row._fields[at]} is a {type(value).__name__}, not a name"
     if kind is Vote and row.first == row.second:

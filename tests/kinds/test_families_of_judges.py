@@ -177,7 +177,7 @@ def beside(what: str, seed: int) -> tuple[pd.DataFrame, pd.Series, dict[str, Any
     return table, truth, {"anchors": people, "anchor_mode": "joint"}
 
 
-@pytest.mark.parametrize("what", ["anchors", "by", "criteria"])
+@pytest.mark.parametrize("what", ["anchors", "by", pytest.param("criteria", marks=pytest.mark.slow)])
 def test_votes_have_what_families_share_beside(what: str) -> None:
     table, _, more = beside(what, 1)
     fit = fitted("votes", table, families=FAMILIES, **more)
@@ -199,6 +199,7 @@ def test_intervals_hold_beside(what: str) -> None:
     assert 0.87 - error < np.mean(held) < 0.96
 
 
+@pytest.mark.slow
 def test_unconnected_pairs_beside_people_keep_weights() -> None:
     """There families are used by judges' coins, and by how much answers agree."""
     rng = np.random.default_rng(1)
@@ -235,7 +236,7 @@ def test_families_that_rankings_say_nothing_of() -> None:
         fitted("rankings", table, families=FAMILIES, model="plackett-luce")
 
 
-@pytest.mark.parametrize("method", ["laplace", "map"])
+@pytest.mark.parametrize("method", [pytest.param("laplace", marks=pytest.mark.slow), "map"])
 def test_rankings_in_contexts_that_a_fit_does_not_know(method: str) -> None:
     table, _ = panel("rankings", 4, 6, shared=0.0)
     fit = voirdire.fit(table, method=method)

@@ -121,7 +121,7 @@ def test_these_contexts_alone_are_known_better(fitted: voirdire.Fit) -> None:
         voirdire.fit([t.drop(columns="context") for t in tables], over="these", method="map")
 
 
-@pytest.mark.parametrize("without", [0, 1])
+@pytest.mark.parametrize("without", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_one_table_may_be_without_contexts(without: int, tmp_path: Path) -> None:
     tables = planted(2)[0]
     tables[without] = (

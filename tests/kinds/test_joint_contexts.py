@@ -224,3 +224,11 @@ def test_the_approximation_is_what_nuts_finds() -> None:
     a, b = (fit.ranking().set_index("item").sort_index() for fit in (quick, exact))
     assert (abs(a["score"] - b["score"]) < 0.15 * b["sd"]).all()
     assert (abs(np.log(a["sd"] / b["sd"])) < 0.1).all()
+
+
+def test_contexts_of_new_answers_alone_are_left_out_with_a_note() -> None:
+    votes, _ = planted(4, contexts=2)[0]
+    old = voirdire.fit(votes.drop(columns="context"), method="map")
+    with pytest.warns(UserWarning, match="Column context of the new votes is left out"):
+        moved = old.update(votes.head(10))
+    assert moved.problem.judge_votes.sum() == len(votes) + 10

@@ -17,6 +17,7 @@ from voirdire.kinds.results import context_strengths
 from voirdire.kinds.target_predictions import ItemQuestions, predict_about_target
 from voirdire.kinds.unused_columns import context_codes
 from voirdire.model.panel_density import STEP, TIME
+from voirdire.notices import give_notice
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined_table
 from voirdire.typing import Floats
@@ -110,12 +111,16 @@ class TermsKind(Kind[T, P]):
     def check_new_answers(self, problem: P, added: T) -> None:
         """Refuse new answers without contexts where the fit tells those of the old ones apart.
 
+        Contexts that the new ones alone have are left out, which is said.
+
         Raises
         ------
         InputError
         """
-        told = problem.density.sizes.get("context") and context_codes(self.table_of(problem)) is not None
-        if told and context_codes(added) is None:
+        old, new = context_codes(self.table_of(problem)), context_codes(added)
+        if old is None and new is not None:
+            give_notice(f"Column context of the new {self.name} is left out, as the old ones have none.")
+        if problem.density.sizes.get("context") and old is not None and new is None:
             raise InputError(
                 f"new {self.name}: column 'context' is missing, and the fit has contexts; name them"
             )

@@ -25,6 +25,7 @@ from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError, raise_problems
+from voirdire.settings import read_list
 from voirdire.tables.covariates import covariate_columns
 from voirdire.tables.detect import read_table
 from voirdire.tables.given import convert_to_library, library_of
@@ -156,6 +157,8 @@ def agreement(
     votes = ratings_per_vote(answers) if repeats is None else None
     if hold is not None and measures is None:
         measures = ("win_rate_ties_half", HELD)
+    if measures is not None and not isinstance(measures, str):
+        measures = [str(name) for name in read_list("measures", measures)]
     asked = {measures} if isinstance(measures, str) else {*(measures or ())}
     needed = _needs_preferences(answers, asked, hold)
     liked = criterion_preferences(answers, votes or matched, hold) if needed else []

@@ -91,6 +91,7 @@ def rate(
             f"margin {margin!r} is not between 0 and 1; 0.03 is an interval of the rate and 3 points to both sides"
         )
     raise_problems(share_problems(prob=(prob, PROB)))
+    by = None if by is None else str(by)
     judged = read_judged(table, humans, people=people, by=by, judges=judges, positive=positive, levels=levels)
     whole, share = _estimate_rate(judged, prob)
     seen = ~np.isnan(judged.good)

@@ -18,7 +18,7 @@ from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.kinds.request import Request
 from voirdire.model.specs import Model, load_model, model_names
 from voirdire.parallel import run_in_order
-from voirdire.settings import is_whole
+from voirdire.settings import is_whole, read_list
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -100,8 +100,9 @@ def cross_validate(
     >>> cross_validate(table, ["bradley-terry", "crowd-bt"], folds=2)["votes"].tolist()
     [20, 20]
     """
-    models = [models] if isinstance(models, str | Path | Model) else models
-    by = [by] if isinstance(by, str) else by
+    if models is not None:
+        models = [models] if isinstance(models, str | Path | Model) else read_list("models", models)
+    by = None if by is None else read_list("by", by)
     request = Request(levels=levels, classes=classes, covariates=covariates, families=families)
     of_models = tuple(row for model in models or () for row in load_model(model).terms)
     table = read_answers(votes, levels, rows=True, keep=replace(request, terms=of_models).columns)

@@ -18,6 +18,7 @@ from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferenc
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task
 from voirdire.errors import gathered_problems, raise_problems
+from voirdire.settings import read_list
 
 # Above these numbers all pairs of judges are not listed unless they are asked for.
 _MANY_JUDGES = 8
@@ -114,8 +115,11 @@ def _check_judges(
     ratings: Ratings, judges: Sequence[str] | None, against: str | None, *, alone: bool
 ) -> tuple[str, ...]:
     """The judges to compare; a single one will do where it is looked at alone."""
+    if judges is not None and not isinstance(judges, str):
+        judges = [str(name) for name in read_list("judges", judges)]
     named = [judges] if isinstance(judges, str) else judges
     chosen = ratings.judges if named is None else tuple(dict.fromkeys(named))
+    against = None if against is None else str(against)
     problems = unknown_names("judge", chosen, ratings.judges)
     if against == MAJORITY:
         if ratings.ranks is not None:

@@ -84,6 +84,22 @@ for name in ("joint-contexts", "joint-position"):
     apart = halves([votes, scores], SPLITS, model=name, seed=0)
     rows.append({"table": "mtrepro, halves of the prompts", "model": name, "tables": 2 * SPLITS, **apart})
 
+some = sorted(set(votes["context"]))[: 4 if small() else 20]
+asked = [one[one["context"].isin(some)] for one in (votes, scores)]
+for what, by in (("votes of a pair in a prompt", ["pair", "context"]), ("prompts", ["context"])):
+    left_out = voirdire.cross_validate(asked, ["joint-contexts", "joint-position"], by=by, folds=4)
+    for row in left_out.to_dict("records"):
+        rows.append(
+            {
+                "table": f"mtrepro, {len(some)} prompts, {what} left out",
+                "model": row["model"],
+                "tables": 1,
+                "log loss": round(row["log_loss"], 3),
+                "more than the first": round(row["difference"], 3),
+                "error of that": round(row["difference_se"], 3),
+            }
+        )
+
 show(
     "Votes and scores of the same items: what 90% intervals hold",
     rows,
@@ -92,6 +108,6 @@ show(
         f"{SHARPER} times as sharp. Default method. Error: root mean square, in log-odds.",
         f"mtrepro: votes and scores (second turn) of six judges on six systems in 80 prompts; {SPLITS} random halves "
         "of the prompts by Laplace's method, fitted apart: 90% of items should be within 90%, and sd of z be 1. Halves "
-        "of one table are no independent trials.",
+        "of one table are no independent trials. Left out: votes, predicted from the other votes and all scores.",
     ],
 )

@@ -137,6 +137,8 @@ def test_one_table_may_be_without_contexts(without: int, tmp_path: Path) -> None
     of = [[log for log, _ in part.log_parts(values, fit.problem.data, np)] for values in (v, elsewhere)]
     assert all(np.array_equal(one, other) for one, other in zip(*of, strict=True))
     assert voirdire.load(fit.save(tmp_path / "run")).as_dict() == fit.as_dict()
+    named = voirdire.fit(tables, model="joint-contexts", levels=LEVELS, method="map")
+    assert not [note for note in named.notes if "Column context" in note]
 
 
 def test_contexts_of_comparisons_that_votes_do_not_name_are_said_to_tell_nothing() -> None:

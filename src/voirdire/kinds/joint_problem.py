@@ -16,6 +16,10 @@ cutpoints have the location; log a sums to zero over the judges, so that the noi
 (logistic, scale 1) is the unit of the strengths; m is told by items that have both votes and scores, and by the prior
 alone where fewer than two have. As a_k > 0 the scores give the orientation, and there is no mirror.
 
+Where spreads are learned (``joint-contexts``) items have terms of contexts and of judges' tastes for both, a_k is also
+of severities and of where the cutpoints are, and log a has no sum of zero, but a population around 0 whose spread is
+given; see :class:`.LearnedLinkedPosition`.
+
 Checks of a fit of votes and scores: those of its parts that both can make, and of what links the two.
 """
 

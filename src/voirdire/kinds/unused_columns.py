@@ -61,9 +61,9 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
 
 def has_recurring_items(table: Any) -> bool:
     """True if some item is in two contexts."""
-    if not table.contexts:
-        return False
     context = context_codes(table)
+    if context is None:
+        return False
     votes = hasattr(table, "row_context")
     items = np.stack([table.first, table.second])[:, table.row_cell] if votes else table.item[None]
     pairs = np.unique(items * len(table.contexts) + context)

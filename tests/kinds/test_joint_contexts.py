@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.infer.nested.marginal import find_conditional_mode, marginal_gradient
 from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.results import judge_values
 from voirdire.tables.votes_and_scores import read_votes_and_scores
@@ -94,11 +95,27 @@ def test_terms_that_no_table_tells_are_left_out() -> None:
 
 
 def test_what_a_vote_is_worth_beside_a_score_is_found(fitted: voirdire.Fit) -> None:
-    """The scale of votes is learned as spreads are: at a mode beside all strengths it would be many times as large."""
     values = fitted.posterior.values
     assert values is not None
     low, high = np.quantile(np.exp(values["log_vote_scale"]), [0.025, 0.975])
     assert low < SHARPER < high < 3.0 * SHARPER
+
+
+def test_scales_are_learned_as_spreads_are_with_exact_slopes(fitted: voirdire.Fit) -> None:
+    """The marginal density of the logarithms of spreads and scales: its slopes are those of its values."""
+    problem = fitted.problem
+    field = problem.density.latent_model(problem.data)
+    names = [hyper.name for hyper in field.hypers]
+    assert {"log_vote_scale[0]", *(f"log_discrimination[{k}]" for k in range(JUDGES))} <= set(names)
+    x, start = field.latent(problem.density.starts(problem.data)[0])
+    here = 0.0 * start - 0.3 + 0.2 * np.random.default_rng(0).normal(size=len(start))
+    found = find_conditional_mode(field, here, x)
+    slopes, _ = marginal_gradient(field, found)
+    for step, slope in zip(1e-3 * np.eye(len(here)), slopes, strict=True):
+        ahead, behind = (
+            find_conditional_mode(field, here + sign * step, found.x).log_marginal for sign in (1, -1)
+        )
+        assert slope == pytest.approx((ahead - behind) / 2e-3, rel=1e-3, abs=1e-3)
 
 
 def test_strengths_are_predicted_in_contexts_of_the_tables_and_in_others(fitted: voirdire.Fit) -> None:

@@ -71,3 +71,11 @@ def test_beside_what_each_judge_makes_of_an_item_families_end_sooner_still(colum
 @pytest.mark.parametrize(("items", "votes"), [(1_300, 6_000), (60, 80_000)])
 def test_of_more_than_a_thousand_items_or_many_cells_it_is_given(items: int, votes: int) -> None:
     assert default(panel(items, votes)[0]) == "crowd-bt-position"
+
+
+def test_beside_people_it_is_given_from_300_items_as_several_uses_of_them_are_tried() -> None:
+    people = pd.DataFrame({"first": ["i0"], "second": ["i1"], "winner": ["first"]})
+    for items, beside in ((250, "learned-crowd-bt-position"), (400, "crowd-bt-position")):
+        table, _ = panel(items, 3_000)
+        assert default(table, anchors=people) == beside
+        assert default(table) == "learned-crowd-bt-position"

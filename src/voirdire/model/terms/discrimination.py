@@ -185,9 +185,9 @@ class LinkedPosition(LinkedDiscrimination):
 class LearnedLinkedPosition(LinkedPosition):
     """As :class:`LinkedPosition`, of models whose spreads are learned: log a_k ~ Normal(0, sd), log m, and shifts.
 
-    log a_k and log m are found by their marginal likelihood, as spreads are: at a mode of these and of all strengths
-    together a few scales grow and many strengths shrink, whose prior that pays for. b_k ~ Normal(0, q), q ~
-    Exponential(shift_rate). In scores eta - kappa_c,l = a_k (theta - severity_k - cut_location_c) - (kappa_c,l -
+    log a_k and log m are found by their marginal likelihood, as spreads are: as latent values beside the strengths that
+    they stretch the search for spreads ends too early in some tables, and intervals are too narrow. b_k ~ Normal(0, q),
+    q ~ Exponential(shift_rate). In scores eta - kappa_c,l = a_k (theta - severity_k - cut_location_c) - (kappa_c,l -
     cut_location_c), so that strengths have no location: what all items of a criterion are worth alike is that of its
     cutpoints, whatever a_k.
 

@@ -727,7 +727,7 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         if "context" in file or "taste" in file or strength.get("kind") in learned:
             density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
         if coin.get("kind") == "learned-linked-position":
-            density["log_discrimination"] = lambda v: normal(v, 0.0, coin["sd"])
+            density["log_discrimination"] = lambda v: zero_sum(v, coin["sd"])
         expected = sum(density[name](value) for name, value in values.items())
         assert case.density.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
 

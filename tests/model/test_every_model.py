@@ -367,10 +367,12 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
         total += math.log(ruled(chance)) if again else log_chance(eta)
     if case.model.data == "scores":
         total += human_scores(case, v)
-    if case.name == "rating-maple":
+    if case.model.data == "scores" and "weight" in v:
         for judge, first, second, winner in case.on_criteria.itertuples(index=False, name=None):
             w, names = v["weight"], problem.criteria
-            d = sharp(v, problem.judges.index(judge)) * (w[names.index(first)] - w[names.index(second)])
+            d = w[names.index(first)] - w[names.index(second)]
+            if case.name == "rating-maple":
+                d *= sharp(v, problem.judges.index(judge))
             total += math.log(s(d if winner == "first" else -d))
     return total
 

@@ -221,7 +221,7 @@ def field_of_sums(
         lambda x, hyper: flat_vectors(
             density, x, hyper, centred or (lambda values: centre_zero_sum(density, values))
         ),
-        scales=how.pop("scales", None) if scales is None else scales,
+        scales=scales,
         division=build_division(density, [hyper.name for hyper in hypers]),
         **how,
     )

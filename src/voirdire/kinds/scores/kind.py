@@ -111,7 +111,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     time_series = staticmethod(score_series)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
-        """``rating-maple`` where criteria are weighed, else ``rating-learned``.
+        """``rating-learned`` of most.
 
         ``rating-severity`` of large tables; ``rating-contexts`` where items recur in several contexts; ``rating-halo``
         where judges score items under several criteria; ``rating-families`` where families of judges are named, and a
@@ -119,8 +119,6 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         ``rating-continuous-halo`` and ``rating-continuous-contexts`` of scores that are not whole numbers, or of too
         many to be levels.
         """
-        if request.criteria is not None and not request.asks_terms:
-            return "rating-maple", "the table has scores, and criteria are weighed"
         why, between = "the table has scores", falls_between_levels(table.score, request.levels)
         if between:
             whole = (table.score % 1 == 0).all()

@@ -82,6 +82,7 @@ def test_no_term_is_left_out(change: dict[str, Any], how: dict[str, Any], name: 
     assert fit.criteria()["weight"].between(0.05, 0.95).all()
 
 
+@pytest.mark.slow
 def test_more_votes_on_criteria_are_added_and_all_is_kept(tmp_path: Path) -> None:
     scores, votes, _ = panel(4, contexts=3)
     fit = voirdire.fit(scores, votes, levels=LEVELS, method="laplace")

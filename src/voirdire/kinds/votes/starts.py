@@ -151,14 +151,17 @@ def alternative_starts(density: LogDensity, x: Floats, data: Data) -> list[Float
     x : array, shape (size,)
         The mode that was found.
     """
-    if "anchors" in data and "pinned" not in data and float(density.values(x, np).get("anchor", 0.0)) < 0.0:
-        strength = _peoples_strengths(density, data["anchors"])
-        return [starting_point(density, data, np.ones(density.judges), strength)]
-    if not is_mode_doubtful(density, x, data):
+    if "pinned" in data:
         return []
-    mirrored = np.asarray(density.mirror_values(x, np))
-    signed = starting_point(density, data, agreement_signs(density, data))
-    return [mirrored] if _same_signs(density, signed, x, data) else [mirrored, signed]
+    found = []
+    if "anchors" in data and float(density.values(x, np).get("anchor", 0.0)) < 0.0:
+        strength = _peoples_strengths(density, data["anchors"])
+        found.append(starting_point(density, data, np.ones(density.judges), strength))
+    if is_mode_doubtful(density, x, data):
+        signed = starting_point(density, data, agreement_signs(density, data))
+        found.append(np.asarray(density.mirror_values(x, np)))
+        found += [] if _same_signs(density, signed, x, data) else [signed]
+    return found
 
 
 def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bool:

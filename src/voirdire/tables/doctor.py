@@ -142,7 +142,8 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
     notes += [sentence for kind, frame in frames.items() for sentence in _notable_facts(kind, frame)]
     if refused := found.counts.get("refused", 0):
         notes.append(f"{refused:,} rows are refused: {'; '.join(_common_reasons(found))}")
-    criterion = next((column.name for column in columns if column.read_as == "criterion"), "criterion")
+    named = next((column.name for column in columns if column.read_as == "criterion"), "criterion")
+    criterion = named if tool == "table" else None  # columns of a tool are not left out
     lacks = unusable_command_reasons(frames, how, criterion)
     return Findings(
         name,

@@ -75,3 +75,18 @@ def test_a_scale_that_must_be_named_is_said(tmp_path: Path) -> None:
     ran = RUN.invoke(app, ["fit", str(path), "--method", "map"])
     assert ran.exit_code == 1
     assert "go from 60 to 90" in ran.output
+
+
+def test_no_fit_is_proposed_where_no_criterion_has_two_scores(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(results(("a", "acc", 0.5), ("b", "f1", 0.2)))
+    assert examine_file(path).command == f"voirdire agree {path}"
+
+
+def test_no_table_is_proposed_of_a_tool_file_in_which_nothing_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    task = {"accept": {"text": "A"}, "answer": "accept", "_input_hash": 1, "_task_hash": 2, "n": 1, "m": 2}
+    path.write_text("\n".join(json.dumps(task | {"_task_hash": n}) for n in range(3)))
+    found = examine_file(path)
+    assert found.error is not None
+    assert (found.tool, found.columns, found.command) == ("prodigy", (), "")

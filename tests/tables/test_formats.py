@@ -316,3 +316,15 @@ def test_no_bar_of_progress_goes_to_standard_output(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+def test_a_table_of_which_nothing_is_read_names_places(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("judge;item;score\nann;x;3,5\nann;y;3,5\nbob;x;2,5\n")
+    with pytest.raises(InputError) as told:
+        read(path)
+    assert (
+        "3 answers are refused: score '3,5' is no number; write a point for the comma (t.csv:2 and 1 more); "
+        in str(told.value)
+    )
+    assert str(told.value).endswith("(t.csv:4)")

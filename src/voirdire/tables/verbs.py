@@ -113,13 +113,12 @@ def _find_fit_refusal(
 
 
 def _choice_of_criterion(kind: TableKind, frame: pd.DataFrame, how: Reading) -> str:
-    """Options that choose a criterion under which a fit takes the scores: the first where there is none."""
-    criteria = list(dict.fromkeys(frame["criterion"]))
-    for name in criteria:
+    """Options that choose a criterion under which a fit takes the scores; nothing where there is none."""
+    for name in dict.fromkeys(frame["criterion"]):
         why, option = _find_fit_refusal(kind, frame[frame["criterion"] == name], how, None)
         if option or not why:
             return f"--where {quote(f'criterion={name}')} {option}".strip()
-    return f"--where {quote(f'criterion={criteria[0]}')}"
+    return ""
 
 
 def _find_wide_scale(scores: pd.Series[Any]) -> tuple[float, float] | None:

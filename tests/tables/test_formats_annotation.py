@@ -304,7 +304,7 @@ class TestMechanicalTurk:
         found = read(path)
         assert [row[3] for row in rows(found.votes)] == ["second", "first", "tie"]
         assert found.refused["reason"].tolist() == [
-            "'z' is none of the two items, first, second or tie",
+            "'z' is none of the two items, first, second or tie (--winners z=first or the like says what it means)",
             "rejected, no reason given",
         ]
 
@@ -499,3 +499,45 @@ def test_sides_of_two_items_that_were_shown_are_votes_where_that_is_said_and_nev
     votes = read(path, winners={"A": "first", "B": "second"}).votes
     assert votes is not None
     assert votes[["first", "second", "winner"]].values.tolist() == [["x", "y", "first"], ["x", "y", "second"]]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "contexts"),
+    [
+        (["Input.id", "Input.text"], ["q1", "q2", "q1"]),
+        (["Input.image"], ["q1", "q2", "q1"]),
+        (["Input.text_a", "Input.text_b"], ["H1", "H2", "H1"]),
+        ([], None),
+    ],
+    ids=["id", "only one", "task", "nothing else"],
+)
+def test_comparisons_in_several_tasks_are_of_several_contexts(
+    tmp_path: Path, inputs: list[str], contexts: list[str] | None
+) -> None:
+    head = [
+        "HITId",
+        "WorkerId",
+        "AssignmentStatus",
+        "Input.model_a",
+        "Input.model_b",
+        *inputs,
+        "Answer.better",
+    ]
+    work = [("H1", "w1", "q1", "gpt"), ("H2", "w1", "q2", "llama"), ("H1", "w2", "q1", "tie")]
+    lines = [
+        [task, who, "Approved", "gpt", "llama", *[shown] * len(inputs), said]
+        for task, who, shown, said in work
+    ]
+    votes = read(table(tmp_path / "Batch.csv", [head, *lines])).votes
+    assert votes is not None
+    assert votes["winner"].tolist() == ["first", "second", "tie"]
+    assert (votes["context"].tolist() if "context" in votes else None) == contexts
+    assert ("run" in votes) == (contexts is None)
+
+
+def test_a_word_for_an_item_is_refused_with_the_option_that_says_it(tmp_path: Path) -> None:
+    head = ["HITId", "WorkerId", "Input.model_a", "Input.model_b", "Answer.better"]
+    work = [["H1", "w1", "gpt", "llama", said] for said in ("gpt", "llama", "upper")]
+    found = read(table(tmp_path / "Batch.csv", [head, *work]))
+    (reason,) = found.refused["reason"]
+    assert "--winners upper=first" in reason

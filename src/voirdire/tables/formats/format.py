@@ -162,7 +162,7 @@ class Format:
         """An answer with its number among those of its judge to one question, as its run."""
         if not isinstance(row, Vote | Score | Label):
             return row
-        about = (*row[: 3 if isinstance(row, Vote) else 2], row.criterion)
+        about = (*row[: 3 if isinstance(row, Vote) else 2], row.criterion, row.context)
         self._runs[about] += 1
         return row._replace(run=self._runs[about])
 

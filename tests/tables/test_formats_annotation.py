@@ -541,3 +541,63 @@ def test_a_word_for_an_item_is_refused_with_the_option_that_says_it(tmp_path: Pa
     found = read(table(tmp_path / "Batch.csv", [head, *work]))
     (reason,) = found.refused["reason"]
     assert "--winners upper=first" in reason
+
+
+def potato(path: Path, labels: list[dict[str, dict[str, Any]]]) -> Path:
+    """An export of Potato by line, of one person."""
+    return jsonl(
+        path, [{"instance_id": f"r{n}", "user_id": "ann", "labels": of} for n, of in enumerate(labels)]
+    )
+
+
+class TestPotato:
+    def test_sliders_and_numbers_are_scores(self, tmp_path: Path) -> None:
+        path = potato(
+            tmp_path / "a.jsonl", [{"q": {"slider": "7"}}, {"q": {"number": "2.5"}}, {"q": {"slider": "x"}}]
+        )
+        found = read(path)
+        assert rows(found.scores) == [["ann", "r0", 7, "q"], ["ann", "r1", 2.5, "q"]]
+        assert found.refused["reason"].tolist() == ["slider 'x' is no number"]
+        cells = [
+            ["instance_id", "user_id", "q.slider", "q._room_id"],
+            ["r0", "ann", "7", "x"],
+            ["r1", "ann", "", ""],
+        ]
+        assert rows(read(table(tmp_path / "a.csv", cells)).scores) == [["ann", "r0", 7, "q"]]
+
+    def test_texts_beside_an_answer_are_left_out(self, tmp_path: Path) -> None:
+        path = potato(
+            tmp_path / "a.jsonl",
+            [
+                {"tone": {"warm": "warm", "free_response": "so"}, "why": {"text_box": "so"}},
+                {"tone": {"cold": "2"}, "better": {"selection": "B", "justification": "{}"}},
+            ],
+        )
+        found = read(path)
+        assert rows(found.labels) == [["ann", "r0", "warm", "tone"], ["ann", "r1", "cold", "tone"]]
+        assert rows(found.votes) == [["ann", "r1/A", "r1/B", "second", "better", "r1"]]
+        assert len(found.refused) == 0
+        assert "a.jsonl: 3 free texts are left out" in found.notes
+
+    def test_scales_between_two_are_votes(self, tmp_path: Path) -> None:
+        labels = [{"p": {"scale_value": value}} for value in ("-3", "2", "0", "left")]
+        found = read(potato(tmp_path / "a.jsonl", labels))
+        assert found.votes is not None
+        assert found.votes["winner"].tolist() == ["first", "second", "tie"]
+        assert found.refused["reason"].tolist() == ["scale_value 'left' is no number"]
+        assert any("strength" in note for note in found.notes)
+
+    def test_dimensions_of_a_comparison_are_criteria(self, tmp_path: Path) -> None:
+        path = potato(tmp_path / "a.jsonl", [{"p": {"style": "A", "facts": "tie"}}, {"p": {"style": "B"}}])
+        found = read(path)
+        assert [(row[3], row[4]) for row in rows(found.votes)] == [
+            ("first", "p.style"),
+            ("tie", "p.facts"),
+            ("second", "p.style"),
+        ]
+
+    def test_boxes_that_are_called_a_and_b_are_labels(self, tmp_path: Path) -> None:
+        path = potato(tmp_path / "a.jsonl", [{"p": {"A": "A", "B": "B"}}, {"p": {"A": "A"}}])
+        found = read(path)
+        assert rows(found.labels) == [["ann", "r1", "A", "p"]]
+        assert found.refused["reason"].tolist() == ["2 labels: A, B"]

@@ -20,6 +20,7 @@ from voirdire.tables.formats.rows import (
     name_text,
     number_or_none,
     score_or_label,
+    score_row,
 )
 from voirdire.tables.formats.source import Head
 
@@ -31,6 +32,9 @@ _SELECTED = {"left": "first", "right": "second"}
 _STATE = "instance_id_to_label_to_value"
 _OUTCOMES = {"A": "first", "B": "second", "tie": "tie"}
 _UNSET = (None, "", False, "false", "False")
+_SCALE = "scale_value"  # between two: below 0 A is better, above 0 B
+_NUMBERS = ("slider", "number")
+_TEXTS = ("text_box", "free_response", "justification")
 _PAIRWISE = "selection"
 
 
@@ -173,6 +177,10 @@ class Potato(Format):
 
     name, title, options = "potato", "Potato", ("judge",)
     needs = key_sets("instance_id user_id labels", "id label_annotations")
+    notes: ClassVar = {
+        "texts": "{name}: {count} free texts are left out",
+        "strength": "{name}: {count} answers on a scale between A and B: the winner is kept, its strength is not",
+    }
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -212,23 +220,50 @@ class Potato(Format):
             user, item = name_text(record["user_id"]), name_text(record["instance_id"])
             schemas = record["labels"]
         for schema, labels in schemas.items():
-            yield from _read_schema(user, item, schema, labels)
+            yield from self._read_schema(user, item, schema, labels)
 
-
-def _read_schema(user: str | None, item: str | None, schema: str, labels: Mapping[str, Any]) -> Iterator[Row]:
-    names = [name for name, value in labels.items() if value not in _UNSET]
-    place = f"{user} {item} {schema}"
-    if not labels:
-        yield Refused(place, "no label")
-    elif len(names) > 1:
-        yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
-    elif names == [_PAIRWISE]:
-        said = labels[_PAIRWISE]
-        if said in _OUTCOMES:
-            yield Vote(user, join_names(item, "A"), join_names(item, "B"), _OUTCOMES[said], schema, item)
+    def _read_schema(
+        self, user: str | None, item: str | None, schema: str, labels: Mapping[str, Any]
+    ) -> Iterator[Row]:
+        place = f"{user} {item} {schema}"
+        if not labels:
+            yield Refused(place, "no label")
+        chosen = {name: value for name, value in labels.items() if value not in _UNSET and name[:1] != "_"}
+        texts = [chosen.pop(name) for name in _TEXTS if name in chosen]
+        self.count("texts", len(texts))
+        names = list(chosen)
+        between = [
+            name for name, value in chosen.items() if name in (_PAIRWISE, _SCALE) or _is_side(name, value)
+        ]
+        if between == names:
+            for name in names:
+                criterion = schema if name in (_PAIRWISE, _SCALE) else f"{schema}.{name}"
+                yield self._read_comparison(place, user, item, name, chosen[name], criterion)
+        elif len(names) > 1:
+            yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
+        elif names[0] in _NUMBERS:
+            said = chosen[names[0]]
+            yield score_row(place, user, item, said, f"{names[0]} {said!r} is no number", criterion=schema)
+        elif (value := number_or_none(names[0])) is not None:
+            yield Score(user, item, value, schema)
         else:
-            yield Refused(place, f"selection {said!r} is none of A, B, tie")
-    elif names and (value := number_or_none(names[0])) is not None:
-        yield Score(user, item, value, schema)
-    elif names:
-        yield Label(user, item, names[0], schema)
+            yield Label(user, item, names[0], schema)
+
+    def _read_comparison(
+        self, place: str, user: str | None, item: str | None, name: str, said: Any, criterion: str
+    ) -> Row:
+        pair = join_names(item, "A"), join_names(item, "B")
+        if name != _SCALE:
+            outcome = _OUTCOMES.get(said)
+            why = f"{name} {said!r} is none of A, B, tie"
+        else:
+            value = number_or_none(said)
+            outcome = None if value is None else "tie" if value == 0 else "first" if value < 0 else "second"
+            why = f"{name} {said!r} is no number"
+            self.count("strength", outcome is not None)
+        return Refused(place, why) if outcome is None else Vote(user, *pair, outcome, criterion, item)
+
+
+def _is_side(name: str, value: Any) -> bool:
+    """True where the value of a label says which of two is better, not that it was chosen."""
+    return isinstance(value, str) and value in _OUTCOMES and value != name

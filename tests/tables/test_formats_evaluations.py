@@ -493,3 +493,29 @@ def test_a_member_of_a_list_that_is_no_object_is_refused_by_name(tmp_path: Path)
         ["run.json case 1", "a list instead of an object"],
         ["run.json case 2", "a str instead of an object"],
     ]
+
+
+def test_results_of_promptfoo_by_line_are_those_of_its_json(tmp_path: Path) -> None:
+    def result(test: int, prompt: int, score: float | None) -> dict[str, Any]:
+        assertion = {"type": "llm-rubric", "value": "is polite", "provider": "openai:gpt-4.1"}
+        graded = {"componentResults": [{"score": score, "pass": True, "assertion": assertion}]}
+        about = {
+            "testIdx": test,
+            "promptIdx": prompt,
+            "provider": {"id": "m"},
+            "prompt": {"label": f"p{prompt}"},
+        }
+        return about | {"failureReason": 0, "gradingResult": None if score is None else graded}
+
+    results = [result(test, prompt, 0.1 * test) for test in range(2) for prompt in range(2)] + [
+        result(2, 0, None)
+    ]
+    whole = tmp_path / "r.json"
+    whole.write_text(json.dumps({"results": {"version": 3, "results": results}, "config": {}}))
+    found, lines = read(whole), read(jsonl(tmp_path / "r.jsonl", results))
+    assert lines.formats[str(tmp_path / "r.jsonl")] == "promptfoo"
+    assert rows(lines.scores) == rows(found.scores)
+    assert rows(found.scores)[1] == ["openai:gpt-4.1", "0/1", 0.0, "is polite", "0", "m | p1"]
+    assert lines.refused["place"].tolist() == ["r.jsonl:5 (test 2, prompt 0)"]
+    single = read(jsonl(tmp_path / "one.jsonl", results[:1]))
+    assert rows(single.scores) == [["openai:gpt-4.1", "0/0", 0.0, "is polite", "0", "m"]]

@@ -519,3 +519,31 @@ def test_results_of_promptfoo_by_line_are_those_of_its_json(tmp_path: Path) -> N
     assert lines.refused["place"].tolist() == ["r.jsonl:5 (test 2, prompt 0)"]
     single = read(jsonl(tmp_path / "one.jsonl", results[:1]))
     assert rows(single.scores) == [["openai:gpt-4.1", "0/0", 0.0, "is polite", "0", "m"]]
+
+
+def test_fresh_draws_of_cje_are_answers_of_their_own(tmp_path: Path) -> None:
+    plain = [{"prompt_id": n, "judge_score": 0.1 * n} for n in range(2)]
+    found = read(jsonl(tmp_path / "base_responses.jsonl", plain))
+    assert rows(found.scores) == [
+        ["judge_score", "0/base", 0.0, "0", "base"],
+        ["judge_score", "1/base", 0.1, "1", "base"],
+    ]
+    assert found.refused["reason"].tolist() == ["missing", "missing"]
+    several = [one | {"draw_idx": draw, "oracle_label": 0.5} for one in plain for draw in range(2)]
+    found = read(jsonl(tmp_path / "b_responses.jsonl", several))
+    assert found.scores is not None
+    assert found.scores["item"].drop_duplicates().tolist() == ["0/b/0", "0/b/1", "1/b/0", "1/b/1"]
+    assert found.scores["context"].tolist()[:4] == ["0"] * 4
+    old = [
+        {"prompt_id": n, "response": "r", "metadata": {"judge_score": 0.5}, "draw_idx": n} for n in range(2)
+    ]
+    found = read(jsonl(tmp_path / "c_responses.jsonl", old))
+    assert found.scores is not None
+    assert found.scores["item"].tolist() == ["0/c/0", "1/c/1"]
+
+
+def test_scores_beside_others_than_those_of_cje_are_a_table(tmp_path: Path) -> None:
+    records = [{"prompt_id": n, "judge_score": n, "oracle_label": n, "human_score": 2 * n} for n in range(3)]
+    found = read(jsonl(tmp_path / "t.jsonl", records))
+    assert set(found.formats.values()) == {"table"}
+    assert set(found.scores["judge"]) == {"judge_score", "oracle_label", "human_score"}

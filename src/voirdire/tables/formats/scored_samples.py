@@ -28,6 +28,11 @@ from voirdire.tables.formats.source import Head
 
 _BIGGEN = {"eval_model_name", "response_model_name"}
 
+_CJE = {
+    "prompt_id", "prompt", "response", "judge_score", "oracle_label", "draw_idx", "policy", "target_policy", "fold_id",
+    "metadata",
+}  # fmt: skip
+
 _FIXED = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
     "prompt_hash", "target_hash",
@@ -69,21 +74,33 @@ class BiGGenBench(Format):
 
 
 class CJE(Format):
-    """Responses of CJE."""
+    """Responses of CJE, with the judge's score and the oracle's under ``metadata`` or, of newer ones, beside it."""
 
     name, title, options = "cje", "CJE", ("system",)
     needs = key_sets("prompt_id response metadata")
     notes: ClassVar = {"": "oracle_label is what the judge is to predict: rather anchors than a judge"}
 
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has responses, or scores of them and nothing that is not CJE's."""
+        plain = head.shape == "records" and {"prompt_id", "judge_score"} <= head.keys <= _CJE
+        return plain or super().detect(head)
+
+    @cached_property
+    def _drawn(self) -> bool:
+        """True where a policy answered a prompt several times."""
+        return any(record.get("draw_idx") for _, record in self.records() if isinstance(record, dict))
+
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """A judge's score of a response and, for some, the oracle's."""
-        context = name_text(record["prompt_id"])
+        context, scores = name_text(record["prompt_id"]), (record.get("metadata") or {}) | record
         named = self.asked.system or self.file.partition(".")[0].removesuffix("_responses")
         system = name_text(record.get("policy") or record.get("target_policy")) or named
+        draw = (record.get("draw_idx") or 0,) if self._drawn else ()
         for judge in ("judge_score", "oracle_label"):
-            said = record["metadata"].get(judge)
+            said = scores.get(judge)
             why = "missing" if said is None else f"{said!r} is no number"
-            item = join_names(context, system)
+            item = join_names(context, system, *draw)
             yield score_row(f"{place} {judge}", judge, item, said, why, context=context, system=system)
 
 

@@ -1,8 +1,9 @@
-"""Logs of Inspect: ``.eval`` archives and JSON, formats 2 and 3."""
+"""Logs of Inspect: ``.eval`` archives and JSON, formats 1 to 3."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -18,6 +19,8 @@ from voirdire.tables.formats.source import Head
 
 #: Inspect's grades: correct, incorrect, partial, no answer.
 _GRADES = {"C", "I", "P", "N"}
+#: Messages, events and the like of a sample that is stored in parts, of which ``sample.json`` has the scores.
+_PART = re.compile(r"_epoch_\d+/(?!sample\.json$)")
 
 
 def _member_json(archive: ZipFile, name: str) -> Record | str:
@@ -63,7 +66,7 @@ class Inspect(Format):
                 raise InputError(f"{self.file}: its header is {header}")
             self._read_header(header)
             for name in sorted(names):
-                if name.startswith("samples/") and name.endswith(".json"):
+                if name.startswith("samples/") and name.endswith(".json") and not _PART.search(name):
                     yield f"{self.file} {name}", _member_json(archive, name)
 
     def _read_header(self, header: Record) -> None:
@@ -72,6 +75,9 @@ class Inspect(Format):
         self.model = name_text(about["model"])
         self.roles: dict[str, Any] = about.get("model_roles") or {}
         self.epochs = (about.get("config") or {}).get("epochs") or 1
+        results = header.get("results") or {}
+        listed = results.get("scores") or [results.get("scorer") or {}]
+        self.only = name_text(listed[0].get("name")) or "score"
         self.scorers: dict[str, Record] = {}
         for scorer in about.get("scorers") or []:
             registered = scorer["name"].rpartition("/")[2]
@@ -90,6 +96,8 @@ class Inspect(Format):
             yield Refused(place, "sample error")
             return
         scores = sample.get("scores") or {}
+        if sample.get("score"):  # of the only scorer there was, in format 1
+            scores = {self.only: sample["score"]}
         if not scores:
             yield Refused(place, "not scored")
         item = join_names(context, self.model, *((epoch,) if self.epochs > 1 else ()))

@@ -33,6 +33,8 @@ _CJE = {
     "metadata",
 }  # fmt: skip
 
+_OF_POLICY = re.compile("_(?:responses|fresh|probe)$")  # what CJE writes behind the policy
+
 _FIXED = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
     "prompt_hash", "target_hash",
@@ -94,7 +96,7 @@ class CJE(Format):
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """A judge's score of a response and, for some, the oracle's."""
         context, scores = name_text(record["prompt_id"]), (record.get("metadata") or {}) | record
-        named = self.asked.system or self.file.partition(".")[0].removesuffix("_responses")
+        named = self.asked.system or _OF_POLICY.sub("", self.file.partition(".")[0])
         system = name_text(record.get("policy") or record.get("target_policy")) or named
         draw = (record.get("draw_idx") or 0,) if self._drawn else ()
         for judge in ("judge_score", "oracle_label"):

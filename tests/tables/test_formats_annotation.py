@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 import pytest
@@ -601,3 +601,52 @@ class TestPotato:
         found = read(path)
         assert rows(found.labels) == [["ann", "r1", "A", "p"]]
         assert found.refused["reason"].tolist() == ["2 labels: A, B"]
+
+
+class TestArgilla:
+    HEAD: ClassVar = ["id", "q.responses", "q.responses.users", "q.responses.status", "q.suggestion"]
+
+    def test_lists_in_cells_of_csv(self, tmp_path: Path) -> None:
+        cells = [
+            self.HEAD,
+            ["r1", "['yes', 'no']", "['ann', 'bob']", "['submitted', 'draft']", "yes"],
+            ["r2", "['yes' 'no']", "['ann' 'bob']", "['submitted' 'submitted']", ""],
+            ["r3", "[4, 2.5]", '["ann", "bob"]', "", ""],
+            ["r4", "", "", "", ""],
+            ["r5", "yes", "ann", "", ""],
+            ["r6", "['yes']", "['ann', 'bob']", "", ""],
+        ]
+        found = read(table(tmp_path / "a.csv", cells))
+        labels = [["ann", "r1", "yes", "q"], ["ann", "r2", "yes", "q"], ["bob", "r2", "no", "q"]]
+        assert rows(found.labels) == labels
+        assert rows(found.scores) == [["ann", "r3", 4, "q"], ["bob", "r3", 2.5, "q"]]
+        assert found.refused["reason"].tolist() == [
+            "status 'draft': not submitted",
+            '"yes" is no list; export the records as JSON',
+            "question 'q' has 1 answers of 2 people",
+        ]
+        assert any(note.startswith("1 suggestions") for note in found.notes)
+
+    def test_records_of_the_first_version(self, tmp_path: Path) -> None:
+        def record(number: str | None, *answers: tuple[str, Any, str]) -> dict[str, Any]:
+            given = [{"user_id": who, "value": value, "status": status} for who, value, status in answers]
+            return {"prompt": "p", "q": given, "q-suggestion": None, "external_id": number, "metadata": "{}"}
+
+        path = jsonl(
+            tmp_path / "a.jsonl",
+            [
+                record("r1", ("ann", 4, "submitted"), ("bob", 3, "discarded")),
+                record(None, ("ann", 2, "submitted")),
+                record("r3"),
+                record("r4", ("ann", ["a", "b"], "submitted")),
+                record("r5") | {"q": {"user_id": ["ann"], "value": [1], "status": ["submitted"]}},
+            ],
+        )
+        found = read(path)
+        assert rows(found.scores) == [
+            ["ann", "r1", 4, "q"],
+            ["ann", "a.jsonl:2", 2, "q"],
+            ["ann", "r5", 1, "q"],
+        ]
+        assert found.refused["reason"].tolist() == ["status 'discarded': not submitted", 'value ["a", "b"]']
+        assert "a.jsonl: 1 records have no external_id and are named by their places" in found.notes

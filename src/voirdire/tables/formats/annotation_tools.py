@@ -1,4 +1,4 @@
-"""Answers of people to the questions of annotation tools: Argilla, Label Studio and Potato."""
+"""Answers of people to the questions of annotation tools: Label Studio and Potato."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, has_keys, key_sets, short_text
+from voirdire.tables.formats.format import Format, key_sets
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Label,
-    Odd,
     Refused,
     Row,
     Score,
@@ -19,13 +18,9 @@ from voirdire.tables.formats.rows import (
     join_names,
     name_text,
     number_or_none,
-    score_or_label,
     score_row,
 )
 from voirdire.tables.formats.source import Head
-
-_ARGILLA = key_sets("fields responses _server_id")
-_USERS = ".responses.users"
 
 _SELECTED = {"left": "first", "right": "second"}
 
@@ -36,58 +31,6 @@ _SCALE = "scale_value"  # between two: below 0 A is better, above 0 B
 _NUMBERS = ("slider", "number")
 _TEXTS = ("text_box", "free_response", "justification")
 _PAIRWISE = "selection"
-
-
-class Argilla(Format):
-    """Records of Argilla, as JSON or flattened."""
-
-    name, title, needs, options = "argilla", "Argilla", _ARGILLA, ("questions",)
-    notes: ClassVar = {
-        "suggested": "{count} suggestions of models were shown to people and are left out",
-        "status": "to_json drops the status of responses: drafts and discarded ones cannot be told apart",
-        "texts": "answers to questions of free text look like labels; --set questions=a,b names those that are wanted",
-    }
-
-    @classmethod
-    def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has responses."""
-        flat = head.shape in ("records", "table") and any(key.endswith(_USERS) for key in head.keys)
-        return super().detect(head) or flat
-
-    def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The responses to the questions that are wanted."""
-        item, flat = name_text(record["id"]), not has_keys(self.head, _ARGILLA)
-        self.count("status", not flat)
-        self.count("texts", not self.asked.questions)
-        if flat:
-            names = [key.removesuffix(_USERS) for key in record if key.endswith(_USERS)]
-            self.count("suggested", sum(record.get(f"{name}.suggestion") is not None for name in names))
-        else:
-            names = list(record["responses"] or {})
-            self.count("suggested", len(record.get("suggestions") or {}))
-        for name in filter(self.asked.wants, names):
-            for value, user, status in _responses_to_question(record, name, flat):
-                where = f"{place} {name} {user}"
-                if status not in (None, "submitted"):
-                    yield Refused(where, f"status {status!r}: not submitted")
-                    continue
-                try:
-                    yield score_or_label(user, item, value, criterion=name)
-                except Odd:
-                    yield Refused(where, f"value {short_text(value)}")
-
-
-def _responses_to_question(record: Record, name: str, flat: bool) -> Iterator[tuple[Any, str | None, Any]]:
-    if not flat:
-        for response in record["responses"][name]:
-            yield response["value"], name_text(response["user_id"]), response.get("status")
-        return
-    values, users = record.get(f"{name}.responses") or [], record[f"{name}{_USERS}"] or []
-    states = record.get(f"{name}.responses.status") or [None] * len(users)
-    if not len(values) == len(users) == len(states):
-        raise Odd(f"question {name!r} has {len(values)} answers of {len(users)} people")
-    for value, user, status in zip(values, users, states, strict=True):
-        yield value, name_text(user), status
 
 
 class LabelStudio(Format):

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from voirdire.errors import InputError
 from voirdire.tables.formats import tables
-from voirdire.tables.formats.annotation_tools import Argilla, LabelStudio, Potato
+from voirdire.tables.formats.annotation_tools import LabelStudio, Potato
+from voirdire.tables.formats.argilla import Argilla
 from voirdire.tables.formats.crowd_platforms import MechanicalTurk, Toloka
 from voirdire.tables.formats.every_eval_ever import EveryEvalEver
 from voirdire.tables.formats.format import Asked, Format

@@ -163,3 +163,68 @@ def test_fit_proposes_what_doctor_does(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=command) as told:
             voirdire.fit(table, method="map")
         assert "COLUMN" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("sides", "ties"),
+    [
+        (("A", "B"), ("Tie", "both bad")),
+        (("response_a", "response_b"), ("same",)),
+        (("Answer 1", "Answer 2"), ()),
+        (("left much better", "right much better"), ("about the same",)),
+    ],
+)
+def test_words_for_the_sides_of_a_pair_are_proposed(
+    tmp_path: Path, sides: tuple[str, str], ties: tuple[str, ...]
+) -> None:
+    said = [*sides, *ties]
+    head = "annotator,model_of_a,model_of_b,better_one"
+    lines = [f"ann,x{n % 2},x{1 - n % 2},{word}" for n, word in enumerate([*said, *said])]
+    votes = as_proposed(written(tmp_path, "\n".join([head, *lines]))).votes
+    assert votes["winner"].tolist() == 2 * ["first", "second", *["tie"] * len(ties)]
+    known = written(tmp_path, "\n".join(["annotator,model_a,model_b,winner", *lines]), "known.csv")
+    assert "map" not in proposed(known)
+    assert as_proposed(known).votes["winner"].tolist() == votes["winner"].tolist()
+
+
+def test_winners_zero_and_one_are_asked_about(tmp_path: Path) -> None:
+    """One may be the first item or the second: nothing is proposed."""
+    path = written(tmp_path, "judge,model_a,model_b,winner\nann,x,y,0\nann,y,x,1\nbob,x,y,0\n")
+    assert examine_file(path).command == ""
+
+
+def test_a_verdict_on_one_answer_is_proposed_as_a_label(tmp_path: Path) -> None:
+    text = "judge,question,model,verdict\nann,q1,x,Yes\nann,q1,y,No\nbob,q1,x,Yes\nbob,q1,y,Yes\n"
+    labels = as_proposed(written(tmp_path, text)).labels
+    assert labels[["item", "label"]].values.tolist()[:2] == [["q1 / x", "Yes"], ["q1 / y", "No"]]
+
+
+@pytest.mark.parametrize("column", ["essay", "Student answer"])
+def test_the_only_other_column_of_texts_is_proposed_as_the_item(tmp_path: Path, column: str) -> None:
+    text = f"judge,{column},grade\nann,e1,A\nann,e2,B\nbob,e1,A\nbob,e2,C\n"
+    assert as_proposed(written(tmp_path, text)).labels["item"].tolist() == ["e1", "e2", "e1", "e2"]
+
+
+def test_a_number_of_tasks_is_proposed_as_the_item(tmp_path: Path) -> None:
+    """A flat export of an annotation tool: a number for each answer, and one for each task."""
+    head = "annotation_id,annotator,created_at,id,lead_time,sentiment,text"
+    lines = [
+        f"{n},p{n % 2},2024-01-0{n},{n // 2},3.{n},{'good' if n % 3 else 'bad'},t{n // 2}" for n in range(8)
+    ]
+    labels = as_proposed(written(tmp_path, "\n".join([head, *lines]))).labels
+    assert labels["item"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3] or labels["item"].tolist() == list("00112233")
+    assert labels["label"].drop_duplicates().tolist() == ["bad", "good"]
+    stars = "\n".join([head.replace("sentiment", "stars"), *lines]).replace("good", "5").replace("bad", "1")
+    assert as_proposed(written(tmp_path, stars)).scores["score"].tolist()[:2] == [1, 5]
+
+
+def test_tools_that_write_other_files_are_not_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as told:
+        read(written(tmp_path, "judge,question,model,said\na,q,m,x\n"))
+    assert "would be one of" not in str(told.value)
+
+
+def test_choices_by_place_are_a_ranking(tmp_path: Path) -> None:
+    text = "Participant,Question,1st choice,2nd choice\nann,q1,x,y\nbob,q1,y,x\n"
+    rankings = read(written(tmp_path, text)).rankings
+    assert rankings[["judge", "item", "rank"]].values.tolist()[:2] == [["ann", "x", 1], ["ann", "y", 2]]

@@ -151,6 +151,7 @@ def _closest_tool(head: Head) -> str:
     near = [
         (len(keys - head.keys), len(keys), one.title, sorted(keys - head.keys))
         for one in TOOLS
+        if head.shape in one.shapes.split()
         for keys in one.needs
         if 2 * len(keys & head.keys) > len(keys)
     ]

@@ -34,12 +34,15 @@ _BESIDE = re.compile(
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
 _KEY = re.compile("(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
-#: What pairs of values that a column of winners may hold mean.
-_WINNERS: dict[frozenset[str], str] = {
-    frozenset(("a", "b")): "A=first,B=second",
-    frozenset(("1", "2")): "1=first,2=second",
-    frozenset(("0", "1")): "0=second,1=first",
-}
+#: Outcomes that pairs of words mean, after what both begin and end with.
+_SIDES = tuple(
+    dict(zip(pair, ("first", "second"), strict=True))
+    for pair in (("a", "b"), ("1", "2"), ("left", "right"), ("1", "0"))
+)
+_TIE = re.compile(
+    r"tie.*|draw|c|0\.5|(?:about )?(?:the )?same.*|equal.*|both.*|neither.*|no (?:preference|difference)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Held:
         Cells that are numbers.
     values : tuple of str
         Distinct values in the order met, one more than `_FEW` where there are more.
+    different : int
+        Number of distinct values.
     """
 
     name: str
@@ -62,6 +67,7 @@ class Held:
     empty: int
     numbers: int
     values: tuple[str, ...]
+    different: int
 
     @property
     def numeric(self) -> bool:
@@ -110,9 +116,10 @@ def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any
     for name in columns:
         cells = [record.get(name) for record in records]
         filled = [cell for cell in cells if cell is not None and cell != ""]
-        values = tuple(islice(dict.fromkeys(map(str, filled)), _FEW + 1))
+        distinct = dict.fromkeys(map(str, filled))
+        values = tuple(islice(distinct, _FEW + 1))
         numbers = sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in filled)
-        found.append(Held(name, len(filled), len(cells) - len(filled), numbers, values))
+        found.append(Held(name, len(filled), len(cells) - len(filled), numbers, values, len(distinct)))
     return found
 
 
@@ -147,7 +154,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if counts := _evidence_of_counts(numeric, records):
         sentence = f"{counts}: are these counts of labels?"
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
-    elif not {"first", "second", "winner"} <= roles.keys() and not found:
+    elif not found:
         found += _suggest_votes(held, roles, records)
     judges = [] if "judge" in roles or answers else _judge_like_columns(free)
     if judges:
@@ -163,18 +170,34 @@ def likely_tables(source: Source) -> list[Suggestion]:
         found.append(Suggestion(sentence, "--wide criterion" + _columns_option(scored, numeric)))
         if "judge" not in roles and not judges:
             found.append(Suggestion("Or judges?", "--wide judge"))
-    if not counts and not answers and {"judge", "item"} <= roles.keys():
-        words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
-        found += _suggest_role("label", words)
+    words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
+    if not counts and not answers and "judge" in roles:
+        if about:
+            found += _suggest_role("label", words)
+        elif task := _repeated_key(held, roles):
+            more = f",item={quote(task)}"
+            found += _suggest_role("score", likely, "numbers", more) + _suggest_role(
+                "label", words, more=more
+            )
+    if about and answers == {"winner"} and not {"first", "second"} & roles.keys():
+        found += _suggest_role("label", [one for one in held if one.name == roles["winner"]])
     if {"score", "label"} & roles.keys() and not about:
         plain = {one.name: normalise_column_name(one.name) for one in held if one.name not in roles.values()}
         items = [name for name, short in plain.items() if short.endswith("id") or short in _ITEMS]
+        texts = [one.name for one in free if one.filled and not one.numeric]
+        items = items or (texts if len(texts) == 1 else [])
         found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
     if below := _header_below(source):
         found.append(Suggestion(below, ""))
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
+
+
+def _repeated_key(held: Sequence[Held], roles: Mapping[str, str]) -> str | None:
+    """The first column that is called as those are that number rows and whose cells stand in several rows."""
+    keys = (one for one in held if one.name not in roles.values() and is_key(one.name))
+    return next((one.name for one in keys if 1 < one.different < one.filled), None)
 
 
 def _suggest_role(role: str, some: Sequence[Held], holds: str = "", more: str = "") -> list[Suggestion]:
@@ -243,18 +266,33 @@ def _quoted_names(some: Sequence[Held]) -> str:
     return ", ".join(repr(one.name) for one in some[:6]) + (", ..." if len(some) > 6 else "")
 
 
-def _guess_winner_outcomes(one: Held) -> str | None:
-    """Outcomes that the values mean if they are those of a column of winners."""
-    if len(one.values) > 3:
-        return None
-    lower = {value.lower(): value for value in one.values}
-    for pair, words in _WINNERS.items():
-        rest = set(lower) - pair
-        if pair <= set(lower) and rest <= {"tie", "draw", "c", "equal", "same", "0.5"}:
-            case = {word.partition("=")[0].lower(): word.partition("=")[2] for word in words.split(",")}
-            parts = [f"{lower[key]}={case[key]}" for key in sorted(pair)]
-            return ",".join(parts + [f"{lower[key]}=tie" for key in sorted(rest)])
-    return None
+def _guess_winner_outcomes(one: Held) -> dict[str, str]:
+    """Outcomes that the values mean if they are those of a column of winners; nothing where that cannot be guessed."""
+    sides = [value for value in one.values if not _TIE.fullmatch(value)]
+    if len(sides) != 2 or len(one.values) > _FEW or any(set(",=") & set(value) for value in one.values):
+        return {}
+    words = _different_parts(*(side.lower() for side in sides))
+    for side in _SIDES:
+        if side.keys() == set(words):
+            named = {value: side[word] for value, word in zip(sides, words, strict=True)}
+            return dict(sorted(named.items())) | {value: "tie" for value in one.values if value not in named}
+    return {}
+
+
+def _different_parts(one: str, other: str) -> tuple[str, str]:
+    """Two texts without what both begin and end with.
+
+    Examples
+    --------
+    >>> _different_parts("answer a wins", "answer b wins"), _different_parts("left", "right")
+    (('a', 'b'), ('left', 'right'))
+    """
+    marked = re.compile(r"[^\W_]+|[\W_]+")
+    first, second = marked.findall(one), marked.findall(other)
+    for end in (0, -1):
+        while len(first) > 1 and len(second) > 1 and first[end] == second[end]:
+            del first[end], second[end]
+    return "".join(first), "".join(second)
 
 
 def _suggest_votes(
@@ -268,11 +306,14 @@ def _suggest_votes(
         texts = [one for one in free if not one.numeric]
         pair = next(([one, other] for one, other in pairwise(texts) if _are_items(one, other, records)), [])
     asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
+    complete = "winner" in roles and len(pair) == 2 and roles.keys() >= {"first", "second"}
     for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
         items = {value for side in pair for value in side.values}
         named_items = {value.lower() for value in one.values} <= {*map(str.lower, items), *OUTCOME_WORDS}
-        words = None if items and named_items else _guess_winner_outcomes(one)
-        if words is None and not (items and one.few and named_items):
+        words = {} if items and named_items else _guess_winner_outcomes(one)
+        if not words and (complete or not (items and one.few and named_items)):
+            continue
+        if complete and "0" in words:  # may be the number of an item, or say that the first is better
             continue
         if not pair and not _CHOSEN.search(one.name):
             continue
@@ -281,10 +322,16 @@ def _suggest_votes(
         named = {"winner": one.name} | (
             {"first": pair[0].name, "second": pair[1].name} if len(pair) == 2 else {}
         )
-        options = "--map " + quote(",".join(f"{name}={column}" for name, column in sorted(named.items())))
         sentence = f"{one.name!r} holds {' and '.join(one.values)}: is it winner?"
-        return [Suggestion(sentence, options + (f" --winners {quote(words)}" if words else ""))]
+        options = [] if named.items() <= roles.items() else [_map_option(named)]
+        if words:
+            options.append(f"--winners {quote(','.join(f'{value}={words[value]}' for value in words))}")
+        return [Suggestion(sentence, " ".join(options))]
     return []
+
+
+def _map_option(named: Mapping[str, str]) -> str:
+    return "--map " + quote(",".join(f"{name}={column}" for name, column in sorted(named.items())))
 
 
 def _are_items(one: Held, other: Held, records: Sequence[Mapping[str, Any]]) -> bool:

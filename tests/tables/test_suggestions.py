@@ -171,7 +171,7 @@ def test_fit_proposes_what_doctor_does(tmp_path: Path) -> None:
         (("A", "B"), ("Tie", "both bad")),
         (("response_a", "response_b"), ("same",)),
         (("Answer 1", "Answer 2"), ()),
-        (("left much better", "right much better"), ("about the same",)),
+        (("left much better", "right slightly better"), ("about the same",)),
     ],
 )
 def test_words_for_the_sides_of_a_pair_are_proposed(

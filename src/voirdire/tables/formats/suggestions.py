@@ -13,7 +13,7 @@ from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, normalise_colum
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
-from voirdire.tables.vote_columns import OUTCOME_WORDS
+from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
 
 _ROWS = 500  # rows that are looked at
 _FEW = 12  # distinct values up to which a column holds classes
@@ -28,17 +28,14 @@ _COUNTED = re.compile(
 #: Columns that answers may depend on, or that cost them: numbers, and no answers.
 _BESIDE = re.compile(
     r"(?:^|[_ .-])(?:length|len|tokens?|words?|chars?|characters|lines|time|seconds|duration|latency|date|year|age"
-    r"|price|cost|size|seed|temperature|position|order|turn|step|epoch)(?:$|[_ .-])",
+    r"|created|updated|price|cost|size|seed|temperature|position|order|turn|step|epoch)(?:$|[_ .-])",
     re.IGNORECASE,
 )
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
 _KEY = re.compile("(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
-#: Outcomes that pairs of words mean, after what both begin and end with.
-_SIDES = tuple(
-    dict(zip(pair, ("first", "second"), strict=True))
-    for pair in (("a", "b"), ("1", "2"), ("left", "right"), ("1", "0"))
-)
+#: Words for the first and the second of two items, in texts such as ``response_a`` or ``A is better``.
+_SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("1", "0"))
 _TIE = re.compile(
     r"tie.*|draw|c|0\.5|(?:about )?(?:the )?same.*|equal.*|both.*|neither.*|no (?:preference|difference)",
     re.IGNORECASE,
@@ -171,6 +168,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
         if "judge" not in roles and not judges:
             found.append(Suggestion("Or judges?", "--wide judge"))
     words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
+    words = [one for one in words if one.different > 1 and not _BESIDE.search(one.name)]
     if not counts and not answers and "judge" in roles:
         if about:
             found += _suggest_role("label", words)
@@ -267,32 +265,28 @@ def _quoted_names(some: Sequence[Held]) -> str:
 
 
 def _guess_winner_outcomes(one: Held) -> dict[str, str]:
-    """Outcomes that the values mean if they are those of a column of winners; nothing where that cannot be guessed."""
-    sides = [value for value in one.values if not _TIE.fullmatch(value)]
-    if len(sides) != 2 or len(one.values) > _FEW or any(set(",=") & set(value) for value in one.values):
-        return {}
-    words = _different_parts(*(side.lower() for side in sides))
-    for side in _SIDES:
-        if side.keys() == set(words):
-            named = {value: side[word] for value, word in zip(sides, words, strict=True)}
-            return dict(sorted(named.items())) | {value: "tie" for value in one.values if value not in named}
-    return {}
-
-
-def _different_parts(one: str, other: str) -> tuple[str, str]:
-    """Two texts without what both begin and end with.
+    """Outcomes that the values mean if they are those of a column of winners; nothing where that cannot be guessed.
 
     Examples
     --------
-    >>> _different_parts("answer a wins", "answer b wins"), _different_parts("left", "right")
-    (('a', 'b'), ('left', 'right'))
+    >>> (held,) = summarise_columns(["x"], [{"x": text} for text in ("A much better", "B better", "Tie")])
+    >>> _guess_winner_outcomes(held)
+    {'A much better': 'first', 'B better': 'second', 'Tie': 'tie'}
     """
-    marked = re.compile(r"[^\W_]+|[\W_]+")
-    first, second = marked.findall(one), marked.findall(other)
-    for end in (0, -1):
-        while len(first) > 1 and len(second) > 1 and first[end] == second[end]:
-            del first[end], second[end]
-    return "".join(first), "".join(second)
+    if len(one.values) > _FEW or any(set(",=") & set(value) for value in one.values):
+        return {}
+    words = {
+        value: set(re.findall(r"[^\W\d_]+|\d+", value.lower()))
+        for value in one.values
+        if not _TIE.fullmatch(value)
+    }
+    for sides in _SIDES:
+        meanings = dict(zip(sides, ("first", "second"), strict=True))
+        said = {value: [meanings[word] for word in of & meanings.keys()] for value, of in words.items()}
+        if {*map(tuple, said.values())} == {("first",), ("second",)}:
+            found = {value: said[value][0] if value in said else "tie" for value in one.values}
+            return dict(sorted(found.items(), key=lambda one: OUTCOMES.index(one[1])))
+    return {}
 
 
 def _suggest_votes(

@@ -237,6 +237,12 @@ def _number_remedy(said: str) -> str:
         return f"; write {said[:-1]}, without the percent sign"
     if number_or_none(said.replace(",", ".")) is not None:
         return "; write a point for the comma"
+    if number_or_none(said.replace("\N{MINUS SIGN}", "-")) is not None:
+        return "; write a hyphen for the minus sign"
+    if (parts := re.fullmatch(r"(\S+) ?(?:/|of|out of) ?(\d+)", said)) and number_or_none(
+        parts[1]
+    ) is not None:
+        return f"; write {parts[1]}, and name the scale that ends at {parts[2]} by --levels"
     return "; delete the spaces" if number_or_none(said.strip()) is not None else ""
 
 

@@ -34,6 +34,8 @@ _BESIDE = re.compile(
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
 _KEY = re.compile("(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
+_PERSON = re.compile(r"e-?mail(?: address)?|(?:respondent|participant).*", re.IGNORECASE)
+_NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in what a form writes
 #: Words for the first and the second of two items, in texts such as ``response_a`` or ``A is better``.
 _SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("1", "0"))
 _TIE = re.compile(
@@ -163,6 +165,10 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if about and not told and len(scored) < len(numeric) and len(likely) == 1:
         found += _suggest_role("score", likely, "numbers", who)
     elif len(scored) > 1 and not counts:
+        if not about and not judges and (person := _person_a_row(held, scored, roles)):
+            sentence = f"each row is of another {person!r}: are {_quoted_names(scored)} items?"
+            options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(scored, held)}"
+            found.append(Suggestion(sentence, options))
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
         found.append(Suggestion(sentence, "--wide criterion" + _columns_option(scored, numeric)))
         if "judge" not in roles and not judges:
@@ -190,6 +196,16 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
+
+
+def _person_a_row(held: Sequence[Held], scored: Sequence[Held], roles: Mapping[str, str]) -> str | None:
+    """The column that names who answered, where each row has another name in it."""
+    form = any(one.name.lower() == "timestamp" for one in held) or all(
+        one.name.endswith("]") for one in scored
+    )
+    named = [one for one in held if one.name == roles.get("judge") or _PERSON.fullmatch(one.name)]
+    named += [one for one in held if form and _NAME.fullmatch(one.name)]
+    return next((one.name for one in named if 1 < one.different == one.filled and not one.empty), None)
 
 
 def _repeated_key(held: Sequence[Held], roles: Mapping[str, str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Wide tables: one row an item, whose further columns are judges, criteria, or counts of each label."""
+"""Wide tables: one row an item, whose columns are judges, criteria or counts of labels; or one a judge, of items."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ from voirdire.tables.formats.subjects import Subjects
 from voirdire.tables.problems import nearest_name
 
 #: What the columns of a wide table may be, and what each of them is then.
-WIDE = {"judge": "a judge", "criterion": "a criterion", "counts": "a count"}
+WIDE = {"judge": "a judge", "criterion": "a criterion", "item": "an item", "counts": "a count"}
+_PLURALS = {"judge": "judges", "criterion": "criteria", "item": "items"}
 _ABOUT = ("item", "context", "criterion", "system", "run", "judge")
 #: Columns that name an item where none is called so, the first that is there.
 _ITEMS = ("id", "response", "completion", "output", "text")
@@ -86,7 +87,7 @@ def _subject_columns(
     free = [name for name in names if name not in given.values() and name not in chosen]
     known = {column: name for column, name in find_roles(free).items() if column in _ABOUT and column != wide}
     places = known | {column: name for column, name in given.items() if column != wide}
-    if "item" not in places and not {"context", "system"} <= places.keys():
+    if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
@@ -116,7 +117,7 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
         )
     columns = free if wide == "judge" else numeric_columns(source, free)
     if not columns:
-        what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"
+        what = "judge" if wide == "judge" else f"{wide} (none holds numbers alone)"
         raise InputError(
             f"{source.name}: no column is left that could be a {what}; it has {list_names(names)}; --columns chooses "
             "some, --map names the others"
@@ -145,6 +146,8 @@ def _answer_rows(
         about, more = _names_of_row(subjects, record, place, rest), subjects.further(record)
         if wide == "criterion":
             about.setdefault("judge", asked.judge or NAMELESS)
+        elif wide == "item":
+            about.setdefault("judge", asked.judge or place.rpartition(":")[2])
         for name in columns:
             said = record.get(name)
             if (said is None or said == "") and (not takes_words or asked.no_label != ""):
@@ -164,10 +167,15 @@ def _answer_rows(
         yield Columns(kind, tuple(rest))
     yield from read_records(source.records(), read_answers)
     yield from lost
-    what = {"judge": "judges", "criterion": "criteria"}[wide]
-    yield Note(f"{source.name}: {len(columns)} columns are {what}: {', '.join(columns)}")
+    yield Note(f"{source.name}: {len(columns)} columns are {_PLURALS[wide]}: {', '.join(columns)}")
     item = places.get("item")
-    if item is None and not subjects.crosses:
+    if wide == "item":
+        if "judge" not in places and asked.judge is None:
+            yield Note(
+                f"{source.name}: no column says who answered: each row is a judge, named by its line "
+                "(--map judge=COLUMN)"
+            )
+    elif item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
     elif item in source.columns() and normalise_column_name(str(item)) not in ("item", "itemid"):
         yield Note(f"{source.name}: items are named by the column {item!r}")

@@ -81,3 +81,10 @@ def test_doctor_proposes_it_where_each_row_is_of_another_person(tmp_path: Path) 
 )
 def test_rows_are_people_where_their_names_say_so(tmp_path: Path, text: str, people: bool) -> None:
     assert ("--wide item" in examine_file(written(tmp_path, text)).command) == people
+
+
+def test_an_option_that_says_too_little_is_no_command(tmp_path: Path) -> None:
+    text = "Timestamp,Name,q1,q2,Which is better?\n1,x,4,3,A\n2,y,2,5,B\n3,z,1,1,A\n"
+    assert "--wide item" in examine_file(written(tmp_path, text)).command
+    alone = "id,text,Which is better?\n1,s,A\n2,t,B\n3,u,A\n"
+    assert examine_file(written(tmp_path, alone)).command == ""

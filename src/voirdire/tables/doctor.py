@@ -127,7 +127,7 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         table = known is None and source.head.shape in ("records", "table")
         columns = _columns_read(source, how) if table else ()
         notes = list(getattr(source, "notes", ()))
-        likely = [one for one in likely_tables(source) if one.options][:1] if table else []
+        likely = [one for one in likely_tables(source) if one.options and one.whole][:1] if table else []
     heard: list[str] = []
     try:
         with listen_for_notes(heard.append):

@@ -124,10 +124,11 @@ def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Kind of table that a file may be, and the options that read it so."""
+    """Kind of table that a file may be, and the options that read it so, or that are part of those."""
 
     sentence: str
     options: str
+    whole: bool = True
 
 
 def suggest_options(source: Source) -> str:
@@ -336,7 +337,7 @@ def _suggest_votes(
         options = [] if named.items() <= roles.items() else [_map_option(named)]
         if words:
             options.append(f"--winners {quote(','.join(f'{value}={words[value]}' for value in words))}")
-        return [Suggestion(sentence, " ".join(options))]
+        return [Suggestion(sentence, " ".join(options), len(pair) == 2)]
     return []
 
 

@@ -228,3 +228,26 @@ def test_choices_by_place_are_a_ranking(tmp_path: Path) -> None:
     text = "Participant,Question,1st choice,2nd choice\nann,q1,x,y\nbob,q1,y,x\n"
     rankings = read(written(tmp_path, text)).rankings
     assert rankings[["judge", "item", "rank"]].values.tolist()[:2] == [["ann", "x", 1], ["ann", "y", 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.jsonl", '{"id": 1, "judge": "a", "scores": {"x": 1}}\n' * 2, "'scores' hold objects"),
+        ("a.json", '{"run": "x", "results": [{"judge": "a", "item": "x", "score": 1}]}', "under 'results'"),
+        ("a.csv", 'Id,Q1_1,Q1_2\nId,a,b\n"{""ImportId"":""id""}",x,y\nR1,5,4\n', "delete lines 2 to 3"),
+    ],
+    ids=["objects", "a list inside", "three headers"],
+)  # fmt: skip
+def test_tables_inside_of_others_are_told(tmp_path: Path, name: str, text: str, said: str) -> None:
+    found = examine_file(written(tmp_path, text, name))
+    assert found.command == ""
+    assert said in (found.error or "")
+
+
+def test_columns_called_by_a_judge_after_a_colon_are_judges(tmp_path: Path) -> None:
+    text = "Model,Judge: GPT-4,Judge: Claude,Human avg\nx,8.5,7,7.75\ny,6,6.5,5\n"
+    assert as_proposed(written(tmp_path, text)).scores["judge"].drop_duplicates().tolist() == [
+        "Judge: GPT-4",
+        "Judge: Claude",
+    ]

@@ -29,7 +29,8 @@ _TURNED = re.compile(
 _ALONE = re.compile(
     r"(?:judge|rater|annotator|grader|evaluator|human|expert|reviewer|coder|gpt|claude|gemini|llama|mistral|qwen|"
     r"deepseek|prometheus)s?(?:[_ .-]?(?:\d[\w.-]*|[a-z]|opus|sonnet|haiku|pro|flash|mini))?"
-    r"|[\w.-]+[_ .-](?:judge|rater|annotator|grader|evaluator)",
+    r"|[\w.-]+[_ .-](?:judge|rater|annotator|grader|evaluator)"
+    r"|(?:judge|rater|annotator|grader|evaluator|human|expert|reviewer)\s*:\s*\S.*",
     re.IGNORECASE,
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -212,11 +212,32 @@ def long_rows(
     yield from left_out_notes(source.name, [name for name in free if name not in further], used)
     if winners.words:
         yield Note(meaning_note(winners.words))
+    if kind == "votes" and (note := swapped_note(further)):
+        yield Note(f"{source.name}: {note}")
     if note := labels.note(source):
         yield note
     yield from subjects.notes()
     if "judge" not in used and asked.judge is None and not asked.unnamed:
         yield Note(missing_judge_note(source.name))
+
+
+#: Columns that say of some rows that the two items were shown in the other order.
+_SWAPPED = re.compile(r"(?:is|was|position|order|sides?)?(?:swapp?ed|swap|flipped|flip|reversed)")
+
+
+def swapped_note(columns: Iterable[str]) -> str | None:
+    """Sentence about a column of votes that may say of some rows which item was shown first; None without one.
+
+    Examples
+    --------
+    >>> swapped_note(["winner", "is_swapped"]).partition(":")[0], swapped_note(["winner", "flips"])
+    ("column 'is_swapped' is kept as it is", None)
+    """
+    found = next((name for name in columns if _SWAPPED.fullmatch(normalise_column_name(name))), None)
+    return found and (
+        f"column {found!r} is kept as it is: first and second, and winners that are places such as A and B, are not "
+        "turned by it; turn those rows in the file where they were shown the other way round"
+    )
 
 
 def _answer_number(answer: str, said: Any) -> float | int | None:

@@ -143,7 +143,12 @@ def _describe_unknown_file(head: Head) -> str:
     if head.shape == "zip":
         return "this archive is neither a log of Inspect nor a spreadsheet"
     keys = ", ".join(repr(key) for key in sorted(head.keys)[:8])
-    return f"a JSON object with the keys {keys} is of no known format{_closest_tool(head.as_single_record_list())}"
+    lists = [key for key, value in head.first.items() if isinstance(value, list) and value]
+    inside = (
+        f"; if the list under {lists[0]!r} is the table, write it into a file of its own" if lists else ""
+    )
+    near = _closest_tool(head.as_single_record_list())
+    return f"a JSON object with the keys {keys} is of no known format{near or inside}"
 
 
 def _closest_tool(head: Head) -> str:

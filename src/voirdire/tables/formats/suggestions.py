@@ -175,7 +175,10 @@ def likely_tables(source: Source) -> list[Suggestion]:
         if "judge" not in roles and not judges:
             found.append(Suggestion("Or judges?", "--wide judge"))
     words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
-    words = [one for one in words if one.different > 1 and not _BESIDE.search(one.name)]
+    objects = _columns_of_objects(records)
+    words = [
+        one for one in words if one.different > 1 and not _BESIDE.search(one.name) and one.name not in objects
+    ]
     if not counts and not answers and "judge" in roles:
         if about:
             found += _suggest_role("label", words)
@@ -192,11 +195,22 @@ def likely_tables(source: Source) -> list[Suggestion]:
         texts = [one.name for one in free if one.filled and not one.numeric]
         items = items or (texts if len(texts) == 1 else [])
         found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
+    if objects and not answers:
+        sentence = (
+            f"{', '.join(map(repr, objects))} hold objects or lists: write what is in them as columns or rows"
+        )
+        found.append(Suggestion(sentence, ""))
     if below := _header_below(source):
         found.append(Suggestion(below, ""))
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
+
+
+def _columns_of_objects(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns in which a record holds an object or a list."""
+    cells = ((name, cell) for record in records for name, cell in record.items())
+    return list(dict.fromkeys(name for name, cell in cells if isinstance(cell, list | dict)))
 
 
 def _person_a_row(held: Sequence[Held], scored: Sequence[Held], roles: Mapping[str, str]) -> str | None:
@@ -269,6 +283,9 @@ def _header_below(source: Source) -> str:
     if source.kind not in ("csv", "xlsx"):
         return ""
     numbered = list(islice(source.rows(), _LINES))
+    described = [line for line, row in numbered if any('{"ImportId"' in str(cell) for cell in row)]
+    if described:
+        return f"line {described[0]} holds Qualtrics' own names: delete lines 2 to {described[0]}"
     for line, row in numbered[1:]:
         cells = [cell for cell in row if isinstance(cell, str) and cell in _NEEDED]
         if len(set(cells)) > 1 and not _OUTCOMES.issuperset(cells):  # an answer may be called first

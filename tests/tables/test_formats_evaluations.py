@@ -547,3 +547,31 @@ def test_scores_beside_others_than_those_of_cje_are_a_table(tmp_path: Path) -> N
     found = read(jsonl(tmp_path / "t.jsonl", records))
     assert set(found.formats.values()) == {"table"}
     assert set(found.scores["judge"]) == {"judge_score", "oracle_label", "human_score"}
+
+
+def test_classes_of_langfuse_without_a_text_are_their_values(tmp_path: Path) -> None:
+    given = [
+        ("BOOLEAN", True),
+        ("BOOLEAN", 0),
+        ("CATEGORICAL", "good"),
+        ("CATEGORICAL", 2),
+        ("BOOLEAN", None),
+    ]
+    records = [
+        {"id": n, "name": "q", "source": "API", "dataType": kind, "value": value, "traceId": f"t{n}"}
+        for n, (kind, value) in enumerate(given)
+    ]
+    found = read(jsonl(tmp_path / "s.jsonl", records))
+    assert found.labels is not None
+    assert found.labels["label"].tolist() == ["True", "False", "good"]
+    assert found.refused["reason"].tolist() == ["label is empty"] * 2
+
+
+def test_a_list_of_evaluations_of_biggen_is_as_the_object(tmp_path: Path) -> None:
+    def record(number: int, model: str, score: int) -> dict[str, Any]:
+        return {"id": f"p{number}", "response_model_name": model, "eval_model_name": "prom", "score": score}
+
+    records = [record(0, "x", 4), record(0, "y", 3), record(1, "x", -1)]
+    found = read(jsonl(tmp_path / "s.jsonl", records))
+    assert rows(found.scores) == [["prom", "p0/x", 4, "p0", "x"], ["prom", "p0/y", 3, "p0", "y"]]
+    assert found.refused["reason"].tolist() == ["score -1 is none"]

@@ -121,3 +121,19 @@ def test_the_only_score_of_old_logs_is_read(tmp_path, results) -> None:
     found = voirdire.read(path).labels
     assert found["label"].tolist() == ["C", "I"]
     assert set(found["judge"]) == {"match" if results else "score"}
+
+
+@pytest.mark.parametrize(
+    ("options", "roles"), [({"model": ["a", "b"]}, {}), ({}, {"grader": [{"model": "a"}, {"model": "b"}]})]
+)
+def test_what_several_graders_give_together_is_told(tmp_path, options, roles) -> None:
+    path = tmp_path / "log.json"
+    about = {"task": "t", "model": "m", "model_roles": roles}
+    about["scorers"] = [{"name": "model_graded_qa", "options": options}]
+    grading = [{"role": "user"}, {"role": "assistant", "model": "a"}]
+    score = {"value": "C", "metadata": {"grading": grading}}
+    samples = [{"id": 1, "epoch": 1, "scores": {"model_graded_qa": score}}]
+    path.write_text(json.dumps({"version": 2, "status": "success", "eval": about, "samples": samples}))
+    found = voirdire.read(path)
+    assert found.labels["judge"].tolist() == ["a"]
+    assert any("several models graded model_graded_qa" in note for note in found.notes)

@@ -149,7 +149,10 @@ class Inspect(Format):
         if isinstance(options.get("model"), str):
             return str(options["model"])
         role = self.roles.get("grader")
-        if role:
+        several = options.get("model") or role
+        if isinstance(several, list):
+            self.count("together", name=key)
+        elif role:
             return name_text(role["model"] if isinstance(role, dict) else role)
         last = grading[-1] if isinstance(grading, list) and grading else {}
         if isinstance(last, dict) and last.get("model"):
@@ -159,7 +162,9 @@ class Inspect(Format):
 
     def last_rows(self) -> Iterator[Row]:
         """Notes on the grades, where they are Inspect's own, on the status and on models that graded themselves."""
-        words, numbers, own = (sorted(self.counts[what]) for what in ("words", "numbers", "own"))
+        words, numbers, own, together = (
+            sorted(self.counts[what]) for what in ("words", "numbers", "own", "together")
+        )
         if words and set(words) <= _GRADES:
             scores = f"; numbers, of {', '.join(numbers)}, as scores" if numbers else ""
             yield Note(
@@ -169,6 +174,11 @@ class Inspect(Format):
         if self.status != "success":
             yield Note(
                 f"{self.file}: the evaluation's status is {self.status!r}, its answers may be incomplete"
+            )
+        if together:
+            yield Note(
+                f"{self.file}: several models graded {', '.join(together)}, and the log has what they give together: "
+                "it stands under the name of one of them"
             )
         if own:
             yield Note(

@@ -50,19 +50,23 @@ _OVERALL, _MEAN = "overall_score", "fine-grained_score"
 
 
 class BiGGenBench(Format):
-    """BiGGen-Bench's evaluations by Prometheus: an object of records by their ids."""
+    """BiGGen-Bench's evaluations by Prometheus: an object of records by their ids, or a list of them."""
 
-    name, title = "biggen", "BiGGen-Bench"
+    name, title, needs = "biggen", "BiGGen-Bench", (frozenset({"id", "score"} | _BIGGEN),)
 
     @classmethod
     def detect(cls, head: Head) -> bool:
         """True where a file that begins so has such records alone."""
+        if super().detect(head):
+            return True
         records = list(head.first.values()) if head.shape == "object" else []
         whole = all(isinstance(one, dict) for one in records)
         return whole and any(one.keys() >= _BIGGEN for one in records)
 
     def records(self) -> Placed:
         """The records by their ids."""
+        if super().detect(self.head):
+            return self.source.records()
         return ((f"{self.file} {name}", record) for name, record in self.head.first.items())
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:

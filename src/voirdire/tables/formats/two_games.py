@@ -66,7 +66,7 @@ class ArenaHard(Format):
         if "baseline" not in self.head.keys and self.asked.baseline is None:
             raise InputError(
                 f"{self.file}: Arena-Hard files of version 0.1 do not name the baseline that all models were compared "
-                "with; voirdire import --set baseline=NAME says it (the configuration's default is gpt-4-0314)"
+                "with; --set baseline=NAME says it (the configuration's default is gpt-4-0314)"
             )
         degrees = self.asked.degrees
         pair = name_text(record.get("baseline")) or self.asked.baseline, name_text(record["model"])

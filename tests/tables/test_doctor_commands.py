@@ -90,3 +90,28 @@ def test_no_table_is_proposed_of_a_tool_file_in_which_nothing_is_read(tmp_path: 
     found = examine_file(path)
     assert found.error is not None
     assert (found.tool, found.columns, found.command) == ("prodigy", (), "")
+
+
+def test_what_a_board_lacks_is_said(tmp_path: Path) -> None:
+    """The verb refuses what doctor says it lacks."""
+    tables = {
+        "apart.csv": ("judge,first,second,winner\na,x,y,x\na,v,w,w\n", "stands by itself"),
+        "joined.csv": ("judge,first,second,winner\na,x,y,x\na,y,w,w\nb,x,y,y\n", None),
+        "one.csv": (
+            "judge,context,system,label\na,p,x,yes\na,q,x,no\nb,p,x,yes\n",
+            "a second system: only 'x' occurs",
+        ),
+        "two.csv": ("judge,context,system,label\na,p,x,yes\na,q,x,no\na,p,y,yes\na,q,y,yes\n", None),
+        "here.csv": (
+            "judge,context,system,label\na,p,x,yes\na,p,y,no\n",
+            "a second context: only 'p' occurs",
+        ),
+    }
+    for name, (text, lack) in tables.items():
+        path = tmp_path / name
+        path.write_text(text)
+        said = examine_file(path).lacks.get("board")
+        assert (said is None) == (lack is None), name
+        assert (lack or "") in (said or "")
+        if lack is not None:
+            assert RUN.invoke(app, ["board", str(path)]).exit_code == 1, name

@@ -67,11 +67,29 @@ def unusable_command_reasons(
     elif not how.people:
         found["metaeval"] = f"people's scores (--humans FILE, or --people {people})"
     labels = frames.get("labels")
-    if labels is not None and len(kinds) == 1 and not {"context", "system"} <= set(labels):
-        found["board"] = "columns context and system, which say whose answers the labels are of"
+    if labels is not None and len(kinds) == 1:
+        found |= _board_lack_of_labels(labels)
+    if kinds == ["votes"] and _pairs_stand_alone(frames["votes"]):
+        found["board"] = "votes between the pairs, each of which stands by itself"
     if not how.people:
         found["replace"] = f"people's answers (--humans FILE, or --people {people})"
     return found
+
+
+def _board_lack_of_labels(frame: pd.DataFrame) -> dict[str, str]:
+    """The lack of a board of labels: it is of several systems over several contexts."""
+    if not {"context", "system"} <= set(frame):
+        return {"board": "columns context and system, which say whose answers the labels are of"}
+    for name in ("system", "context"):
+        if len(only := set(frame[name])) < 2:
+            return {"board": f"a second {name}: only {only.pop()!r} occurs"}
+    return {}
+
+
+def _pairs_stand_alone(frame: pd.DataFrame) -> bool:
+    """True where there are several pairs of items, and no item is in two of them."""
+    pairs = {frozenset(pair) for pair in zip(frame["first"], frame["second"], strict=True)}
+    return len(pairs) > 1 and len(set().union(*pairs)) == sum(map(len, pairs))
 
 
 def _find_fit_refusal(

@@ -70,6 +70,7 @@ def test_numbers_of_two_items_are_proposed_as_winners(tmp_path: Path, column: st
         ("text,rater1,rater2\nt1,pos,neg\nt2,neg,neg\n", ["rater1", "rater2"], "labels"),
         ("id,text,Rater 1,Rater 2\n1,t1,pos,neg\n2,t2,neg,neg\n", ["Rater 1", "Rater 2"], "labels"),
         ("id,gpt4_judge,human\n1,pass,pass\n2,fail,pass\n", ["gpt4_judge", "human"], "labels"),
+        ("item,EXAONE-32B,Gemma 2 9b it\n1,8,7\n2,7,9\n", ["EXAONE-32B", "Gemma 2 9b it"], "scores"),
     ],
 )
 def test_columns_called_by_who_answers_are_proposed_as_judges(
@@ -251,3 +252,10 @@ def test_columns_called_by_a_judge_after_a_colon_are_judges(tmp_path: Path) -> N
         "Judge: GPT-4",
         "Judge: Claude",
     ]
+
+
+def test_judges_with_a_cell_that_is_no_number_are_judges(tmp_path: Path) -> None:
+    path = written(tmp_path, "item,gpt-4o,Qwen-14B,len\na,8,8,1\nb,7,n/a,2\nc,6,7,3\n")
+    assert proposed(path) == {"wide": "judge", "columns": "gpt-4o,Qwen-14B"}
+    with pytest.raises(InputError, match=r"t\.csv:3: Qwen-14B: 'n/a' is no number"):
+        read(path, wide="judge", columns="gpt-4o,Qwen-14B").table  # noqa: B018

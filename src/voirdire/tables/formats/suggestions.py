@@ -74,6 +74,11 @@ class Held:
         return self.filled > 0 and self.numbers == self.filled
 
     @property
+    def scored(self) -> bool:
+        """True where most cells that are not empty are numbers."""
+        return 2 * self.numbers > self.filled
+
+    @property
     def few(self) -> bool:
         """True where it holds classes: few distinct values, and rows that repeat them."""
         return 0 < len(self.values) <= _FEW and self.filled > len(self.values)
@@ -267,9 +272,9 @@ def _judge_like_columns(free: Sequence[Held]) -> list[Held]:
     names = answer_columns(columns)
     names = [*names, *other_answer_columns(columns, names)] if names else judge_columns(columns)
     found = [
-        one for one in free if one.name in names and one.filled and (one.numeric or len(one.values) <= _FEW)
+        one for one in free if one.name in names and one.filled and (one.scored or len(one.values) <= _FEW)
     ]
-    return found if len(found) > 1 and len({one.numeric for one in found}) == 1 else []
+    return found if len(found) > 1 and len({one.scored for one in found}) == 1 else []
 
 
 def _is_chains(one: Held) -> bool:

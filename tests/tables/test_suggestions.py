@@ -259,3 +259,59 @@ def test_judges_with_a_cell_that_is_no_number_are_judges(tmp_path: Path) -> None
     assert proposed(path) == {"wide": "judge", "columns": "gpt-4o,Qwen-14B"}
     with pytest.raises(InputError, match=r"t\.csv:3: Qwen-14B: 'n/a' is no number"):
         read(path, wide="judge", columns="gpt-4o,Qwen-14B").table  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("judge,prompt,model_a,model_b,score_a,score_b\na,p,x,y,4,3\na,q,y,x,2,2\n", "lack winner"),
+        ("model_a,model_b,wins_a,wins_b,ties\nx,y,5,3,2\ny,z,1,7,0\n", "lack judge and winner"),
+        (
+            "won,gpt,claude,llama\ngpt,,5,7\nclaude,3,,6\nllama,1,2,\n",
+            "a table of pairs: write one row a vote",
+        ),
+        ("judge  item  score\na      x     1\n", "what separates the columns"),
+    ],
+    ids=["scores of a pair", "counts of a pair", "matrix", "blanks"],
+)
+def test_what_is_no_table_of_one_answer_a_row_is_told_and_not_proposed(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    found = examine_file(written(tmp_path, text))
+    assert said in (found.error or "")
+    assert found.command == ""
+
+
+@pytest.mark.parametrize(
+    ("winner", "remedy"),
+    [("GPT-4 ", "has white space at an end; remove it"), ("gpt-4", "write it as the item 'GPT-4'")],
+)
+def test_a_winner_that_is_nearly_an_item_is_not_proposed_as_a_place(
+    tmp_path: Path, winner: str, remedy: str
+) -> None:
+    path = written(
+        tmp_path, f"judge,model_a,model_b,winner\na,GPT-4,Claude,{winner}\na,Claude,GPT-4,{winner}\n"
+    )
+    with pytest.raises(InputError) as told:
+        read(path)
+    assert remedy in str(told.value)
+    assert "--winners" not in str(told.value)
+
+
+def test_the_only_numbers_of_a_judge_and_an_item_are_proposed_as_scores(tmp_path: Path) -> None:
+    head, rows = "rater,item,Kriterium,Punkte", "ann,x,k,4\nann,x,t,3\nbob,x,k,5\nbob,x,t,2\n"
+    scores = as_proposed(written(tmp_path, f"{head}\n{rows}")).scores
+    assert scores[["judge", "item", "criterion", "score"]].values.tolist()[:2] == [
+        ["ann", "x", "k", 4],
+        ["ann", "x", "t", 3],
+    ]
+    alone = as_proposed(
+        written(tmp_path, "rater,item,topic,Punkte\nann,x,k,4\nbob,x,k,5\nann,y,t,2\n", "u.csv")
+    )
+    assert "criterion" not in alone.scores
+
+
+def test_a_page_is_no_table(tmp_path: Path) -> None:
+    for begin in ("<html>", "<!DOCTYPE html>", "<table>", "\n<HTML lang=en>"):
+        with pytest.raises(InputError, match=r"is a page of HTML; save it as \.xlsx or CSV"):
+            read(written(tmp_path, f"{begin}<tr><td>judge</td></tr>", "t.xls"))

@@ -333,6 +333,12 @@ def winner_outcome(said: str, first: str | None, second: str | None, items: Coll
     word = said.strip().lower()
     meant = OUTCOME_WORDS.get(word)
     if meant is None or (word in items and said not in OUTCOMES):
+        if near := next((item for item in (first, second) if item and item.strip().lower() == word), None):
+            spaced = said.strip() == near
+            raise Odd(
+                f"winner {said!r} {'has white space at an end; remove it' if spaced else 'is no item'}"
+                + ("" if spaced else f"; write it as the item {near!r}")
+            )
         raise Odd(
             f"winner {said!r} is neither first, second, tie nor one of the two items {first!r}, {second!r}"
             f" (--winners {said}=first or the like says what it means)"

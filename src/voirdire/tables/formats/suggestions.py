@@ -156,7 +156,16 @@ def likely_tables(source: Source) -> list[Suggestion]:
     about = "item" in roles or {"context", "system"} <= roles.keys()
     who = "" if "judge" in roles else " --set judge=NAME"
     found = _suggest_role("rank", [one for one in free if _is_chains(one)], "rankings")
-    if counts := _evidence_of_counts(numeric, records):
+    if len(held) == 1 and not _header_below(source):
+        return [*found, Suggestion("what separates the columns? (--sep)", "")]
+    if pairs := _names_of_rows_and_columns(held):
+        return [
+            Suggestion(
+                f"{pairs!r} has the names of the other columns, a table of pairs: write one row a vote", ""
+            )
+        ]
+    pair_known = {"first", "second"} <= roles.keys()
+    if counts := "" if pair_known else _evidence_of_counts(numeric, records):
         sentence = f"{counts}: are these counts of labels?"
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
     elif not found:
@@ -168,9 +177,10 @@ def likely_tables(source: Source) -> list[Suggestion]:
     scored = [one for one in numeric if not _BESIDE.search(one.name)]
     likely = scored if len(scored) == 1 else [one for one in scored if _SCORED.search(one.name)]
     told = answers or counts or judges
-    if about and not told and len(scored) < len(numeric) and len(likely) == 1:
-        found += _suggest_role("score", likely, "numbers", who)
-    elif len(scored) > 1 and not counts:
+    if about and not told and not pair_known and len(likely) == 1:
+        by = _criterion_of_repeats(free, roles, records)
+        found += _suggest_role("score", likely, "numbers", (f",criterion={quote(by)}" if by else "") + who)
+    elif len(scored) > 1 and not counts and not pair_known:
         if not about and not judges and (person := _person_a_row(held, scored, roles)):
             sentence = f"each row is of another {person!r}: are {_quoted_names(scored)} items?"
             options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(scored, held)}"
@@ -210,6 +220,28 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
+
+
+def _names_of_rows_and_columns(held: Sequence[Held]) -> str | None:
+    """A column whose cells are all names of other columns, as in a matrix of pairs; None where there is none."""
+    names = {one.name for one in held}
+    found = (one for one in held if len(one.values) > 1 and {*one.values} <= names - {one.name})
+    return next((one.name for one in found if one.different == one.filled), None)
+
+
+def _criterion_of_repeats(
+    free: Sequence[Held], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """A column of few words that tells the answers of a judge to one item apart; None where nothing need do so."""
+    about = [
+        roles[name] for name in ("judge", "item", "context", "system", "criterion", "run") if name in roles
+    ]
+    asked = [tuple(str(record.get(name)) for name in about) for record in records]
+    if "judge" not in roles or "criterion" in roles or len(set(asked)) == len(asked):
+        return None
+    words = (one.name for one in free if one.few and not one.numeric and one.different > 1)
+    cells = ((name, [str(record.get(name)) for record in records]) for name in words)
+    return next((name for name, of in cells if len({*zip(asked, of, strict=True)}) == len(asked)), None)
 
 
 def _columns_of_objects(records: Sequence[Mapping[str, Any]]) -> list[str]:

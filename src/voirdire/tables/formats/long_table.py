@@ -188,7 +188,7 @@ def long_rows(
     renamed = {column: name for column, name in used.items() if column not in fields}
     kept = {name: name for name in further} | renamed
     answer = ANSWERS[kind]
-    labels, winners = LabelCells(asked), _WinnerCells(source, used, asked.winners or {})
+    labels, winners = LabelCells(asked), WinnerCells(source, used, asked.winners or {})
     about_items = {name: used[name] for name in (*fields, "system") if name in used and name != answer}
     subjects = Subjects(source, about_items, kept)
     yield Columns(kind, (*own, *renamed, *further))
@@ -267,7 +267,7 @@ def _number_remedy(said: str) -> str:
     return "; delete the spaces" if number_or_none(said.strip()) is not None else ""
 
 
-class _WinnerCells:
+class WinnerCells:
     """Reader of the winners of one table, by the words that were given, or by names of items and words that are known.
 
     Attributes

@@ -372,6 +372,8 @@ def _suggest_votes(
         pair = next(([one, other] for one, other in pairwise(texts) if _are_items(one, other, records)), [])
     asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
     complete = "winner" in roles and len(pair) == 2 and roles.keys() >= {"first", "second"}
+    if several := [] if complete or "judge" in roles else _columns_of_winners(asked, roles):
+        return several
     for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
         items = {value for side in pair for value in side.values}
         named_items = {value.lower() for value in one.values} <= {*map(str.lower, items), *OUTCOME_WORDS}
@@ -393,6 +395,27 @@ def _suggest_votes(
             options.append(f"--winners {quote(','.join(f'{value}={words[value]}' for value in words))}")
         return [Suggestion(sentence, " ".join(options), len(pair) == 2)]
     return []
+
+
+def _columns_of_winners(asked: Sequence[Held], roles: Mapping[str, str]) -> list[Suggestion]:
+    """Several columns of winners of the two items of a row, each of which is a judge's."""
+    if not {"first", "second"} <= roles.keys() or "winner" in roles:
+        return []
+    found = [words for one in asked if (words := _guess_winner_outcomes(one))]
+    words = {value: outcome for one in found for value, outcome in one.items()}
+    if not found or any(words[value] != one[value] for one in found for value in one):
+        return []
+    alike = [one for one in asked if one.values and all(v in words or _TIE.fullmatch(v) for v in one.values)]
+    words |= {value: "tie" for one in alike for value in one.values if value not in words}
+    meant = [one.name for one in alike]
+    if len(meant) < 2:
+        return []
+    sentence = f"{', '.join(map(repr, meant))} hold {' and '.join(words)}: are they judges of pairs?"
+    winners = ",".join(f"{value}={outcome}" for value, outcome in words.items())
+    columns = quote(",".join(meant))
+    return [
+        Suggestion(sentence, f"--wide judge --table votes --columns {columns} --winners {quote(winners)}")
+    ]
 
 
 def _map_option(named: Mapping[str, str]) -> str:

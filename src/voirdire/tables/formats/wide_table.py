@@ -38,7 +38,7 @@ from voirdire.tables.problems import nearest_name
 
 #: What the columns of a wide table may be, and what each of them is then.
 WIDE = {"judge": "a judge", "criterion": "a criterion", "item": "an item", "counts": "a count"}
-_PLURALS = {"judge": "judges", "criterion": "criteria", "item": "items"}
+PLURALS = {"judge": "judges", "criterion": "criteria", "item": "items"}
 _ABOUT = ("item", "context", "criterion", "system", "run", "judge")
 #: Columns that name an item where none is called so, the first that is there.
 _ITEMS = ("id", "response", "completion", "output", "text")
@@ -58,7 +58,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
     if wide == "counts":
         return _label_rows_from_counts(source, asked, given)
     places = _subject_columns(source, given, wide, asked.columns)
-    columns = _answer_columns(source, asked, places, wide)
+    columns = answer_columns(source, asked, places, wide)
     return _answer_rows(source, asked, places, columns, wide)
 
 
@@ -69,7 +69,7 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
     if wide == "counts":
         columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
     else:
-        columns = _answer_columns(source, asked, places, wide)
+        columns = answer_columns(source, asked, places, wide)
     return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE[wide])
 
 
@@ -101,7 +101,21 @@ def _subject_columns(
     return places
 
 
-def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wide: str) -> list[str]:
+def answer_columns(
+    source: Source, asked: Asked, places: Mapping[str, str], wide: str, *, words: bool = False
+) -> list[str]:
+    """Columns that hold answers: those that are chosen, else all others, of criteria and items those with numbers.
+
+    Parameters
+    ----------
+    words : bool
+        Whether answers are words, of criteria, too.
+
+    Raises
+    ------
+    InputError
+        One that is named is not there, or none is left.
+    """
     names = source.columns()
     if asked.columns:
         if absent := [name for name in asked.columns if name not in names]:
@@ -115,9 +129,9 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
             f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
             "out, or choose the columns by --columns"
         )
-    columns = free if wide == "judge" else numeric_columns(source, free)
+    columns = free if wide == "judge" or words else numeric_columns(source, free)
     if not columns:
-        what = "judge" if wide == "judge" else f"{wide} (none holds numbers alone)"
+        what = wide if wide == "judge" or words else f"{wide} (none holds numbers alone)"
         raise InputError(
             f"{source.name}: no column is left that could be a {what}; it has {list_names(names)}; --columns chooses "
             "some, --map names the others"
@@ -129,13 +143,13 @@ def _answer_rows(
     source: Source, asked: Asked, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
     if asked.table not in (None, *_ROWS):
-        raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
+        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
     row_type: Any = _ROWS.get(asked.table or "")
     row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
     kind, takes_words = TABLES[row_type], row_type is Label
     if not takes_words and wide == "judge":
         check_no_text_columns(source, columns)
-    rest, lost = _further_columns(source, places, columns, row_type._fields)
+    rest, lost = further_columns(source, places, columns, row_type._fields)
     subjects = Subjects(source, places, rest)
     labels = LabelCells(asked)
     read: Callable[[Any], Any] = labels.read if takes_words else _require_number
@@ -167,7 +181,7 @@ def _answer_rows(
         yield Columns(kind, tuple(rest))
     yield from read_records(source.records(), read_answers)
     yield from lost
-    yield Note(f"{source.name}: {len(columns)} columns are {_PLURALS[wide]}: {', '.join(columns)}")
+    yield Note(f"{source.name}: {len(columns)} columns are {PLURALS[wide]}: {', '.join(columns)}")
     item = places.get("item")
     if wide == "item":
         if "judge" not in places and asked.judge is None:
@@ -195,7 +209,7 @@ def _names_of_row(subjects: Subjects, record: Record, place: str, rest: Mapping[
     return {name: value for name, value in about.items() if name not in rest}
 
 
-def _further_columns(
+def further_columns(
     source: Source, places: Mapping[str, str], columns: Sequence[str], fields: Sequence[str]
 ) -> tuple[dict[str, str], list[Note]]:
     """Columns that rows have beside the fields of their kind, to those of the file; and notes on what is lost."""
@@ -232,7 +246,7 @@ def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, st
             f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"
         )
     check_totals(source, columns)
-    rest, lost = _further_columns(source, places, columns, Label._fields)
+    rest, lost = further_columns(source, places, columns, Label._fields)
     subjects = Subjects(source, places, rest)
     counted = Counted(source.name)
 

@@ -650,3 +650,10 @@ class TestArgilla:
         ]
         assert found.refused["reason"].tolist() == ["status 'discarded': not submitted", 'value ["a", "b"]']
         assert "a.jsonl: 1 records have no external_id and are named by their places" in found.notes
+
+
+def test_comparisons_of_prodigy_are_refused_as_such(tmp_path: Path) -> None:
+    two = {"accept": {"text": "A"}, "reject": {"text": "B"}, "mapping": {"A": "accept", "B": "reject"}}
+    path = jsonl(tmp_path / "c.jsonl", [task(1, **two), task(2, answer="reject", **two)])
+    with pytest.raises(InputError, match=r"a comparison of two texts \(compare\).* \(c.jsonl:1 and 1 more\)"):
+        read(path)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, key_sets
+from voirdire.tables.formats.format import Format, guarded_rows, key_sets
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Label,
@@ -64,13 +64,19 @@ class LabelStudio(Format):
                 yield Refused(where, "cancelled (skipped)")
                 continue
             self.count("truth", bool(annotation.get("ground_truth")))
-            who = annotation["completed_by"]
-            judge = name_text(who.get("email") or who["id"] if isinstance(who, dict) else who)
-            for result in annotation["result"]:
-                row = _read_result(where, judge, name, result)
-                self.count("others" if row is None else "answers")
-                if row is not None:
-                    yield row
+            yield from guarded_rows(where, self._read_annotation, where, name, annotation)
+
+    def _read_annotation(self, where: str, name: str | None, annotation: Record) -> Iterator[Row]:
+        who = annotation["completed_by"]
+        judge = name_text(who.get("email") or who["id"] if isinstance(who, dict) else who)
+        for result in annotation["result"]:
+            yield from guarded_rows(where, self._read_result, where, judge, name, result)
+
+    def _read_result(self, where: str, judge: str | None, name: str | None, result: Record) -> Iterator[Row]:
+        row = _read_result(where, judge, name, result)
+        self.count("others" if row is None else "answers")
+        if row is not None:
+            yield row
 
     def last_rows(self) -> Iterable[Row]:
         """Raise where nothing is an answer."""
@@ -91,7 +97,7 @@ def _read_result(place: str, judge: str | None, task: str | None, result: Record
         chosen = value["choices"]
         if len(chosen) == 1:
             return Label(judge, task, chosen[0], criterion)
-        return Refused(f"{place} {criterion}", f"several choices: {chosen}")
+        return Refused(f"{place} {criterion}", f"several choices: {chosen}" if chosen else "no choice")
     if kind == "pairwise":
         names = result["to_name"]
         first, second = names if isinstance(names, list) else names.split(",")
@@ -163,12 +169,12 @@ class Potato(Format):
             user, item = name_text(record["user_id"]), name_text(record["instance_id"])
             schemas = record["labels"]
         for schema, labels in schemas.items():
-            yield from self._read_schema(user, item, schema, labels)
+            place = f"{user} {item} {schema}"
+            yield from guarded_rows(place, self._read_schema, place, user, item, schema, labels)
 
     def _read_schema(
-        self, user: str | None, item: str | None, schema: str, labels: Mapping[str, Any]
+        self, place: str, user: str | None, item: str | None, schema: str, labels: Mapping[str, Any]
     ) -> Iterator[Row]:
-        place = f"{user} {item} {schema}"
         if not labels:
             yield Refused(place, "no label")
         chosen = {name: value for name, value in labels.items() if value not in _UNSET and name[:1] != "_"}

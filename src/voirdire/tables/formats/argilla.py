@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, TypeAlias
 
-from voirdire.tables.formats.format import Format, has_keys, key_sets, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, has_keys, key_sets, short_text
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, name_text, number_or_none, score_or_label
 from voirdire.tables.formats.source import Head
@@ -56,15 +56,19 @@ class Argilla(Format):
             suggested = sum(record.get(f"{name}.suggestion") not in (None, "") for name in names)
         self.count("suggested", suggested)
         for name in filter(self.asked.wants, names):
-            for value, user, status in read(record, name):
-                where = f"{place} {name} {user}"
-                if status not in (None, "submitted"):
-                    yield Refused(where, f"status {status!r}: not submitted")
-                    continue
-                try:
-                    yield score_or_label(user, item, value, criterion=name)
-                except Odd:
-                    yield Refused(where, f"value {short_text(value)}")
+            yield from guarded_rows(f"{place} {name}", _read_answers, read(record, name), item, name, place)
+
+
+def _read_answers(responses: _Responses, item: str | None, name: str, place: str) -> Iterator[Row]:
+    for value, user, status in responses:
+        where = f"{place} {name} {user}"
+        if status not in (None, "submitted"):
+            yield Refused(where, f"status {status!r}: not submitted")
+            continue
+        try:
+            yield score_or_label(user, item, value, criterion=name)
+        except Odd:
+            yield Refused(where, f"value {short_text(value)}")
 
 
 _Responses: TypeAlias = Iterator[tuple[Any, str | None, Any]]

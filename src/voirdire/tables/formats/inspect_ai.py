@@ -11,7 +11,7 @@ from zipfile import BadZipFile, ZipFile
 from voirdire.errors import InputError
 from voirdire.tables.formats.archive import member_bytes, open_archive
 from voirdire.tables.formats.bounds import check_json_object_count
-from voirdire.tables.formats.format import Format, members, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, members, short_text
 from voirdire.tables.formats.json_text import NotJsonError, parse_json
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Label, Note, Refused, Row, join_names, name_text, score_row
@@ -102,16 +102,22 @@ class Inspect(Format):
             yield Refused(place, "not scored")
         item = join_names(context, self.model, *((epoch,) if self.epochs > 1 else ()))
         for key, score in scores.items():
-            registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
-            panel = (score.get("metadata") or {}).get("panel")
-            if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
-                given = self._panel_votes(f"{place} {key}", key, panel)
-            else:
-                given = [(f"{place} {key}", self._judge(key, registered, score), score["value"])]
-            for where, judge, said in given:
-                for part, one in said.items() if isinstance(said, dict) else [(None, said)]:
-                    criterion = registered if part is None else f"{registered}.{part}"
-                    yield self._answer(where, judge, item, one, criterion, context)
+            where = f"{place} {key}"
+            yield from guarded_rows(where, self._read_score, where, key, score, item, context)
+
+    def _read_score(
+        self, place: str, key: str, score: Record, item: str, context: str | None
+    ) -> Iterator[Row]:
+        registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
+        panel = (score.get("metadata") or {}).get("panel")
+        if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
+            given = self._panel_votes(place, key, panel)
+        else:
+            given = [(place, self._judge(key, registered, score), score["value"])]
+        for where, judge, said in given:
+            for part, one in said.items() if isinstance(said, dict) else [(None, said)]:
+                criterion = registered if part is None else f"{registered}.{part}"
+                yield self._answer(where, judge, item, one, criterion, context)
 
     def _panel_votes(self, place: str, key: str, panel: Record) -> list[tuple[str, str | None, Any]]:
         """The votes behind a score that several graders gave: by their names, else their models, else their places."""

@@ -96,7 +96,7 @@ class Promptfoo(Format):
                 "criterion": _criterion_name(assertion, kind),
             }
             item = join_names(test, prompt)
-            yield score_row(where, judge or "promptfoo-default", item, part["score"], "no score", **about)
+            yield score_row(where, judge or "promptfoo-default", item, part.get("score"), "no score", **about)
 
     def last_rows(self) -> Iterable[Row]:
         """Raise where no model graded anything."""

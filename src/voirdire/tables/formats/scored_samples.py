@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, key_sets, members, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, key_sets, members, short_text
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Note,
@@ -138,10 +138,13 @@ class DeepEval(Format):
                 self.count("spans", sum(len(span.get("metricsData") or []) for span in spans))
         item = name_text(record["name"])
         for metric in record.get("metricsData") or []:
-            criterion = name_text(metric["name"])
-            judge, why = metric.get("evaluationModel") or criterion, str(metric.get("error") or "no score")
-            where = f"{self.file} {item} {criterion}"
-            yield score_row(where, judge, item, metric.get("score"), why, criterion=criterion)
+            yield from guarded_rows(f"{self.file} {item}", self._read_metric, metric, item)
+
+    def _read_metric(self, metric: Record, item: str | None) -> Iterator[Row]:
+        criterion = name_text(metric["name"])
+        judge, why = metric.get("evaluationModel") or criterion, str(metric.get("error") or "no score")
+        where = f"{self.file} {item} {criterion}"
+        yield score_row(where, judge, item, metric.get("score"), why, criterion=criterion)
 
 
 class LMEval(Format):

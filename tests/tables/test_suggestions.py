@@ -315,3 +315,9 @@ def test_a_page_is_no_table(tmp_path: Path) -> None:
     for begin in ("<html>", "<!DOCTYPE html>", "<table>", "\n<HTML lang=en>"):
         with pytest.raises(InputError, match=r"is a page of HTML; save it as \.xlsx or CSV"):
             read(written(tmp_path, f"{begin}<tr><td>judge</td></tr>", "t.xls"))
+
+
+@pytest.mark.parametrize("odd", ["A is worse", "a tie", "A or B", "A and B", "not A"])
+def test_words_that_may_mean_the_other_side_are_not_guessed(tmp_path: Path, odd: str) -> None:
+    rows = "".join(f"ann,x,y,{said}\n" for said in ("A is better", "B is better", odd))
+    assert examine_file(written(tmp_path, f"judge,model_a,model_b,winner\n{rows}")).command == ""

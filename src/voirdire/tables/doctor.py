@@ -13,10 +13,11 @@ from voirdire.errors import InputError
 from voirdire.notices import listen_for_notes
 from voirdire.tables.columns import ANSWERS, say_which
 from voirdire.tables.detect import read_table
+from voirdire.tables.formats.column_samples import sample_columns
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.registry import tool_of_file
 from voirdire.tables.formats.source import Source, leave_out_columns, open_source
-from voirdire.tables.formats.suggestions import likely_tables, sample_columns
+from voirdire.tables.formats.suggestions import likely_tables
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.labels import FEW_CLASSES

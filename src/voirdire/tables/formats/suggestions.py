@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from shlex import quote
 from typing import Any
 
 from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, normalise_column_name
+from voirdire.tables.formats.column_samples import FEW, Held, first_records, is_key, summarise_columns
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
-from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
+from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, suggest_votes
 
-_ROWS = 500  # rows that are looked at
-_FEW = 12  # distinct values up to which a column holds classes
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)
 _OUTCOMES = frozenset({"first", "second"})
 _LINES = 6  # first lines that are looked at
-_CHOSEN = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote", re.IGNORECASE)
-_COUNTED = re.compile(
-    r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
-    re.IGNORECASE,
-)
 #: Columns that answers may depend on, or that cost them: numbers, and no answers.
 _BESIDE = re.compile(
     r"(?:^|[_ .-])(?:length|len|tokens?|words?|chars?|characters|lines|time|seconds|duration|latency|date|year|age"
@@ -32,108 +25,9 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
-_KEY = re.compile("(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
 _PERSON = re.compile(r"e-?mail(?: address)?|(?:respondent|participant).*", re.IGNORECASE)
 _NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in what a form writes
-#: Words for the first and the second of two items, in texts such as ``response_a`` or ``A is better``.
-_SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("1", "0"))
-_TIE = re.compile(
-    r"tie.*|draw|c|0\.5|(?:about )?(?:the )?same.*|equal.*|both.*|neither.*|no (?:preference|difference)",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True)
-class Held:
-    """Content of a column's cells, in the rows that were looked at.
-
-    Attributes
-    ----------
-    name : str
-    filled, empty : int
-        Numbers of cells.
-    numbers : int
-        Cells that are numbers.
-    values : tuple of str
-        Distinct values in the order met, one more than `_FEW` where there are more.
-    different : int
-        Number of distinct values.
-    """
-
-    name: str
-    filled: int
-    empty: int
-    numbers: int
-    values: tuple[str, ...]
-    different: int
-
-    @property
-    def numeric(self) -> bool:
-        """True where all cells that are not empty are numbers, and some are."""
-        return self.filled > 0 and self.numbers == self.filled
-
-    @property
-    def scored(self) -> bool:
-        """True where most cells that are not empty are numbers."""
-        return 2 * self.numbers > self.filled
-
-    @property
-    def few(self) -> bool:
-        """True where it holds classes: few distinct values, and rows that repeat them."""
-        return 0 < len(self.values) <= _FEW and self.filled > len(self.values)
-
-    @property
-    def told(self) -> str:
-        """The values or how many there are, for a message."""
-        if 0 < len(self.values) <= _FEW:
-            return ", ".join(value if len(value) < 20 else value[:17] + "..." for value in self.values)
-        return "numbers" if self.numeric else "texts" if self.filled else "nothing"
-
-
-def sample_columns(source: Source) -> list[Held]:
-    """Content of each column, by the first rows.
-
-    Parameters
-    ----------
-    source : Source
-        An open file of records or a table.
-    """
-    return summarise_columns(source.columns(), first_records(source))
-
-
-def first_records(source: Source) -> list[Mapping[str, Any]]:
-    """The first records that can be read."""
-    found = (record for _, record in source.records() if isinstance(record, dict))
-    return list(islice(found, _ROWS))
-
-
-def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[Held]:
-    """Content of columns in some records.
-
-    Examples
-    --------
-    >>> [one.told for one in summarise_columns(["x", "y"], [{"x": 1, "y": "A"}, {"x": 2, "y": "B"}, {"x": 2}])]
-    ['1, 2', 'A, B']
-    """
-    found = []
-    for name in columns:
-        cells = [record.get(name) for record in records]
-        filled = [cell for cell in cells if cell is not None and cell != ""]
-        distinct = dict.fromkeys(map(str, filled))
-        values = tuple(islice(distinct, _FEW + 1))
-        numbers = sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in filled)
-        found.append(Held(name, len(filled), len(cells) - len(filled), numbers, values, len(distinct)))
-    return found
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """Kind of table that a file may be, and the options that read it so, or that are part of those."""
-
-    sentence: str
-    options: str
-    whole: bool = True
 
 
 def suggest_options(source: Source) -> str:
@@ -169,7 +63,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
         sentence = f"{counts}: are these counts of labels?"
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
     elif not found:
-        found += _suggest_votes(held, roles, records)
+        found += suggest_votes(held, roles, records)
     judges = [] if "judge" in roles or answers else _judge_like_columns(free)
     if judges:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
@@ -276,17 +170,6 @@ def _suggest_role(role: str, some: Sequence[Held], holds: str = "", more: str = 
     ]
 
 
-def is_key(name: str) -> bool:
-    """True where a column is called as those are that number or name rows.
-
-    Examples
-    --------
-    >>> is_key("pair_id"), is_key("uid"), is_key("idx"), is_key("valid")
-    (True, True, True, False)
-    """
-    return _KEY.fullmatch(name) is not None
-
-
 def judge_columns_option(columns: Sequence[str]) -> str:
     """Options that read columns as judges."""
     return f"--wide judge --columns {quote(','.join(columns))}"
@@ -304,7 +187,7 @@ def _judge_like_columns(free: Sequence[Held]) -> list[Held]:
     names = answer_columns(columns)
     names = [*names, *other_answer_columns(columns, names)] if names else judge_columns(columns)
     found = [
-        one for one in free if one.name in names and one.filled and (one.scored or len(one.values) <= _FEW)
+        one for one in free if one.name in names and one.filled and (one.scored or len(one.values) <= FEW)
     ]
     return found if len(found) > 1 and len({one.scored for one in found}) == 1 else []
 
@@ -335,100 +218,6 @@ def _quoted_names(some: Sequence[Held]) -> str:
     return ", ".join(repr(one.name) for one in some[:6]) + (", ..." if len(some) > 6 else "")
 
 
-def _guess_winner_outcomes(one: Held) -> dict[str, str]:
-    """Outcomes that the values mean if they are those of a column of winners; nothing where that cannot be guessed.
-
-    Examples
-    --------
-    >>> (held,) = summarise_columns(["x"], [{"x": text} for text in ("A much better", "B better", "Tie")])
-    >>> _guess_winner_outcomes(held)
-    {'A much better': 'first', 'B better': 'second', 'Tie': 'tie'}
-    """
-    if len(one.values) > _FEW or any(set(",=") & set(value) for value in one.values):
-        return {}
-    words = {
-        value: set(re.findall(r"[^\W\d_]+|\d+", value.lower()))
-        for value in one.values
-        if not _TIE.fullmatch(value)
-    }
-    for sides in _SIDES:
-        meanings = dict(zip(sides, ("first", "second"), strict=True))
-        said = {value: [meanings[word] for word in of & meanings.keys()] for value, of in words.items()}
-        if {*map(tuple, said.values())} == {("first",), ("second",)}:
-            found = {value: said[value][0] if value in said else "tie" for value in one.values}
-            return dict(sorted(found.items(), key=lambda one: OUTCOMES.index(one[1])))
-    return {}
-
-
-def _suggest_votes(
-    held: Sequence[Held], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
-) -> list[Suggestion]:
-    """The columns of votes, if two hold the same items and one says which of them is better."""
-    by_name = {one.name: one for one in held}
-    free = [one for one in held if one.name not in roles.values()]
-    pair = [by_name[roles[side]] for side in ("first", "second") if side in roles]
-    if not pair:
-        texts = [one for one in free if not one.numeric]
-        pair = next(([one, other] for one, other in pairwise(texts) if _are_items(one, other, records)), [])
-    asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
-    complete = "winner" in roles and len(pair) == 2 and roles.keys() >= {"first", "second"}
-    if several := [] if complete or "judge" in roles else _columns_of_winners(asked, roles):
-        return several
-    for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
-        items = {value for side in pair for value in side.values}
-        named_items = {value.lower() for value in one.values} <= {*map(str.lower, items), *OUTCOME_WORDS}
-        words = {} if items and named_items else _guess_winner_outcomes(one)
-        if not words and (complete or not (items and one.few and named_items)):
-            continue
-        if complete and "0" in words:  # may be the number of an item, or say that the first is better
-            continue
-        if not pair and not _CHOSEN.search(one.name):
-            continue
-        if one.numeric and (len(pair) != 2 or is_key(one.name) or _COUNTED.search(one.name)):
-            continue
-        named = {"winner": one.name} | (
-            {"first": pair[0].name, "second": pair[1].name} if len(pair) == 2 else {}
-        )
-        sentence = f"{one.name!r} holds {' and '.join(one.values)}: is it winner?"
-        options = [] if named.items() <= roles.items() else [_map_option(named)]
-        if words:
-            options.append(f"--winners {quote(','.join(f'{value}={words[value]}' for value in words))}")
-        return [Suggestion(sentence, " ".join(options), len(pair) == 2)]
-    return []
-
-
-def _columns_of_winners(asked: Sequence[Held], roles: Mapping[str, str]) -> list[Suggestion]:
-    """Several columns of winners of the two items of a row, each of which is a judge's."""
-    if not {"first", "second"} <= roles.keys() or "winner" in roles:
-        return []
-    found = [words for one in asked if (words := _guess_winner_outcomes(one))]
-    words = {value: outcome for one in found for value, outcome in one.items()}
-    if not found or any(words[value] != one[value] for one in found for value in one):
-        return []
-    alike = [one for one in asked if one.values and all(v in words or _TIE.fullmatch(v) for v in one.values)]
-    words |= {value: "tie" for one in alike for value in one.values if value not in words}
-    meant = [one.name for one in alike]
-    if len(meant) < 2:
-        return []
-    sentence = f"{', '.join(map(repr, meant))} hold {' and '.join(words)}: are they judges of pairs?"
-    winners = ",".join(f"{value}={outcome}" for value, outcome in words.items())
-    columns = quote(",".join(meant))
-    return [
-        Suggestion(sentence, f"--wide judge --table votes --columns {columns} --winners {quote(winners)}")
-    ]
-
-
-def _map_option(named: Mapping[str, str]) -> str:
-    return "--map " + quote(",".join(f"{name}={column}" for name, column in sorted(named.items())))
-
-
-def _are_items(one: Held, other: Held, records: Sequence[Mapping[str, Any]]) -> bool:
-    """True where two columns hold the same names, and never the same in one row."""
-    return bool(set(one.values) & set(other.values)) and all(
-        record.get(one.name) != record.get(other.name) for record in records
-    )
-
-
 def _evidence_of_counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> str:
     """Evidence that columns of whole numbers are counts, as the begin of a sentence; nothing where there is none."""
     if len(numeric) < 2:
@@ -439,7 +228,7 @@ def _evidence_of_counts(numeric: Sequence[Held], records: Sequence[Mapping[str, 
         if any(cell is None or cell < 0 or cell != int(cell) for cell in cells):
             return ""
         totals.add(sum(int(cell) for cell in cells if cell is not None))
-    if all(_COUNTED.search(one.name) for one in numeric):
+    if all(COUNTED.search(one.name) for one in numeric):
         return f"{_quoted_names(numeric)} are called as counts are"
     zeros = any(number_or_none(record.get(one.name)) == 0 for record in records for one in numeric)
     if len(records) > 1 and len(totals) == 1 and zeros:

@@ -321,3 +321,10 @@ def test_a_page_is_no_table(tmp_path: Path) -> None:
 def test_words_that_may_mean_the_other_side_are_not_guessed(tmp_path: Path, odd: str) -> None:
     rows = "".join(f"ann,x,y,{said}\n" for said in ("A is better", "B is better", odd))
     assert examine_file(written(tmp_path, f"judge,model_a,model_b,winner\n{rows}")).command == ""
+
+
+@pytest.mark.parametrize("columns", ["winner,loser", "chosen_model,rejected_model"])
+def test_winners_beside_losers_are_told_what_to_write(tmp_path: Path, columns: str) -> None:
+    found = examine_file(written(tmp_path, f"judge,prompt,{columns}\nann,p,x,y\nbob,p,y,x\n"))
+    assert "write both into columns first and second" in (found.error or "")
+    assert found.command == ""

@@ -26,6 +26,7 @@ _BESIDE = re.compile(
 )
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
+_LOSER = re.compile(r"(?:.*[_ .-])?(?:loser|rejected)(?:[_ .-].*)?", re.IGNORECASE)
 _PERSON = re.compile(r"e-?mail(?: address)?|(?:respondent|participant).*", re.IGNORECASE)
 _NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in what a form writes
 
@@ -104,6 +105,14 @@ def likely_tables(source: Source) -> list[Suggestion]:
         texts = [one.name for one in free if one.filled and not one.numeric]
         items = items or (texts if len(texts) == 1 else [])
         found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
+    losers = [one.name for one in free if _LOSER.fullmatch(one.name)]
+    if losers and not pair_known:
+        sentence = (
+            f"{losers[0]!r} is one of two items: write both into columns first and second, as they were shown"
+        )
+        found.append(
+            Suggestion(f"{sentence}, and which of them won into winner (order unknown where it is)", "")
+        )
     if objects and not answers:
         sentence = (
             f"{', '.join(map(repr, objects))} hold objects or lists: write what is in them as columns or rows"

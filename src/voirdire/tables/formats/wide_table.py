@@ -1,4 +1,4 @@
-"""Wide tables: one row an item, whose further columns are judges, criteria, or counts of each label."""
+"""Wide tables: one row an item, whose columns are judges, criteria or counts of labels; or one a judge, of items."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_column_name
+from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_content import (
     check_no_text_columns,
     check_totals,
@@ -36,7 +37,8 @@ from voirdire.tables.formats.subjects import Subjects
 from voirdire.tables.problems import nearest_name
 
 #: What the columns of a wide table may be, and what each of them is then.
-WIDE = {"judge": "a judge", "criterion": "a criterion", "counts": "a count"}
+WIDE = {"judge": "a judge", "criterion": "a criterion", "item": "an item", "counts": "a count"}
+PLURALS = {"judge": "judges", "criterion": "criteria", "item": "items"}
 _ABOUT = ("item", "context", "criterion", "system", "run", "judge")
 #: Columns that name an item where none is called so, the first that is there.
 _ITEMS = ("id", "response", "completion", "output", "text")
@@ -56,7 +58,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
     if wide == "counts":
         return _label_rows_from_counts(source, asked, given)
     places = _subject_columns(source, given, wide, asked.columns)
-    columns = _answer_columns(source, asked, places, wide)
+    columns = answer_columns(source, asked, places, wide)
     return _answer_rows(source, asked, places, columns, wide)
 
 
@@ -67,7 +69,7 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
     if wide == "counts":
         columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
     else:
-        columns = _answer_columns(source, asked, places, wide)
+        columns = answer_columns(source, asked, places, wide)
     return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE[wide])
 
 
@@ -85,7 +87,7 @@ def _subject_columns(
     free = [name for name in names if name not in given.values() and name not in chosen]
     known = {column: name for column, name in find_roles(free).items() if column in _ABOUT and column != wide}
     places = known | {column: name for column, name in given.items() if column != wide}
-    if "item" not in places and not {"context", "system"} <= places.keys():
+    if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
@@ -99,7 +101,21 @@ def _subject_columns(
     return places
 
 
-def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wide: str) -> list[str]:
+def answer_columns(
+    source: Source, asked: Asked, places: Mapping[str, str], wide: str, *, words: bool = False
+) -> list[str]:
+    """Columns that hold answers: those that are chosen, else all others, of criteria and items those with numbers.
+
+    Parameters
+    ----------
+    words : bool
+        Whether answers are words, of criteria, too.
+
+    Raises
+    ------
+    InputError
+        One that is named is not there, or none is left.
+    """
     names = source.columns()
     if asked.columns:
         if absent := [name for name in asked.columns if name not in names]:
@@ -113,9 +129,9 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
             f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
             "out, or choose the columns by --columns"
         )
-    columns = free if wide == "judge" else numeric_columns(source, free)
+    columns = free if wide == "judge" or words else numeric_columns(source, free)
     if not columns:
-        what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"
+        what = wide if wide == "judge" or words else f"{wide} (none holds numbers alone)"
         raise InputError(
             f"{source.name}: no column is left that could be a {what}; it has {list_names(names)}; --columns chooses "
             "some, --map names the others"
@@ -127,13 +143,13 @@ def _answer_rows(
     source: Source, asked: Asked, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
     if asked.table not in (None, *_ROWS):
-        raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
+        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
     row_type: Any = _ROWS.get(asked.table or "")
     row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
     kind, takes_words = TABLES[row_type], row_type is Label
     if not takes_words and wide == "judge":
         check_no_text_columns(source, columns)
-    rest, lost = _further_columns(source, places, columns, row_type._fields)
+    rest, lost = further_columns(source, places, columns, row_type._fields)
     subjects = Subjects(source, places, rest)
     labels = LabelCells(asked)
     read: Callable[[Any], Any] = labels.read if takes_words else _require_number
@@ -144,6 +160,8 @@ def _answer_rows(
         about, more = _names_of_row(subjects, record, place, rest), subjects.further(record)
         if wide == "criterion":
             about.setdefault("judge", asked.judge or NAMELESS)
+        elif wide == "item":
+            about.setdefault("judge", asked.judge or place.rpartition(":")[2])
         for name in columns:
             said = record.get(name)
             if (said is None or said == "") and (not takes_words or asked.no_label != ""):
@@ -151,6 +169,8 @@ def _answer_rows(
                 continue
             about[wide] = name
             try:
+                if takes_words and isinstance(said, str) and said in MISSING and said != asked.no_label:
+                    raise Odd(f"label {said!r} stands for a missing value")
                 row = row_type(**about, **{ANSWERS[kind]: read(said)})
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
@@ -161,10 +181,15 @@ def _answer_rows(
         yield Columns(kind, tuple(rest))
     yield from read_records(source.records(), read_answers)
     yield from lost
-    what = {"judge": "judges", "criterion": "criteria"}[wide]
-    yield Note(f"{source.name}: {len(columns)} columns are {what}: {', '.join(columns)}")
+    yield Note(f"{source.name}: {len(columns)} columns are {PLURALS[wide]}: {', '.join(columns)}")
     item = places.get("item")
-    if item is None and not subjects.crosses:
+    if wide == "item":
+        if "judge" not in places and asked.judge is None:
+            yield Note(
+                f"{source.name}: no column says who answered: each row is a judge, named by its line "
+                "(--map judge=COLUMN)"
+            )
+    elif item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
     elif item in source.columns() and normalise_column_name(str(item)) not in ("item", "itemid"):
         yield Note(f"{source.name}: items are named by the column {item!r}")
@@ -184,7 +209,7 @@ def _names_of_row(subjects: Subjects, record: Record, place: str, rest: Mapping[
     return {name: value for name, value in about.items() if name not in rest}
 
 
-def _further_columns(
+def further_columns(
     source: Source, places: Mapping[str, str], columns: Sequence[str], fields: Sequence[str]
 ) -> tuple[dict[str, str], list[Note]]:
     """Columns that rows have beside the fields of their kind, to those of the file; and notes on what is lost."""
@@ -221,7 +246,7 @@ def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, st
             f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"
         )
     check_totals(source, columns)
-    rest, lost = _further_columns(source, places, columns, Label._fields)
+    rest, lost = further_columns(source, places, columns, Label._fields)
     subjects = Subjects(source, places, rest)
     counted = Counted(source.name)
 

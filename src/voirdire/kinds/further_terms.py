@@ -106,7 +106,7 @@ def attach_terms(
             _check_judge_groups(name, of, request)
         elif name == FAMILY and name not in of.further.columns:
             _check_judge_groups(name, of, request)
-            of = _add_families(of, request.families)
+            of = with_families(of, request.families)
         elif name == OWN_FAMILY and name not in of.further.covariates:
             raise InputError(f"terms: {name} needs families=, item_families=; pass both, or leave it out")
         elif name not in (*of.further.covariates, *of.further.factors):
@@ -129,8 +129,8 @@ def _covariate_terms(names: Sequence[str], judges: int, judge_sd: float | None) 
     return rows + ([TermRow(("judge", name), sd=judge_sd) for name in names] if judges > 1 else [])
 
 
-def _add_families(table: Any, families: object) -> Any:
-    """With the factor of families of judges; a judge without others of its family has none."""
+def with_families(table: Any, families: object) -> Any:
+    """A table with the factor of families of judges; a judge without others of its family has none."""
     code, levels = shared_families(read_families(families, table.judges), table.judges)
     return table.with_further(table.further.with_factor(FAMILY, levels, np.array(code)[table.judge]))
 

@@ -15,7 +15,20 @@ from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Answers, Calibration, Seen, Shares
 from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.joint_problem import JointProblem, all_checks, encode_joint, why_large
+from voirdire.kinds.further_terms import (
+    NOTHING_ADDED,
+    has_family_terms,
+    resolve_terms,
+    why_no_families,
+    with_families,
+)
+from voirdire.kinds.joint_problem import (
+    JointProblem,
+    all_checks,
+    encode_joint,
+    model_with_families,
+    why_large,
+)
 from voirdire.kinds.kind import Kind, Packed, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.people import Preference
@@ -48,14 +61,16 @@ from voirdire.kinds.votes.predict import predict_comparisons
 from voirdire.kinds.votes.trust import vote_residuals as vote_residuals
 from voirdire.model.density import Data
 from voirdire.model.problem import Check
-from voirdire.model.specs import Model
+from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.reliability import Values
 from voirdire.notices import give_notice
 from voirdire.tables.detect import read_new
+from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.joined import joined_table
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores
+from voirdire.tables.votes import VoteRows
 from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
@@ -144,25 +159,31 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
         parts = [kind.outcomes(part) for kind, part in self.parts(problem)]
         return [one for part in parts for one in part] if all(parts) else []
 
-    def default_model(self, table: VotesAndScores, request: Request) -> tuple[str, str]:
+    def default_model(self, table: VotesAndScores, request: Request) -> tuple[str | Model, str]:
         """``joint-contexts`` of items in several contexts or under several criteria; else ``joint-position``.
 
-        Where these would take many minutes ``joint-position``, or ``joint-maple-position`` where criteria are weighed.
+        With families of judges, which share what they make of an item, ``joint-contexts`` with a term of these. Where
+        it would take many minutes ``joint-position``, or ``joint-maple-position`` where criteria are weighed.
         """
-        why, left_out = "there are votes and scores", ""
+        why = "there are votes and scores"
         contexts = [why_left_out(table.votes), score_contexts_left_out(table.scores)]
         halo = why_no_halo(table.scores)
+        named: tuple[str, ...] = ()
+        if table.votes.has_rows and why_no_families(table, request) is None:
+            named = shared_families(read_families(request.families, table.judges), table.judges)[1]
+        told = {
+            "items are in several contexts": None in contexts,
+            "judges may have tastes under criteria": halo is None and None not in contexts,
+            "judges are of families": bool(named),
+        }
         reasons = {"contexts are left out": contexts, "tastes are left out": [halo]}
-        if None in (*contexts, halo):
-            left_out = why_large(table, contexts=None in contexts)
-            more = (
-                "items are in several contexts"
-                if None in contexts
-                else "judges may have tastes under criteria"
-            )
-            if not left_out:
-                return "joint-contexts", f"{why}, and {more}"
-            reasons = {"contexts and tastes are left out": [left_out]}
+        if any(told.values()):
+            large = why_large(table, None in contexts, len(named))
+            if not large:
+                model = load_model("joint-contexts")
+                why = " and ".join([f"{why},", *(what for what, holds in told.items() if holds)])
+                return (model_with_families(model) if named else model.name), why
+            reasons = {f"contexts{', tastes and families' if named else ' and tastes'} are left out": [large]}
         said = [f"{what}: {one}" for what, ones in reasons.items() for one in ones if one]
         why = "; ".join([why, *said[:1]])
         if request.criteria is not None:
@@ -178,6 +199,7 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
         if people is not None and model.context is not None and len(table.votes.contexts) > 1:
             people = encode_contexts(people, table.votes)
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
+        how["families"] = _families_of(model, table, request)
         problem = encode_joint(model, table, **how, over=request.over)
         if problem.density.contexts:
             notes.append(contexts_note(request.over))
@@ -211,7 +233,7 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
         """As in :class:`.Kind`; the scale and anchors stay."""
         votes = problem.of_votes
         how: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
-        how["over"] = problem.density.over
+        how |= {"over": problem.density.over, "families": problem.of_scores.families}
         how["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
         return encode_joint(problem.model, change.table, answer_weight=change.answer_weight, **how)
 
@@ -274,8 +296,13 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
         if VOTES.predicts_answers(model):
             return VOTES.score_held_out(model, table.votes, here, request)
         how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
+        how["families"] = families = _families_of(model, table, request)
+        votes, added = table.votes, NOTHING_ADDED
+        if families is not None:
+            rows = with_families(VoteRows(votes), families)
+            votes, added = rows.votes, resolve_terms(model.part("votes"), rows, {})
         return evaluate_held_out_votes(
-            table.votes, here, lambda seen: encode_joint(model, VotesAndScores(seen, table.scores), **how)
+            votes, here, lambda seen: encode_joint(model, VotesAndScores(seen, table.scores), **how), added
         )
 
     def resampled(self, problem: JointProblem, rng: np.random.Generator) -> Data:
@@ -295,7 +322,7 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
         both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
         how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
         how |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
-        how["over"] = packed.sections.get("over", "new")
+        how |= {"over": packed.sections.get("over", "new"), "families": names.get("families")}
         return encode_joint(model, both, **how)
 
     def counts(self, problem: JointProblem) -> dict[str, int]:
@@ -321,6 +348,11 @@ class JointFit(ComparedFit, ScoredFit, TermsFit):
 
     problem: JointProblem
     kind: ClassVar[TermsKind[Any, Any]] = JOINT
+
+
+def _families_of(model: Model, table: VotesAndScores, request: Request) -> dict[str, str] | None:
+    """Family of each judge, where a model has a term of these."""
+    return read_families(request.families, table.judges) if has_family_terms(model) else None
 
 
 def _has_pairs(table: object) -> bool:

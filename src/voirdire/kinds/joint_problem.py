@@ -16,23 +16,23 @@ cutpoints have the location; log a sums to zero over the judges, so that the noi
 (logistic, scale 1) is the unit of the strengths; m is told by items that have both votes and scores, and by the prior
 alone where fewer than two have. As a_k > 0 the scores give the orientation, and there is no mirror.
 
-Where spreads are learned (``joint-contexts``) items have terms of contexts and of judges' tastes for both, a_k is also
-of severities and of where the cutpoints are, and log a has no sum of zero, but a population around 0 whose spread is
-given; see :class:`.LearnedLinkedPosition`.
+Where spreads are learned (``joint-contexts``) items have terms of contexts, of judges' tastes and, where families of
+judges are named, of these for both, and a_k is also of severities and of where the cutpoints are; see
+:class:`.LearnedLinkedPosition`.
 
 Checks of a fit of votes and scores: those of its parts that both can make, and of what links the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from voirdire.kinds.checks import CheckBasis, linked_items_check
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved
+from voirdire.kinds.further_terms import FAMILY, Resolved, has_family_terms, with_families
 from voirdire.kinds.joint_density import JointDensity
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
@@ -42,8 +42,11 @@ from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.people import Anchors
 from voirdire.kinds.votes.position import position_check
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.model.panel_density import added_equation
 from voirdire.model.problem import Check, Problem, list_names
 from voirdire.model.specs import Model, Section
+from voirdire.model.term_rows import TermRow
+from voirdire.tables.votes import VoteRows
 from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.trust.checks import check_dependent_judges, check_influence
 from voirdire.trust.residuals import Residuals
@@ -66,7 +69,10 @@ class JointProblem(Problem):
     of_votes: VotesProblem
     of_scores: ScoresProblem
 
-    added: ClassVar[Resolved] = NOTHING_ADDED
+    @property
+    def added(self) -> Resolved:
+        """Terms beside those of the sections of the model, which both parts have."""
+        return self.of_votes.added
 
     def part(self, data: str) -> Any:
         """The votes, the scores, or both."""
@@ -96,37 +102,41 @@ def encode_joint(
     repeats: bool | None = None,
     keep_empty: bool = False,
     over: str = "new",
+    families: Mapping[str, str] | None = None,
 ) -> JointProblem:
     """Bring votes and scores into the form of a model.
 
-    Parameters
-    ----------
-    levels : sequence, optional
-        The levels of the scale of the scores.
-    criteria : path, dataframe, Votes or OnCriteria, optional
-        Weights of the criteria or votes on them, as for scores.
-    anchors : Anchors, optional
-        Human answers to comparisons.
-    answer_weight : array, shape (judges,), optional
-        What one answer of each judge counts for; judges sorted by name.
-    ties, repeats, keep_empty, over
-        As of :func:`voirdire.kinds.votes.problem.encode_votes` and :func:`voirdire.kinds.scores.problem.encode_scores`.
+        Parameters
+        ----------
+        levels : sequence, optional
+            The levels of the scale of the scores.
+        criteria : path, dataframe, Votes or OnCriteria, optional
+            Weights of the criteria or votes on them, as for scores.
+        anchors : Anchors, optional
+            Human answers to comparisons.
+        answer_weight : array, shape (judges,), optional
+            What one answer of each judge counts for; judges sorted by name.
+        ties, repeats, keep_empty, over
+            As of :func:`.votes.problem.encode_votes` and :func:`.scores.problem.encode_scores`.
+        families : mapping, optional
+            Family of each judge, for models with a term of families.
 
-    Raises
-    ------
-    InputError
-        What the two of them raise.
+        Raises
+        ------
+        InputError
+            What the two of them raise.
 
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.model.specs import load_model
-    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
-    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
-    >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
-    >>> problem = encode_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
-    >>> problem.items, problem.judge_votes.tolist()
-    (('x', 'y', 'z'), [2, 1])
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from voirdire.model.specs import load_model
+        >>> from voirdire.tables.votes import VoteRows
+    from voirdire.tables.votes_and_scores import read_votes_and_scores
+        >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+        >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
+        >>> problem = encode_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
+        >>> problem.items, problem.judge_votes.tolist()
+        (('x', 'y', 'z'), [2, 1])
     """
     of_votes, of_scores = model.part("votes"), model.part("scores")
     given = read_criterion_importance(criteria, tables.scores.criteria, ties=model.ties is not None)
@@ -140,11 +150,14 @@ def encode_joint(
     both: dict[str, Any] = {"answer_weight": answer_weight, "over": over}
     both["tastes"] = len(tables.judges) > 1 and (contexts or len(tables.criteria) > 1)
     how: dict[str, Any] = {"levels": levels, "repeats": repeats, "contexts": contexts}
-    how["criteria"] = OnCriteria(weights=weights)
+    how |= {"criteria": OnCriteria(weights=weights), "families": families}
     rated = replace(tables.scores, contexts=tables.contexts) if contexts else tables.scores
     scores = encode_scores(of_scores, rated, complete=False, **how, **both)
     how = {"anchors": anchors, "keep_empty": keep_empty}
-    votes = encode_votes(of_votes, tables.votes, on_criteria, ties=ties, **how, **both)
+    voted = tables.votes
+    if has_family_terms(model):
+        voted = with_families(VoteRows(voted), families or {}).votes
+    votes = encode_votes(of_votes, voted, on_criteria, ties=ties, **how, **both)
     sizes = len(tables.judges), len(tables.criteria), len(tables.items)
     compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
     compared = 0.0 if scores.density.uses_marginal_likelihood else compared
@@ -155,24 +168,41 @@ def encode_joint(
     return JointProblem(density, votes.data | scores.data, *names, answers, votes, scores)
 
 
-MOST_LATENT, MOST_ROWS = 5_000, 50_000  # strengths and tastes, and answers, of a default with spreads learned
-
-
-def why_large(tables: VotesAndScores, contexts: bool) -> str:
-    """Why a model with tastes, and contexts if the tables have them, is no default; empty if it is.
+def model_with_families(model: Model) -> Model:
+    """A model with what families of judges share of items.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
-    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
-    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
-    >>> why_large(read_votes_and_scores([votes, scores]), contexts=False)
-    ''
+    >>> from voirdire.model.specs import load_model
+    >>> model_with_families(load_model("joint-contexts")).name
+    'joint-contexts + family:item'
+    """
+    rows = (TermRow((FAMILY, "item")),)
+    said = f"{model.equation.rstrip()}\n{added_equation(rows, ())}"
+    return replace(model, name=f"{model.name} + {rows[0].words}", terms=rows, equation=said)
+
+
+MOST_LATENT, MOST_ROWS = 5_000, 50_000  # strengths and tastes, and answers, of a default with spreads learned
+
+
+def why_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
+    """Why a model with tastes, and contexts if the tables have them, is no default; empty if it is.
+
+        ``families`` is how many share what they make of items.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from voirdire.tables.votes import VoteRows
+    from voirdire.tables.votes_and_scores import read_votes_and_scores
+        >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+        >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
+        >>> why_large(read_votes_and_scores([votes, scores]), contexts=False)
+        ''
     """
     items, rows = len(tables.items), tables.votes.rows + tables.scores.rows
     places = len(tables.criteria) * (1 + contexts * len(tables.contexts))
-    if items * (places + len(tables.judges)) <= MOST_LATENT and rows <= MOST_ROWS:
+    if items * (places + len(tables.judges) + families) <= MOST_LATENT and rows <= MOST_ROWS:
         return ""
     beside = f" in {len(tables.contexts):,} contexts" if contexts else ""
     return f"{rows:,} answers about {items:,} items{beside} would take many minutes"

@@ -96,6 +96,18 @@ def test_baseball_with_and_without_home_advantage(cases: Path, flat: Path, tmp_p
     assert home["effect"] / home["unit"] == pytest.approx(0.3023, abs=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_of_two_contrary_voters_neither_is_better(seed: int) -> None:
+    # judges and items can be exchanged together: the median of what is said of each is any value between two heaps
+    pairs = [("A", "B", "A"), ("B", "A", "A")] * 20
+    one, other = votes(pairs), votes([(a, b, "B") for a, b, _ in pairs]).assign(judge="u")
+    found = voirdire.fit(pd.concat([one, other]), model="crowd-bt", method="laplace", seed=seed)
+    judges, items = found.judges(), found.ranking()
+    assert judges["reliability"].to_numpy() == pytest.approx([0.5, 0.5], abs=0.05)
+    assert items["score"].to_numpy() == pytest.approx([0, 0], abs=0.3)
+    assert (judges["reliability_high"] - judges["reliability_low"] > 0.9).all()
+
+
 def test_ties_as_davidson_has_them(cases: Path, flat: Path) -> None:
     found = scores(fitted(cases / "v9.csv", "--model", flat, "--method", "map"))
     assert found == pytest.approx({"A": 1.1280, "B": -0.0014, "C": -0.3978, "D": -0.7287}, abs=2e-4)

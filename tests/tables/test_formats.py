@@ -296,6 +296,32 @@ def test_options_that_say_nothing_are_refused(tmp_path: Path) -> None:
         read(path, "crowdkitt")
 
 
+@pytest.mark.parametrize(
+    "rows", [["1,2,2", "3,3,4", "1,1,2"], ["1.5,2,1", "3,4,4"], ["y,n,y", "y,y,n"], ["2,1,", "2,,3", ",1,1"]]
+)
+def test_a_first_column_that_holds_answers_is_not_taken_for_names_of_items(
+    tmp_path: Path, rows: list[str]
+) -> None:
+    path = tmp_path / "matrix.csv"
+    path.write_text("\n".join(["anna,bob,carl", *rows]) + "\n")
+    with pytest.raises(InputError, match="the first, 'anna', holds answers as the others do") as caught:
+        read(path, wide="judge")
+    assert "--columns anna,bob,carl" in str(caught.value)
+    found = read(path, wide="judge", columns=["anna", "bob", "carl"])
+    table = found.scores if found.labels is None else found.labels
+    assert set(table["judge"]) == {"anna", "bob", "carl"}
+    assert table["item"].nunique() == len(rows)
+
+
+@pytest.mark.parametrize("rows", [["1,2,2", "2,3,4"], ["s,2,3", "s,1,1"], ["x,y,n", "z,y,y"]])
+def test_a_first_column_of_other_names_still_names_items(tmp_path: Path, rows: list[str]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["thing,bob,carl", *rows]) + "\n")
+    found = read(path, wide="judge")
+    table = found.scores if found.labels is None else found.labels
+    assert set(table["judge"]) == {"bob", "carl"}
+
+
 def test_a_fit_of_a_wide_table_says_how_it_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("item,a,b\nx,1,2\ny,3,4\n")

@@ -102,6 +102,29 @@ def has_repeats(source: Source, column: str) -> bool:
     return False
 
 
+def check_names_items(source: Source, column: str, judges: Sequence[str]) -> None:
+    """Raise where a column that nothing calls item holds answers as those of judges, rather than names of items.
+
+    Raises
+    ------
+    InputError
+        It repeats itself, or has numbers that are not whole, and the columns of judges have numbers, or its words, too.
+    """
+    cells = [str(cell) for _, cell in source.cells(column) if cell not in (None, "")]
+    whole = all(float(number_or_none(cell) or 0).is_integer() for cell in cells)
+    if whole and len(set(cells)) == len(cells):
+        return
+    numbers = count_cells(source, [column, *judges])
+    alike = numbers[column].numeric and any(numbers[judge].numeric for judge in judges)
+    if alike or {*cells} <= {str(cell) for _, *row in source.cells(*judges) for cell in row}:
+        every = ",".join([column, *judges])
+        raise InputError(
+            f"{source.name}: no column is called item, and the first, {column!r}, holds answers as the others do "
+            f"({cells[0]!r}); if it is a judge, too: --columns {every} (each line is then an item); "
+            f"if it names the items: --map item={column}"
+        )
+
+
 def check_totals(source: Source, columns: Sequence[str]) -> None:
     """Raise where a column is the sum of the others in every row."""
     totals = set(columns) if len(columns) > 2 else set()

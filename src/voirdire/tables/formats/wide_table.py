@@ -8,6 +8,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_column_name
 from voirdire.tables.formats.column_content import (
+    check_names_items,
     check_no_text_columns,
     check_totals,
     count_cells,
@@ -93,6 +94,8 @@ def _subject_columns(
         if item is None and rest and wide != "criterion":
             is_count = wide == "counts" and count_cells(source, rest[:1])[rest[0]].numbers
             item = None if is_count else rest[0]
+            if wide == "judge":
+                check_names_items(source, rest[0], rest[1:])
         if item is not None:
             crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item

@@ -138,3 +138,29 @@ def check_totals(source: Source, columns: Sequence[str]) -> None:
             f"{source.name}: column {total!r} is the sum of the others, no label of its own; leave it out: "
             f"--columns {others}"
         )
+
+
+def check_means(source: Source, columns: Sequence[str]) -> None:
+    """Raise where a column is the mean of the others, which are whole numbers, in every row, to the digits it shows."""
+    means = set(columns) if len(columns) > 2 else set()
+    broken: set[str] = set()
+    for _, *cells in source.cells(*columns) if means else ():
+        numbers = {name: number_or_none(cell) for name, cell in zip(columns, cells, strict=True)}
+        broken |= {name for name, one in numbers.items() if one is not None and not float(one).is_integer()}
+        means = {name for name in means if _is_mean(numbers, name)}
+    if len(broken) == 1 and broken <= means:
+        mean = broken.pop()
+        others = ",".join(name for name in columns if name != mean)
+        raise InputError(
+            f"{source.name}: column {mean!r} is the mean of the others, no judge of its own; leave it out: "
+            f"--columns {others}"
+        )
+
+
+def _is_mean(numbers: dict[str, float | None], name: str) -> bool:
+    """True where a number is the mean of the others that there are, or none is there."""
+    own, others = numbers[name], [one for key, one in numbers.items() if key != name and one is not None]
+    if own is None or not others:
+        return own is None and not others
+    digits = len(str(own).partition(".")[2])
+    return abs(own - sum(others) / len(others)) <= 0.5 * 10.0**-digits + 1e-9

@@ -8,6 +8,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_column_name
 from voirdire.tables.formats.column_content import (
+    check_means,
     check_names_items,
     check_no_text_columns,
     check_totals,
@@ -117,6 +118,8 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
             "out, or choose the columns by --columns"
         )
     columns = free if wide == "judge" else numeric_columns(source, free)
+    if wide == "judge":
+        check_means(source, columns)
     if not columns:
         what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"
         raise InputError(

@@ -125,6 +125,21 @@ def check_names_items(source: Source, column: str, judges: Sequence[str]) -> Non
         )
 
 
+def numbers_rows(source: Source, column: str, counts: Sequence[str]) -> bool:
+    """True where a column of whole numbers names rows rather than counts answers.
+
+    The rows of the other columns add up to one number, and do not with it; or it counts three rows or more from 0 or 1
+    on, and the rows do not add up to one number with it.
+    """
+    rows = [[number_or_none(cell) or 0 for cell in cells] for _, *cells in source.cells(column, *counts)]
+    own, without, whole = [row[0] for row in rows], {sum(row[1:]) for row in rows}, {sum(row) for row in rows}
+    if len(rows) < 2 or not counts or len(whole) == 1:
+        return False
+    return len(without) == 1 or (
+        len(rows) > 2 and own in (list(range(len(own))), list(range(1, 1 + len(own))))
+    )
+
+
 def check_totals(source: Source, columns: Sequence[str]) -> None:
     """Raise where a column is the sum of the others in every row."""
     totals = set(columns) if len(columns) > 2 else set()

@@ -32,7 +32,7 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
-_KEY = re.compile("(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
+_KEY = re.compile(r"|Unnamed: \d+|(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
 #: What pairs of values that a column of winners may hold mean.
 _WINNERS: dict[frozenset[str], str] = {
@@ -188,12 +188,12 @@ def _suggest_role(role: str, some: Sequence[Held], holds: str = "", more: str = 
 
 
 def is_key(name: str) -> bool:
-    """True where a column is called as those are that number or name rows.
+    """True where a column is called as those are that number or name rows; an index that was written has no name.
 
     Examples
     --------
-    >>> is_key("pair_id"), is_key("uid"), is_key("idx"), is_key("valid")
-    (True, True, True, False)
+    >>> is_key("pair_id"), is_key("uid"), is_key("idx"), is_key("valid"), is_key(""), is_key("Unnamed: 0")
+    (True, True, True, False, True, True)
     """
     return _KEY.fullmatch(name) is not None
 

@@ -18,6 +18,7 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.typing import Floats, Ints
 
 OF_JUDGES = {"reliability", "coin_first", "coin_second", "tie_judge"}  # parameters whose images are known
+OTHERS = {"strength", "weight", "tie", "log_spread", "log_coin_mean", "log_coin_spread", "log_tie_spread"}
 
 
 def contrary_order(problem: VotesProblem) -> Ints | None:
@@ -35,10 +36,9 @@ def contrary_order(problem: VotesProblem) -> Ints | None:
     True
     """
     density, votes = problem.density, problem.votes
-    judging = {p.name for p in density.parameters if "judge" in p.dims}
     if problem.anchors is not None or problem.criteria_votes is not None or problem.beside_scores:
         return None
-    if not judging <= OF_JUDGES or any("context" in p.dims for p in density.parameters):
+    if not density.parameter_slices.keys() <= OF_JUDGES | OTHERS:
         return None
     first, second, _ = (np.bincount(votes.first, of) for of in votes.counts.T)
     if (first != second).any():

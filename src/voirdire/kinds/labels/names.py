@@ -121,7 +121,8 @@ def _count_items(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[
 def symmetrise_posterior(problem: LabelsProblem, posterior: Posterior) -> Posterior:
     """The posterior as it is, or where names can be exchanged a part of its draws beside their images."""
     names = [] if posterior.draws is None else exchanges(problem)
-    if posterior.draws is None or not 0 < len(names) < LARGEST_GROUP:
+    of_labels = any((labels != np.arange(len(labels))).any() for _, labels in names)  # not of judges alone
+    if posterior.draws is None or not of_labels or len(names) >= LARGEST_GROUP:
         return posterior
     part = posterior.draws[:, : posterior.draws.shape[1] // (1 + len(names))]
     draws = np.concatenate([part, *(_exchange_names(problem, part, *each) for each in names)], axis=1)

@@ -130,6 +130,7 @@ def test_an_editable_install_finds_the_specifications_beside_src(
     assert located(editable, kind, tmp_path) == project / kind
 
 
+@pytest.mark.slow
 def test_every_shipped_model_loads_from_the_installed_wheel(
     installed: Path, project: Path, tmp_path: Path
 ) -> None:
@@ -166,6 +167,7 @@ def test_the_command_is_installed(installed: Path) -> None:
     assert (installed.parent / "voirdire").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("install", ["installed", "editable"])
 @pytest.mark.parametrize(
     ("verb", "said"),

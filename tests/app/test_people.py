@@ -46,6 +46,7 @@ def test_a_lone_judge_is_asked_about_by_the_ranking() -> None:
     assert asked == fit.next_comparisons(10, about="ranking")[["first", "second"]].to_dict("records")
 
 
+@pytest.mark.slow
 def test_why_labels_are_not_asked_about_is_said() -> None:
     rows = [(judge, f"i{k}", "yn"[(k + (judge == "c")) % 2]) for judge in "abc" for k in range(6)]
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])

@@ -297,6 +297,7 @@ def test_a_judge_who_always_says_the_same_tells_nothing_and_no_digits_of_roundin
     assert all(mutual_information(counts / counts.sum()) == 0.0 for counts in constant)
 
 
+@pytest.mark.slow
 def test_information_of_fit_and_audit_agree_where_people_are_right_and_only_there() -> None:
     """By one formula, of what is right and of what people say: alike but where people err themselves."""
     table, people = labels({"a": 0.95, "b": 0.8, "c": 0.7}, items=3000)
@@ -341,6 +342,7 @@ def measured(found: dict[str, Any]) -> dict[tuple[str, str], float]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_people", [False, True])
 def test_measures_of_votes_do_not_depend_on_what_items_are_called(with_people: bool) -> None:
     table, items, families = make_votes("length", np.random.default_rng(8))
@@ -361,6 +363,7 @@ def test_measures_of_votes_do_not_depend_on_what_items_are_called(with_people: b
     assert found[1] == pytest.approx(found[0], abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_people", [False, True])
 def test_scores_at_random_tell_nothing_though_their_cells_are_few(with_people: bool) -> None:
     found = []

@@ -23,6 +23,7 @@ def test_bets_gain_nothing_on_average_where_nothing_changes() -> None:
     assert wealth.mean() < 1 + 3 * wealth.std() / np.sqrt(len(wealth))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.05, 0.5, 0.9])
 def test_false_alarms_at_any_look_are_few(rate: float) -> None:
     rng = np.random.default_rng(int(100 * rate))

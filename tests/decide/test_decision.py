@@ -184,6 +184,7 @@ def test_the_command_line_says_what_json_says(tmp_path: Path) -> None:
         assert found["rule"] in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "panels"), [(3, 3000), (8, 1000), (20, 400)])
 def test_statements_hold_together(items: int, panels: int) -> None:
     """Of panels of equal items some pair is distinguishable in at most 5%, give or take two standard errors."""
@@ -371,6 +372,7 @@ def test_a_panel_that_may_be_wrong_as_a_whole_is_wrong_once() -> None:
     assert not compare_pairs(draws, 0.95).better.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["votes", "scores"])
 def test_items_that_a_table_treats_alike_have_the_same_ranks(kind: str) -> None:
     differ = 0

@@ -87,6 +87,7 @@ def test_an_exact_copy_by_people() -> None:
     assert worth["effective"] == pytest.approx(3.0, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["votes", "scores", "labels", "words"])
 @pytest.mark.parametrize("taken", [0.0, 0.5, 0.9])
 def test_the_share_that_is_its_own_is_what_it_is(kind: str, taken: float) -> None:

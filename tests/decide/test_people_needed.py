@@ -191,6 +191,7 @@ def test_systems_differ_from_context_to_context(model: str | None) -> None:
         assert found == pytest.approx(float((away[:, 0] - away[:, 2]).var(ddof=1)), rel=0.15)
 
 
+@pytest.mark.slow
 def test_a_plan_about_people_asks_people(tmp_path: Path) -> None:
     fit = fitted(panel(1))
     rows = plan_to_distinguish(fit).rows

@@ -219,6 +219,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 def test_intervals_cover_and_the_error_is_near_the_best() -> None:
     found = [simulated(*one, tables=25) for one in SETTINGS[::3]]
     covered, error = np.mean(found, axis=0)
@@ -326,6 +327,7 @@ def test_strata_alike_have_the_rate_of_all_answers_whatever_their_number(strata:
     assert found.value == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_several_judges_at_once_tell_more_than_the_best_of_them() -> None:
     truth, found = np.random.default_rng(11), {"one": [], "three": []}  # type: ignore[var-annotated]
     for _ in range(20):
@@ -396,6 +398,7 @@ def test_an_item_under_several_criteria_is_no_further_item() -> None:
     assert four["high"] - four["low"] == pytest.approx(one["high"] - one["low"], rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["rate", "audit", "escalate", "watch", "replace", "agree"])
 def test_labels_that_people_name_otherwise_are_no_disagreement(verb: str, tmp_path: Path) -> None:
     """Every verb that compares the two refuses them: each answer would differ from what people say."""

@@ -89,6 +89,7 @@ def test_intervals_hold_the_rate_as_often_as_they_say() -> None:
     assert 0.87 <= np.mean(held) <= 0.95  # 900 intervals: standard error 0.01
 
 
+@pytest.mark.slow
 def test_the_board_shows_the_rates(tmp_path: Path) -> None:
     file = tmp_path / "votes.csv"
     against_reference(40).to_csv(file, index=False)

@@ -43,6 +43,7 @@ def sd(problem: VotesProblem, found: Inferred) -> float:
     return float(np.sqrt(integrated_scores(problem.density, found.posterior.values).var(axis=0).mean()))
 
 
+@pytest.mark.slow
 def test_where_laplace_holds_nothing_else_is_done() -> None:
     found = voirdire.fit(table(12, 6000, 1.0), model="crowd-bt-position")
     assert found.method == "laplace"

@@ -19,7 +19,9 @@ from voirdire.infer.device.executor import Device
 from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.rescaling import apply_steps, draw_steps
 
-KINDS = ["learned-crowd-bt-position", SHARP, "scores", CONTINUOUS, "rankings", MANY, TOLD, DIVIDED]
+KINDS = ["learned-crowd-bt-position", "scores"]
+LONGER = [SHARP, CONTINUOUS, "rankings", MANY, TOLD, DIVIDED]
+KINDS += [pytest.param(kind, marks=pytest.mark.slow) for kind in LONGER]
 
 
 @cache

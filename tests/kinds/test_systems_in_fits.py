@@ -60,6 +60,7 @@ def test_the_container_has_what_the_table_of_systems_shows(fit: Any) -> None:
         assert np.allclose(posterior["system_share"].sel({"class": "right"}), posterior["system_score"])
 
 
+@pytest.mark.slow
 def test_each_draw_of_a_system_goes_with_the_draw_of_the_fit() -> None:
     """Shares are of the draw that they stand beside: where right answers are common, systems have more."""
     posterior = voirdire.fit(favoured("labels", ("ann", "ben", "cleo")), method="laplace").idata.posterior
@@ -76,6 +77,7 @@ def test_a_fit_without_systems_has_none_in_the_container() -> None:
     assert "system_score" not in found.posterior
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["scores", "labels"])
 def test_the_judge_on_whom_the_first_system_hangs_is_named_as_a_fit_without_it_says(kind: str) -> None:
     table = favoured(kind)

@@ -111,7 +111,7 @@ class ScoreCase(Case):
     """A model posed to a random table of scores on four levels; ``ties`` stands for a second variant, with repeated
     scores, groups of judges and human scores, in which not every judge scores every item."""
 
-    def __init__(self, name: str, ties: bool) -> None:
+    def __init__(self, name: str, ties: bool, weighed: bool = True) -> None:
         self.name, self.ties, self.model = name, ties, load_model(name)
         rng = np.random.default_rng(1)
         judge, criterion, item = (part.ravel() for part in np.indices((3, 2, 4)))
@@ -137,7 +137,7 @@ class ScoreCase(Case):
         self.on_criteria = random_rows(CRITERIA[:2], [*JUDGES, "dot"], 25, False, seed=2).drop(
             columns="criterion"
         )
-        learned = self.model.weights is not None and self.model.weights.kind == "votes"
+        learned = weighed and self.model.weights is not None and self.model.weights.kind == "votes"
         votes = read_votes(self.on_criteria) if learned else None
         anchored = ties and self.model.anchors is not None
         self.people = self.scores.iloc[:10].assign(score=self.scores["score"].iloc[::-1].iloc[:10].to_numpy())
@@ -210,7 +210,7 @@ class RankingCase(Case):
         self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
 
 
-def made(name: str, ties: bool) -> Case:
+def made(name: str, ties: bool, **more: bool) -> Case:
     kinds = {
         "votes": Case,
         "labels": LabelCase,
@@ -218,7 +218,7 @@ def made(name: str, ties: bool) -> Case:
         "joint": JointCase,
         "rankings": RankingCase,
     }
-    return kinds[load_model(name).data](name, ties)
+    return kinds[load_model(name).data](name, ties, **more)
 
 
 @pytest.fixture(
@@ -231,7 +231,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 @pytest.fixture(scope="session")
-def make_case() -> Callable[[str, bool], Case]:
+def make_case() -> Callable[..., Case]:
     return made
 
 

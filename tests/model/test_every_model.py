@@ -367,10 +367,12 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
         total += math.log(ruled(chance)) if again else log_chance(eta)
     if case.model.data == "scores":
         total += human_scores(case, v)
-    if case.name == "rating-maple":
+    if case.model.data == "scores" and "weight" in v:
         for judge, first, second, winner in case.on_criteria.itertuples(index=False, name=None):
             w, names = v["weight"], problem.criteria
-            d = sharp(v, problem.judges.index(judge)) * (w[names.index(first)] - w[names.index(second)])
+            d = w[names.index(first)] - w[names.index(second)]
+            if case.name == "rating-maple":
+                d *= sharp(v, problem.judges.index(judge))
             total += math.log(s(d if winner == "first" else -d))
     return total
 
@@ -727,7 +729,7 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         if "context" in file or "taste" in file or strength.get("kind") in learned:
             density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
         if coin.get("kind") == "learned-linked-position":
-            density["log_discrimination"] = lambda v: normal(v, 0.0, coin["sd"])
+            density["log_discrimination"] = lambda v: zero_sum(v, coin["sd"])
         expected = sum(density[name](value) for name, value in values.items())
         assert case.density.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
 

@@ -80,6 +80,7 @@ def test_the_items_that_are_least_sure_are_shown(labelled: Fit) -> None:
     plt.close(ax.figure)
 
 
+@pytest.mark.slow
 def test_parts_of_a_long_forest_share_rows_and_scale(many: Fit) -> None:
     drawn = draw_parts(forest.judge_rows(many))
     axes = [figure.axes[0] for figure in drawn]

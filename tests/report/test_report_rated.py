@@ -186,6 +186,7 @@ def test_a_label_left_out_is_predicted_by_bayes_rule(labelled: Fit) -> None:
     np.testing.assert_allclose((bins["observed"] * bins["n"]).sum(), table.rows)
 
 
+@pytest.mark.slow
 def test_known_classes_and_judges_taken_alike() -> None:
     rows = [
         (judge, f"item {i}", "yes" if (i + k) % 3 else "no")

@@ -172,7 +172,7 @@ def test_unknown_winners_are_refused_by_name(tmp_path: Path) -> None:
     assert found.votes is not None
     assert found.votes["winner"].tolist() == ["first", "tie"]
     assert found.refused["reason"].tolist() == [
-        "winner 'modelA' is none of model_a, model_b, tie, both_bad, tie (bothbad)",
+        "winner 'modelA' is none of model_a, model_b, tie, both_bad, bothbad, tie (bothbad)",
         "no winner",
     ]
     assert found.refused["place"].tolist() == ["arena.jsonl:2", "arena.jsonl:3"]
@@ -360,3 +360,38 @@ def test_no_bar_of_progress_goes_to_standard_output(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+def test_a_table_of_which_nothing_is_read_names_places(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("judge;item;score\nann;x;3,5\nann;y;3,5\nbob;x;2,5\n")
+    with pytest.raises(InputError) as told:
+        read(path)
+    assert (
+        "3 answers are refused: score '3,5' is no number; write a point for the comma (t.csv:2 and 1 more); "
+        in str(told.value)
+    )
+    assert str(told.value).endswith("(t.csv:4)")
+
+
+def test_a_word_for_no_answer_among_labels_is_refused_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("item,ann,bob\nx,pass,fail\ny,fail,N/A\n")
+    found = read(path, wide="judge")
+    assert found.refused.values.tolist() == [
+        [
+            "t.csv:3: bob",
+            "label 'N/A' stands for a missing value; leave a cell empty where there is no answer",
+        ]
+    ]
+    assert found.counts["labels"] == 3
+
+
+@pytest.mark.parametrize("word", ["bothbad", "both_bad", "tie (bothbad)"])
+def test_both_bad_is_a_tie_in_every_arena(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "t.jsonl"
+    record = {"question_id": "q", "model_a": "x", "model_b": "y", "winner": word, "tstamp": 1.0}
+    path.write_text(json.dumps(record) + "\n" + json.dumps(record | {"winner": "model_b"}))
+    found = read(path)
+    assert found.votes["winner"].tolist() == ["tie", "second"]
+    assert any("both bad" in note for note in found.notes)

@@ -153,3 +153,59 @@ def test_every_tool_is_in_the_table(shared: Path) -> None:
     if not tools:
         pytest.skip("no files of tools in VOIRDIRE_SHARED")
     assert {case.partition("/")[0] for case in ALTERED} == tools - {"wide", "long"}
+
+
+def _odd_in_the_middle() -> dict[str, tuple[Any, list[str]]]:
+    """Files whose only record has a good answer, an odd one, and a good one; with the places of what is refused."""
+    choice = {"type": "choices", "from_name": "c", "value": {"choices": ["x"]}}
+    rating = {"type": "rating", "from_name": "r", "value": {}}
+    study = [{"id": 7, "annotations": [{"id": 1, "completed_by": 3, "result": [choice, rating, choice]}]}]
+    answers = {
+        "a": [{"value": 1, "user_id": "u"}],
+        "b": [{"user_id": "u"}],
+        "c": [{"value": 2, "user_id": "u"}],
+    }
+    argilla = [{"id": "r", "fields": {}, "responses": answers, "_server_id": "s"}]
+    scores = {"a": {"value": 1}, "b": {}, "c": {"value": 2}}
+    inspect = {
+        "status": "success",
+        "eval": {"task": "t", "model": "m"},
+        "samples": [{"id": 1, "scores": scores}],
+    }
+    metrics = [{"name": "a", "score": 1}, {"score": 1}, {"name": "b", "score": 1}]
+    deepeval = {"testCases": [{"name": "case", "metricsData": metrics}]}
+    assertions = [
+        {"assertion": {"type": "pi"}} | ({"score": 1} if good else {}) for good in (True, False, True)
+    ]
+    result = {
+        "testIdx": 0,
+        "promptIdx": 0,
+        "provider": "m",
+        "gradingResult": {"componentResults": assertions},
+    }
+    games = [{"decision": "A>B", "judgment": {"judge_model": "g"}}, {"decision": "A>B"}, None]
+    games[2] = games[0]
+    judgebench = [{"pair_id": "p", "judge_name": "j", "judgments": games}]
+    items = [{"eval_id": "e", "run_id": "r", "datasource_item_id": 1, "results": metrics}]
+    labels = {"a": {"x": "x"}, "b": 3, "c": {"y": "y"}}
+    potato = [{"instance_id": "i", "user_id": "u", "labels": labels}]
+    return {
+        "Label Studio": (study, ["f.json task 7 annotation 1"]),
+        "Argilla": (argilla, ["f.json[0] b"]),
+        "Inspect": (inspect, ["f.json sample 1 epoch 1 b"]),
+        "DeepEval": (deepeval, ["f.json case"]),
+        "promptfoo": ([result], ["f.json[0] (test 0, prompt 0) assertion 1"]),
+        "JudgeBench": (judgebench, ["f.json[0] game 1"]),
+        "OpenAI's platform": (items, ["f.json[0]"]),
+        "Potato": (potato, ["u i b"]),
+    }
+
+
+@pytest.mark.parametrize("tool", _odd_in_the_middle())
+def test_one_odd_answer_of_a_record_takes_no_other_with_it(tmp_path: Path, tool: str) -> None:
+    content, places = _odd_in_the_middle()[tool]
+    path = tmp_path / "f.json"
+    path.write_text(json.dumps(content))
+    found = read(path)
+    assert found.refused["place"].tolist() == places
+    assert sum(count for kind, count in found.counts.items() if kind != "refused") == 2

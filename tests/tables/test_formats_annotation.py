@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 import pytest
@@ -304,7 +304,7 @@ class TestMechanicalTurk:
         found = read(path)
         assert [row[3] for row in rows(found.votes)] == ["second", "first", "tie"]
         assert found.refused["reason"].tolist() == [
-            "'z' is none of the two items, first, second or tie",
+            "'z' is none of the two items, first, second or tie (--winners z=first or the like says what it means)",
             "rejected, no reason given",
         ]
 
@@ -499,3 +499,161 @@ def test_sides_of_two_items_that_were_shown_are_votes_where_that_is_said_and_nev
     votes = read(path, winners={"A": "first", "B": "second"}).votes
     assert votes is not None
     assert votes[["first", "second", "winner"]].values.tolist() == [["x", "y", "first"], ["x", "y", "second"]]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "contexts"),
+    [
+        (["Input.id", "Input.text"], ["q1", "q2", "q1"]),
+        (["Input.image"], ["q1", "q2", "q1"]),
+        (["Input.text_a", "Input.text_b"], ["H1", "H2", "H1"]),
+        ([], None),
+    ],
+    ids=["id", "only one", "task", "nothing else"],
+)
+def test_comparisons_in_several_tasks_are_of_several_contexts(
+    tmp_path: Path, inputs: list[str], contexts: list[str] | None
+) -> None:
+    head = [
+        "HITId",
+        "WorkerId",
+        "AssignmentStatus",
+        "Input.model_a",
+        "Input.model_b",
+        *inputs,
+        "Answer.better",
+    ]
+    work = [("H1", "w1", "q1", "gpt"), ("H2", "w1", "q2", "llama"), ("H1", "w2", "q1", "tie")]
+    lines = [
+        [task, who, "Approved", "gpt", "llama", *[shown] * len(inputs), said]
+        for task, who, shown, said in work
+    ]
+    votes = read(table(tmp_path / "Batch.csv", [head, *lines])).votes
+    assert votes is not None
+    assert votes["winner"].tolist() == ["first", "second", "tie"]
+    assert (votes["context"].tolist() if "context" in votes else None) == contexts
+    assert ("run" in votes) == (contexts is None)
+
+
+def test_a_word_for_an_item_is_refused_with_the_option_that_says_it(tmp_path: Path) -> None:
+    head = ["HITId", "WorkerId", "Input.model_a", "Input.model_b", "Answer.better"]
+    work = [["H1", "w1", "gpt", "llama", said] for said in ("gpt", "llama", "upper")]
+    found = read(table(tmp_path / "Batch.csv", [head, *work]))
+    (reason,) = found.refused["reason"]
+    assert "--winners upper=first" in reason
+
+
+def potato(path: Path, labels: list[dict[str, dict[str, Any]]]) -> Path:
+    """An export of Potato by line, of one person."""
+    return jsonl(
+        path, [{"instance_id": f"r{n}", "user_id": "ann", "labels": of} for n, of in enumerate(labels)]
+    )
+
+
+class TestPotato:
+    def test_sliders_and_numbers_are_scores(self, tmp_path: Path) -> None:
+        path = potato(
+            tmp_path / "a.jsonl", [{"q": {"slider": "7"}}, {"q": {"number": "2.5"}}, {"q": {"slider": "x"}}]
+        )
+        found = read(path)
+        assert rows(found.scores) == [["ann", "r0", 7, "q"], ["ann", "r1", 2.5, "q"]]
+        assert found.refused["reason"].tolist() == ["slider 'x' is no number"]
+        cells = [
+            ["instance_id", "user_id", "q.slider", "q._room_id"],
+            ["r0", "ann", "7", "x"],
+            ["r1", "ann", "", ""],
+        ]
+        assert rows(read(table(tmp_path / "a.csv", cells)).scores) == [["ann", "r0", 7, "q"]]
+
+    def test_texts_beside_an_answer_are_left_out(self, tmp_path: Path) -> None:
+        path = potato(
+            tmp_path / "a.jsonl",
+            [
+                {"tone": {"warm": "warm", "free_response": "so"}, "why": {"text_box": "so"}},
+                {"tone": {"cold": "2"}, "better": {"selection": "B", "justification": "{}"}},
+            ],
+        )
+        found = read(path)
+        assert rows(found.labels) == [["ann", "r0", "warm", "tone"], ["ann", "r1", "cold", "tone"]]
+        assert rows(found.votes) == [["ann", "r1/A", "r1/B", "second", "better", "r1"]]
+        assert len(found.refused) == 0
+        assert "a.jsonl: 3 free texts are left out" in found.notes
+
+    def test_scales_between_two_are_votes(self, tmp_path: Path) -> None:
+        labels = [{"p": {"scale_value": value}} for value in ("-3", "2", "0", "left")]
+        found = read(potato(tmp_path / "a.jsonl", labels))
+        assert found.votes is not None
+        assert found.votes["winner"].tolist() == ["first", "second", "tie"]
+        assert found.refused["reason"].tolist() == ["scale_value 'left' is no number"]
+        assert any("strength" in note for note in found.notes)
+
+    def test_dimensions_of_a_comparison_are_criteria(self, tmp_path: Path) -> None:
+        path = potato(tmp_path / "a.jsonl", [{"p": {"style": "A", "facts": "tie"}}, {"p": {"style": "B"}}])
+        found = read(path)
+        assert [(row[3], row[4]) for row in rows(found.votes)] == [
+            ("first", "p.style"),
+            ("tie", "p.facts"),
+            ("second", "p.style"),
+        ]
+
+    def test_boxes_that_are_called_a_and_b_are_labels(self, tmp_path: Path) -> None:
+        path = potato(tmp_path / "a.jsonl", [{"p": {"A": "A", "B": "B"}}, {"p": {"A": "A"}}])
+        found = read(path)
+        assert rows(found.labels) == [["ann", "r1", "A", "p"]]
+        assert found.refused["reason"].tolist() == ["2 labels: A, B"]
+
+
+class TestArgilla:
+    HEAD: ClassVar = ["id", "q.responses", "q.responses.users", "q.responses.status", "q.suggestion"]
+
+    def test_lists_in_cells_of_csv(self, tmp_path: Path) -> None:
+        cells = [
+            self.HEAD,
+            ["r1", "['yes', 'no']", "['ann', 'bob']", "['submitted', 'draft']", "yes"],
+            ["r2", "['yes' 'no']", "['ann' 'bob']", "['submitted' 'submitted']", ""],
+            ["r3", "[4, 2.5]", '["ann", "bob"]', "", ""],
+            ["r4", "", "", "", ""],
+            ["r5", "yes", "ann", "", ""],
+            ["r6", "['yes']", "['ann', 'bob']", "", ""],
+        ]
+        found = read(table(tmp_path / "a.csv", cells))
+        labels = [["ann", "r1", "yes", "q"], ["ann", "r2", "yes", "q"], ["bob", "r2", "no", "q"]]
+        assert rows(found.labels) == labels
+        assert rows(found.scores) == [["ann", "r3", 4, "q"], ["bob", "r3", 2.5, "q"]]
+        assert found.refused["reason"].tolist() == [
+            "status 'draft': not submitted",
+            '"yes" is no list; export the records as JSON',
+            "question 'q' has 1 answers of 2 people",
+        ]
+        assert any(note.startswith("1 suggestions") for note in found.notes)
+
+    def test_records_of_the_first_version(self, tmp_path: Path) -> None:
+        def record(number: str | None, *answers: tuple[str, Any, str]) -> dict[str, Any]:
+            given = [{"user_id": who, "value": value, "status": status} for who, value, status in answers]
+            return {"prompt": "p", "q": given, "q-suggestion": None, "external_id": number, "metadata": "{}"}
+
+        path = jsonl(
+            tmp_path / "a.jsonl",
+            [
+                record("r1", ("ann", 4, "submitted"), ("bob", 3, "discarded")),
+                record(None, ("ann", 2, "submitted")),
+                record("r3"),
+                record("r4", ("ann", ["a", "b"], "submitted")),
+                record("r5") | {"q": {"user_id": ["ann"], "value": [1], "status": ["submitted"]}},
+            ],
+        )
+        found = read(path)
+        assert rows(found.scores) == [
+            ["ann", "r1", 4, "q"],
+            ["ann", "a.jsonl:2", 2, "q"],
+            ["ann", "r5", 1, "q"],
+        ]
+        assert found.refused["reason"].tolist() == ["status 'discarded': not submitted", 'value ["a", "b"]']
+        assert "a.jsonl: 1 records have no external_id and are named by their places" in found.notes
+
+
+def test_comparisons_of_prodigy_are_refused_as_such(tmp_path: Path) -> None:
+    two = {"accept": {"text": "A"}, "reject": {"text": "B"}, "mapping": {"A": "accept", "B": "reject"}}
+    path = jsonl(tmp_path / "c.jsonl", [task(1, **two), task(2, answer="reject", **two)])
+    with pytest.raises(InputError, match=r"a comparison of two texts \(compare\).* \(c.jsonl:1 and 1 more\)"):
+        read(path)

@@ -503,3 +503,85 @@ def test_a_member_of_a_list_that_is_no_object_is_refused_by_name(tmp_path: Path)
         ["run.json case 1", "a list instead of an object"],
         ["run.json case 2", "a str instead of an object"],
     ]
+
+
+def test_results_of_promptfoo_by_line_are_those_of_its_json(tmp_path: Path) -> None:
+    def result(test: int, prompt: int, score: float | None) -> dict[str, Any]:
+        assertion = {"type": "llm-rubric", "value": "is polite", "provider": "openai:gpt-4.1"}
+        graded = {"componentResults": [{"score": score, "pass": True, "assertion": assertion}]}
+        about = {
+            "testIdx": test,
+            "promptIdx": prompt,
+            "provider": {"id": "m"},
+            "prompt": {"label": f"p{prompt}"},
+        }
+        return about | {"failureReason": 0, "gradingResult": None if score is None else graded}
+
+    results = [result(test, prompt, 0.1 * test) for test in range(2) for prompt in range(2)] + [
+        result(2, 0, None)
+    ]
+    whole = tmp_path / "r.json"
+    whole.write_text(json.dumps({"results": {"version": 3, "results": results}, "config": {}}))
+    found, lines = read(whole), read(jsonl(tmp_path / "r.jsonl", results))
+    assert lines.formats[str(tmp_path / "r.jsonl")] == "promptfoo"
+    assert rows(lines.scores) == rows(found.scores)
+    assert rows(found.scores)[1] == ["openai:gpt-4.1", "0/1", 0.0, "is polite", "0", "m | p1"]
+    assert lines.refused["place"].tolist() == ["r.jsonl:5 (test 2, prompt 0)"]
+    single = read(jsonl(tmp_path / "one.jsonl", results[:1]))
+    assert rows(single.scores) == [["openai:gpt-4.1", "0/0", 0.0, "is polite", "0", "m"]]
+
+
+def test_fresh_draws_of_cje_are_answers_of_their_own(tmp_path: Path) -> None:
+    plain = [{"prompt_id": n, "judge_score": 0.1 * n} for n in range(2)]
+    found = read(jsonl(tmp_path / "base_responses.jsonl", plain))
+    assert rows(found.scores) == [
+        ["judge_score", "0/base", 0.0, "0", "base"],
+        ["judge_score", "1/base", 0.1, "1", "base"],
+    ]
+    assert found.refused["reason"].tolist() == ["missing", "missing"]
+    several = [one | {"draw_idx": draw, "oracle_label": 0.5} for one in plain for draw in range(2)]
+    found = read(jsonl(tmp_path / "b_responses.jsonl", several))
+    assert found.scores is not None
+    assert found.scores["item"].drop_duplicates().tolist() == ["0/b/0", "0/b/1", "1/b/0", "1/b/1"]
+    assert found.scores["context"].tolist()[:4] == ["0"] * 4
+    old = [
+        {"prompt_id": n, "response": "r", "metadata": {"judge_score": 0.5}, "draw_idx": n} for n in range(2)
+    ]
+    found = read(jsonl(tmp_path / "c_responses.jsonl", old))
+    assert found.scores is not None
+    assert found.scores["item"].tolist() == ["0/c/0", "1/c/1"]
+
+
+def test_scores_beside_others_than_those_of_cje_are_a_table(tmp_path: Path) -> None:
+    records = [{"prompt_id": n, "judge_score": n, "oracle_label": n, "human_score": 2 * n} for n in range(3)]
+    found = read(jsonl(tmp_path / "t.jsonl", records))
+    assert set(found.formats.values()) == {"table"}
+    assert set(found.scores["judge"]) == {"judge_score", "oracle_label", "human_score"}
+
+
+def test_classes_of_langfuse_without_a_text_are_their_values(tmp_path: Path) -> None:
+    given = [
+        ("BOOLEAN", True),
+        ("BOOLEAN", 0),
+        ("CATEGORICAL", "good"),
+        ("CATEGORICAL", 2),
+        ("BOOLEAN", None),
+    ]
+    records = [
+        {"id": n, "name": "q", "source": "API", "dataType": kind, "value": value, "traceId": f"t{n}"}
+        for n, (kind, value) in enumerate(given)
+    ]
+    found = read(jsonl(tmp_path / "s.jsonl", records))
+    assert found.labels is not None
+    assert found.labels["label"].tolist() == ["True", "False", "good"]
+    assert found.refused["reason"].tolist() == ["label is empty"] * 2
+
+
+def test_a_list_of_evaluations_of_biggen_is_as_the_object(tmp_path: Path) -> None:
+    def record(number: int, model: str, score: int) -> dict[str, Any]:
+        return {"id": f"p{number}", "response_model_name": model, "eval_model_name": "prom", "score": score}
+
+    records = [record(0, "x", 4), record(0, "y", 3), record(1, "x", -1)]
+    found = read(jsonl(tmp_path / "s.jsonl", records))
+    assert rows(found.scores) == [["prom", "p0/x", 4, "p0", "x"], ["prom", "p0/y", 3, "p0", "y"]]
+    assert found.refused["reason"].tolist() == ["score -1 is none"]

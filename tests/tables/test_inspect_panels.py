@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import pytest
 
@@ -86,3 +87,53 @@ def test_labels_say_which_model_was_evaluated(tmp_path) -> None:
     assert found.labels[["item", "context", "system"]].values.tolist() == [
         [f"q{at}/{model}", f"q{at}", model] for model in ("m1", "m2") for at in range(2)
     ]
+
+
+def test_a_sample_in_parts_is_its_shell(tmp_path) -> None:
+    """Messages, events and metadata of a large sample are members of their own, and none of them is a sample."""
+    path = tmp_path / "log.eval"
+    head = {
+        "version": 3,
+        "status": "success",
+        "eval": {"task": "t", "model": "m", "scorers": [{"name": "match"}]},
+    }
+    sample = {"epoch": 1, "scores": {"match": {"value": "C"}}}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(head))
+        archive.writestr("samples/1_epoch_1.json", json.dumps({"id": 1, **sample}))
+        for name, part in {
+            "sample": {"id": "a/b", **sample},
+            "metadata": {"id": 3},
+            "messages/0": [{}],
+        }.items():
+            archive.writestr(f"samples/a/b_epoch_1/{name}.json", json.dumps(part))
+    found = voirdire.read(path)
+    assert found.labels["context"].tolist() == ["1", "a/b"]
+    assert found.counts == {"labels": 2}
+
+
+@pytest.mark.parametrize("results", [{"scorer": {"name": "match"}}, {"scores": [{"name": "match"}]}, None])
+def test_the_only_score_of_old_logs_is_read(tmp_path, results) -> None:
+    path = tmp_path / "log.json"
+    about = {"version": 1, "status": "success", "eval": {"task": "t", "model": "m"}, "results": results}
+    samples = [{"id": n, "epoch": 1, "score": {"value": value}} for n, value in enumerate("CI")]
+    path.write_text(json.dumps(about | {"samples": samples}))
+    found = voirdire.read(path).labels
+    assert found["label"].tolist() == ["C", "I"]
+    assert set(found["judge"]) == {"match" if results else "score"}
+
+
+@pytest.mark.parametrize(
+    ("options", "roles"), [({"model": ["a", "b"]}, {}), ({}, {"grader": [{"model": "a"}, {"model": "b"}]})]
+)
+def test_what_several_graders_give_together_is_told(tmp_path, options, roles) -> None:
+    path = tmp_path / "log.json"
+    about = {"task": "t", "model": "m", "model_roles": roles}
+    about["scorers"] = [{"name": "model_graded_qa", "options": options}]
+    grading = [{"role": "user"}, {"role": "assistant", "model": "a"}]
+    score = {"value": "C", "metadata": {"grading": grading}}
+    samples = [{"id": 1, "epoch": 1, "scores": {"model_graded_qa": score}}]
+    path.write_text(json.dumps({"version": 2, "status": "success", "eval": about, "samples": samples}))
+    found = voirdire.read(path)
+    assert found.labels["judge"].tolist() == ["a"]
+    assert any("several models graded model_graded_qa" in note for note in found.notes)

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from voirdire import InputError, fit, read
@@ -215,3 +216,16 @@ def test_half_of_a_character_in_a_further_column_is_refused_where_it_is_used(tmp
     assert len(fit(found, method="map").ranking()) == 3
     with pytest.raises(InputError, match=r"rows 3, 4, 9 and 1 more: note '.ud83d' has half of a character"):
         fit(found, method="map", by="note")
+
+
+@pytest.mark.parametrize("orient", ["columns", "list"])
+def test_a_table_by_column_is_read(tmp_path: Path, orient: str) -> None:
+    frame = pd.DataFrame({"judge": ["a", "b", "a"], "item": ["x", "x", "y"], "score": [1, 2, 3]})
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(frame.to_dict("list")) if orient == "list" else frame.iloc[1:].to_json())
+    found = read(path).scores
+    expected = frame if orient == "list" else frame.iloc[1:]
+    assert found[["judge", "item", "score"]].values.tolist() == expected.values.tolist()
+    assert len(fit(path, method="map").ranking()) == 2
+    path.write_text(json.dumps({"judge": ["a", ""], "item": ["x", "y"], "score": [1, 2]}))
+    assert read(path).refused.values.tolist() == [["t.json row 2", "judge is empty"]]

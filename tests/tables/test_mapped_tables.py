@@ -106,3 +106,11 @@ def test_items_of_labels_are_named_by_context_and_system_too() -> None:
     labels = read(frame, table="labels").labels
     assert labels is not None
     assert labels[["item", "label", "system"]].values.tolist() == [["c / s", "1", "s"], ["c / t", "2", "t"]]
+
+
+def test_a_column_that_says_which_rows_were_turned_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("judge,model_a,model_b,winner,swapped\nann,x,y,A,True\nann,x,y,B,False\n")
+    found = read(path, winners={"A": "first", "B": "second"})
+    assert found.votes["winner"].tolist() == ["first", "second"]
+    assert any("'swapped' is kept as it is" in note and "not turned" in note for note in found.notes)

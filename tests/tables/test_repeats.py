@@ -14,6 +14,7 @@ import voirdire
 from voirdire.notices import listen_for_notes
 from voirdire.tables import Votes, read_scores, read_votes
 from voirdire.tables.doctor import examine_file
+from voirdire.tables.reading import Reading
 from voirdire.tables.repeats import notes_on_answers
 
 COPY = "1 row repeats an earlier answer of its judge (row 31 that of row 30): each counts."
@@ -147,3 +148,14 @@ def test_doctor_says_once_what_holds_of_several_tables_of_a_file(tmp_path: Path)
     found = examine_file(path)
     assert set(found.rows) == {"votes", "scores"}
     assert [note.partition(":")[0] for note in found.stands_out].count("one judge, 'u'") == 1
+
+
+@pytest.mark.parametrize("name", ["Mean", "Grand Total", "average", "Avg."])
+def test_rows_and_columns_that_sum_up_others_are_told(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"item,ann,bob,{name}\nx,4,3,3.5\ny,2,2,2\n{name},3,2.5,2.75\n")
+    found = examine_file(path, Reading(wide="judge")).stands_out
+    (said,) = [note for note in found if "sum up others" in note]
+    assert f"judges {name!r}, items {name!r}" in said
+    rows = voirdire.read(path, wide="judge").table
+    assert said in notes_on_answers(rows, read_scores(rows))

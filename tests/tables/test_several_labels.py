@@ -90,7 +90,7 @@ TOOLS = (
 def test_they_are_refused_by_every_tool(tmp_path: Path, tool: Any, said: Any) -> None:
     path = tmp_path / "file.json"
     path.write_text(json.dumps(tool(said)))
-    with pytest.raises(InputError, match="1 answers are refused"):
+    with pytest.raises(InputError, match="1 answer is refused"):
         read(path)
 
 

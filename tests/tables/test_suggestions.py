@@ -70,6 +70,7 @@ def test_numbers_of_two_items_are_proposed_as_winners(tmp_path: Path, column: st
         ("text,rater1,rater2\nt1,pos,neg\nt2,neg,neg\n", ["rater1", "rater2"], "labels"),
         ("id,text,Rater 1,Rater 2\n1,t1,pos,neg\n2,t2,neg,neg\n", ["Rater 1", "Rater 2"], "labels"),
         ("id,gpt4_judge,human\n1,pass,pass\n2,fail,pass\n", ["gpt4_judge", "human"], "labels"),
+        ("item,EXAONE-32B,Gemma 2 9b it\n1,8,7\n2,7,9\n", ["EXAONE-32B", "Gemma 2 9b it"], "scores"),
     ],
 )
 def test_columns_called_by_who_answers_are_proposed_as_judges(
@@ -163,3 +164,167 @@ def test_fit_proposes_what_doctor_does(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=command) as told:
             voirdire.fit(table, method="map")
         assert "COLUMN" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("sides", "ties"),
+    [
+        (("A", "B"), ("Tie", "both bad")),
+        (("response_a", "response_b"), ("same",)),
+        (("Answer 1", "Answer 2"), ()),
+        (("left much better", "right slightly better"), ("about the same",)),
+    ],
+)
+def test_words_for_the_sides_of_a_pair_are_proposed(
+    tmp_path: Path, sides: tuple[str, str], ties: tuple[str, ...]
+) -> None:
+    said = [*sides, *ties]
+    head = "annotator,model_of_a,model_of_b,better_one"
+    lines = [f"ann,x{n % 2},x{1 - n % 2},{word}" for n, word in enumerate([*said, *said])]
+    votes = as_proposed(written(tmp_path, "\n".join([head, *lines]))).votes
+    assert votes["winner"].tolist() == 2 * ["first", "second", *["tie"] * len(ties)]
+    known = written(tmp_path, "\n".join(["annotator,model_a,model_b,winner", *lines]), "known.csv")
+    assert "map" not in proposed(known)
+    assert as_proposed(known).votes["winner"].tolist() == votes["winner"].tolist()
+
+
+def test_winners_zero_and_one_are_asked_about(tmp_path: Path) -> None:
+    """One may be the first item or the second: nothing is proposed."""
+    path = written(tmp_path, "judge,model_a,model_b,winner\nann,x,y,0\nann,y,x,1\nbob,x,y,0\n")
+    assert examine_file(path).command == ""
+
+
+def test_a_verdict_on_one_answer_is_proposed_as_a_label(tmp_path: Path) -> None:
+    text = "judge,question,model,verdict\nann,q1,x,Yes\nann,q1,y,No\nbob,q1,x,Yes\nbob,q1,y,Yes\n"
+    labels = as_proposed(written(tmp_path, text)).labels
+    assert labels[["item", "label"]].values.tolist()[:2] == [["q1 / x", "Yes"], ["q1 / y", "No"]]
+
+
+@pytest.mark.parametrize("column", ["essay", "Student answer"])
+def test_the_only_other_column_of_texts_is_proposed_as_the_item(tmp_path: Path, column: str) -> None:
+    text = f"judge,{column},grade\nann,e1,A\nann,e2,B\nbob,e1,A\nbob,e2,C\n"
+    assert as_proposed(written(tmp_path, text)).labels["item"].tolist() == ["e1", "e2", "e1", "e2"]
+
+
+def test_a_number_of_tasks_is_proposed_as_the_item(tmp_path: Path) -> None:
+    """A flat export of an annotation tool: a number for each answer, and one for each task."""
+    head = "annotation_id,annotator,created_at,id,lead_time,sentiment,text"
+    lines = [
+        f"{n},p{n % 2},2024-01-0{n},{n // 2},3.{n},{'good' if n % 3 else 'bad'},t{n // 2}" for n in range(8)
+    ]
+    labels = as_proposed(written(tmp_path, "\n".join([head, *lines]))).labels
+    assert labels["item"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3] or labels["item"].tolist() == list("00112233")
+    assert labels["label"].drop_duplicates().tolist() == ["bad", "good"]
+    stars = "\n".join([head.replace("sentiment", "stars"), *lines]).replace("good", "5").replace("bad", "1")
+    assert as_proposed(written(tmp_path, stars)).scores["score"].tolist()[:2] == [1, 5]
+
+
+def test_tools_that_write_other_files_are_not_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as told:
+        read(written(tmp_path, "judge,question,model,said\na,q,m,x\n"))
+    assert "would be one of" not in str(told.value)
+
+
+def test_choices_by_place_are_a_ranking(tmp_path: Path) -> None:
+    text = "Participant,Question,1st choice,2nd choice\nann,q1,x,y\nbob,q1,y,x\n"
+    rankings = read(written(tmp_path, text)).rankings
+    assert rankings[["judge", "item", "rank"]].values.tolist()[:2] == [["ann", "x", 1], ["ann", "y", 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.jsonl", '{"id": 1, "judge": "a", "scores": {"x": 1}}\n' * 2, "'scores' hold objects"),
+        ("a.json", '{"run": "x", "results": [{"judge": "a", "item": "x", "score": 1}]}', "under 'results'"),
+        ("a.csv", 'Id,Q1_1,Q1_2\nId,a,b\n"{""ImportId"":""id""}",x,y\nR1,5,4\n', "delete lines 2 to 3"),
+    ],
+    ids=["objects", "a list inside", "three headers"],
+)  # fmt: skip
+def test_tables_inside_of_others_are_told(tmp_path: Path, name: str, text: str, said: str) -> None:
+    found = examine_file(written(tmp_path, text, name))
+    assert found.command == ""
+    assert said in (found.error or "")
+
+
+def test_columns_called_by_a_judge_after_a_colon_are_judges(tmp_path: Path) -> None:
+    text = "Model,Judge: GPT-4,Judge: Claude,Human avg\nx,8.5,7,7.75\ny,6,6.5,5\n"
+    assert as_proposed(written(tmp_path, text)).scores["judge"].drop_duplicates().tolist() == [
+        "Judge: GPT-4",
+        "Judge: Claude",
+    ]
+
+
+def test_judges_with_a_cell_that_is_no_number_are_judges(tmp_path: Path) -> None:
+    path = written(tmp_path, "item,gpt-4o,Qwen-14B,len\na,8,8,1\nb,7,n/a,2\nc,6,7,3\n")
+    assert proposed(path) == {"wide": "judge", "columns": "gpt-4o,Qwen-14B"}
+    with pytest.raises(InputError, match=r"t\.csv:3: Qwen-14B: 'n/a' is no number"):
+        read(path, wide="judge", columns="gpt-4o,Qwen-14B").table  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("judge,prompt,model_a,model_b,score_a,score_b\na,p,x,y,4,3\na,q,y,x,2,2\n", "lack winner"),
+        ("model_a,model_b,wins_a,wins_b,ties\nx,y,5,3,2\ny,z,1,7,0\n", "lack judge and winner"),
+        (
+            "won,gpt,claude,llama\ngpt,,5,7\nclaude,3,,6\nllama,1,2,\n",
+            "a table of pairs: write one row a vote",
+        ),
+        ("judge  item  score\na      x     1\n", "what separates the columns"),
+    ],
+    ids=["scores of a pair", "counts of a pair", "matrix", "blanks"],
+)
+def test_what_is_no_table_of_one_answer_a_row_is_told_and_not_proposed(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    found = examine_file(written(tmp_path, text))
+    assert said in (found.error or "")
+    assert found.command == ""
+
+
+@pytest.mark.parametrize(
+    ("winner", "remedy"),
+    [("GPT-4 ", "has white space at an end; remove it"), ("gpt-4", "write it as the item 'GPT-4'")],
+)
+def test_a_winner_that_is_nearly_an_item_is_not_proposed_as_a_place(
+    tmp_path: Path, winner: str, remedy: str
+) -> None:
+    path = written(
+        tmp_path, f"judge,model_a,model_b,winner\na,GPT-4,Claude,{winner}\na,Claude,GPT-4,{winner}\n"
+    )
+    with pytest.raises(InputError) as told:
+        read(path)
+    assert remedy in str(told.value)
+    assert "--winners" not in str(told.value)
+
+
+def test_the_only_numbers_of_a_judge_and_an_item_are_proposed_as_scores(tmp_path: Path) -> None:
+    head, rows = "rater,item,Kriterium,Punkte", "ann,x,k,4\nann,x,t,3\nbob,x,k,5\nbob,x,t,2\n"
+    scores = as_proposed(written(tmp_path, f"{head}\n{rows}")).scores
+    assert scores[["judge", "item", "criterion", "score"]].values.tolist()[:2] == [
+        ["ann", "x", "k", 4],
+        ["ann", "x", "t", 3],
+    ]
+    alone = as_proposed(
+        written(tmp_path, "rater,item,topic,Punkte\nann,x,k,4\nbob,x,k,5\nann,y,t,2\n", "u.csv")
+    )
+    assert "criterion" not in alone.scores
+
+
+def test_a_page_is_no_table(tmp_path: Path) -> None:
+    for begin in ("<html>", "<!DOCTYPE html>", "<table>", "\n<HTML lang=en>"):
+        with pytest.raises(InputError, match=r"is a page of HTML; save it as \.xlsx or CSV"):
+            read(written(tmp_path, f"{begin}<tr><td>judge</td></tr>", "t.xls"))
+
+
+@pytest.mark.parametrize("odd", ["A is worse", "a tie", "A or B", "A and B", "not A"])
+def test_words_that_may_mean_the_other_side_are_not_guessed(tmp_path: Path, odd: str) -> None:
+    rows = "".join(f"ann,x,y,{said}\n" for said in ("A is better", "B is better", odd))
+    assert examine_file(written(tmp_path, f"judge,model_a,model_b,winner\n{rows}")).command == ""
+
+
+@pytest.mark.parametrize("columns", ["winner,loser", "chosen_model,rejected_model"])
+def test_winners_beside_losers_are_told_what_to_write(tmp_path: Path, columns: str) -> None:
+    found = examine_file(written(tmp_path, f"judge,prompt,{columns}\nann,p,x,y\nbob,p,y,x\n"))
+    assert "write both into columns first and second" in (found.error or "")
+    assert found.command == ""

@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from voirdire import InputError
+from voirdire.notices import listen_for_notes
 from voirdire.tables import Votes, read_votes
 from voirdire.tables.counts import count_votes
 from voirdire.tables.encode import cell_to_name
@@ -389,3 +390,16 @@ def test_the_published_crowd_votes(shared: Path) -> None:
 def test_the_published_llm_votes(shared: Path) -> None:
     votes = read_votes(shared / "data" / "llmbar_votes.csv")
     assert (votes.rows, len(votes.judges)) == (27_648, 58)
+
+
+def test_an_order_that_says_more_than_unknown_is_told() -> None:
+    heard: list[str] = []
+    rows = {"judge": "a", "first": "x", "second": "y", "winner": "x", "order": ["AB", "BA"]}
+    with listen_for_notes(heard.append):
+        assert not read_votes(pd.DataFrame(rows)).order_unknown
+    (said,) = heard
+    assert "column 'order' has 'AB', 'BA'" in said
+    heard.clear()
+    with listen_for_notes(heard.append):
+        assert read_votes(pd.DataFrame(rows | {"order": ["unknown", None]})).order_unknown
+    assert heard == []

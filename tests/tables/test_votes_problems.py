@@ -324,7 +324,7 @@ def test_other_separators_and_compressed_files_are_read(csv_file, pack) -> None:
 
 def test_a_column_that_occurs_twice(csv_file) -> None:
     twice = csv_file("judge,first,second,winner,first\na,x,y,x,z\n")
-    assert problems_of(twice) == ("votes: column 'first' occurs 2 times; keep one",)
+    assert problems_of(twice) == ("votes: column 'first' occurs 2 times; keep one, or rename one",)
     # Columns that are not needed may be called anything, such as the nameless ones of a spreadsheet.
     assert read_votes(csv_file("judge,first,second,winner,,\na,x,y,x,1,2\n")).rows == 1
     table = frame(other="z").rename(columns={"other": "first"})

@@ -15,6 +15,7 @@ from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.specs import Model
 from voirdire.model.terms import RATERS
+from voirdire.model.terms.raters import AlikeRaters
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.scores import Scores
@@ -29,7 +30,8 @@ CONTEXTS = 4  # in which every item is scored, of models that have them
 class ScorePanel:
     """Panel of scores: every judge every item under every criterion, once or twice; judges are of two groups by turns.
 
-    Models that learn weights also get every judge's vote on every pair of criteria.
+    Models in which judges' skill counts in votes on criteria, too, also get every judge's vote on every pair of
+    criteria; in others these votes tell nothing of the scores.
 
     Parameters
     ----------
@@ -81,7 +83,8 @@ class ScorePanel:
             context=context if contexts > 1 else None,
             has_criteria=True,
         )
-        learns = self.model.weights is not None and self.model.weights.kind == "votes"
+        skilled = self.model.reliability.kind != AlikeRaters.kind and self.model.cutpoints is not None
+        learns = skilled and self.model.weights is not None and self.model.weights.kind == "votes"
         votes = self._criterion_vote_outcome() if learns else None
         return self._pose_problem(self.model, table, votes)
 

@@ -21,7 +21,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "judges": ("", "models", "people"),
     "order": ("", "shown", "unknown"),
     "table": ("", *ANSWERS),
-    "wide": ("", "judge", "criterion", "counts"),
+    "wide": ("", "judge", "criterion", "item", "counts"),
 }
 #: Columns of voirdire's that a column of the file may be said to be.
 ROLES = tuple(ALIASES)

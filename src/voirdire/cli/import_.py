@@ -8,6 +8,7 @@ from voirdire.cli import console
 from voirdire.cli.options import declare_options
 from voirdire.cli.reading import TableOptions
 from voirdire.tables.formats.folder import import_files
+from voirdire.tables.words import count_in_words
 
 
 @declare_options("positive", "levels", "people")
@@ -41,7 +42,7 @@ def import_(
         "notes": list(found.notes),
     }
     lines = [f"{path}: {name}" for path, name in found.formats.items()]
-    lines += [f"{out / name}.csv: {count:,} rows" for name, count in found.counts.items()]
+    lines += [f"{out / name}.csv: {count_in_words(count, 'rows')}" for name, count in found.counts.items()]
     lines += [f"Note: {note}" for note in found.notes]
 
     def show_lines() -> None:

@@ -77,8 +77,8 @@ class TableOptions:
             Columns of the table: judge=grader,first=model_a,...; or a file that keeps options (.toml).
         winners : A=B,...
             What winners mean: 1=first,0=second,draw=tie.
-        wide : judge|criterion|counts
-            What the further columns of a table with one row an item are.
+        wide : WHAT
+            What the columns of a table are: judge, criterion or counts, of one row an item; item, of one row a judge.
         columns : A,B,...
             Which of them, where not all.
         leave_out : A,B,...

@@ -102,7 +102,7 @@ def fit(
         ``rating-learned``
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
         ``rating-continuous``, ``rating-continuous-halo`` and ``rating-continuous-contexts`` between levels,
-        ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
+        ``rating-families`` with ``families``), for votes and scores
         ``joint-position`` (``joint-contexts`` in several contexts or under several criteria); for rankings
         ``plackett-luce-tastes`` (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce``
         without contexts).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,11 @@ from voirdire.infer.by_laplace import infer_by_laplace, infer_by_nuts
 from voirdire.infer.by_nested import infer_by_nested
 from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.method import BY_ADAM, LAPLACE_DRAWS, Inferred, Method, oriented_posterior
+from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.posterior import Mode, Posterior
 from voirdire.model.problem import Check, Problem
+from voirdire.model.terms.reliability import Values
 
 UNUSED = "This fit had no chains that run on the device that was asked for: all of it ran on the processor."
 
@@ -34,7 +37,8 @@ def infer_posterior(problem: Problem, mode: Mode, method: Method) -> Inferred:
     >>> infer_posterior(problem, find_mode(problem), Method("map")).posterior.draws is None
     True
     """
-    found = _infer_by_method(problem, mode, method)
+    parts = problem.independent_parts() if method.size else ()
+    found = _infer_parts(problem, parts, method) if parts else _infer_by_method(problem, mode, method)
     if method.device in ("gpu", "jax") and not found.device:
         return replace(found, notes=(*found.notes, UNUSED))
     return found
@@ -64,6 +68,28 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
     if method.name == "nuts":
         return infer_by_nuts(problem, approximation, method, checks)
     return infer_by_laplace(problem, approximation, method, checks)
+
+
+def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> Inferred:
+    """Independent posteriors side by side: as many draws as the first part has, of others at random."""
+    found = [_infer_by_method(part, find_mode(part, chains=method.chain_seconds), method) for part in parts]
+    first, rng = found[0], np.random.default_rng(method.seed)
+    centre: Values = {}
+    drawn: Values = {}
+    for part, one in zip(parts, found, strict=True):
+        draws = one.posterior.draws
+        assert draws is not None  # of a method that draws
+        if one is first:
+            chains, each = draws.shape[:2]
+        else:
+            flat = draws.reshape(-1, draws.shape[-1])
+            draws = rng.choice(flat, chains * each, replace=len(flat) < chains * each)
+            draws = draws.reshape(chains, each, -1)
+        centre |= part.density.values(one.posterior.centre, np)
+        drawn |= part.density.values(draws, np)
+    posterior = Posterior(problem.density, *(problem.density.flat(of, np) for of in (centre, drawn)))
+    amiss = [check for one in found[1:] for check in one.checks if check.level != "ok"]
+    return replace(first, posterior=posterior, checks=(*first.checks, *amiss))
 
 
 def infer_at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred:

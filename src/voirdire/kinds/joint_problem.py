@@ -188,11 +188,7 @@ def all_checks(problem: JointProblem, basis: CheckBasis, of_votes: Residuals, le
         connectivity_check(problem),
         link_check(problem),
         *constant_judges_check(problem.of_scores),
-        *(
-            []
-            if votes.criteria_votes or problem.model.context
-            else weights_check(problem.of_scores, "joint-position")
-        ),
+        *([] if votes.criteria_votes else weights_check(problem.of_scores, "joint-position")),
         *([] if votes.anchors is None else [trusting.human_agreement_check(votes, basis.posterior)]),
         *trusting.same_criteria_check(votes, basis.posterior),
         *check_dependent_judges(problem, left, basis.seed),

@@ -214,7 +214,7 @@ def _term_columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, 
             found.append((*nothing, predictor))
             continue
         known = np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
-        levels = [np.maximum(code, 0) for code in codes]
+        levels = [np.maximum(code, 0) for code in codes][: len(places.shapes[term.name])]
         place = places.of(term.name, *levels) if levels else np.full(cells.number, places.start[term.name])
         sign = -term.sign if side == 1 and term.contrast and not term.apart else term.sign
         number = np.ones(cells.number)

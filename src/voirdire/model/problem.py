@@ -116,6 +116,13 @@ class Problem:
         """
         raise NotImplementedError(f"model {self.model.name} has no twins")
 
+    def independent_parts(self) -> tuple[Problem, ...]:
+        """Problems that have all parameters and answers together, each its own, and so independent posteriors.
+
+        Empty where the problem does not fall apart.
+        """
+        return ()
+
     def check_can_compile(self) -> None:
         """Refuse tables that cannot be compiled, as NUTS needs; most can."""
 

@@ -58,11 +58,11 @@ def repeated_columns(names: Sequence[str]) -> list[str]:
     Examples
     --------
     >>> repeated_columns(["judge", "score", "judge ", "", ""])
-    ["column 'judge' occurs 2 times; keep one"]
+    ["column 'judge' occurs 2 times; keep one, or rename one"]
     """
     counts = Counter(name.strip() for name in names)
     return [
-        f"column {name!r} occurs {count} times; keep one"
+        f"column {name!r} occurs {count} times; keep one, or rename one"
         for name, count in counts.items()
         if name and count > 1
     ]

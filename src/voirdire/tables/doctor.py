@@ -13,9 +13,11 @@ from voirdire.errors import InputError
 from voirdire.notices import listen_for_notes
 from voirdire.tables.columns import ANSWERS, say_which
 from voirdire.tables.detect import read_table
+from voirdire.tables.formats.column_samples import sample_columns
 from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.registry import tool_of_file
 from voirdire.tables.formats.source import Source, leave_out_columns, open_source
-from voirdire.tables.formats.suggestions import likely_tables, sample_columns
+from voirdire.tables.formats.suggestions import likely_tables
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.labels import FEW_CLASSES
@@ -122,17 +124,19 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
     with open_source(name, how.sep, how.sheet) as source:
         leave_out_columns([source], how.leave_out)
         wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
-        table = source.head.shape in ("records", "table")
+        known = None if how.tool or how.map or how.wide or how.columns else tool_of_file(source)
+        table = known is None and source.head.shape in ("records", "table")
         columns = _columns_read(source, how) if table else ()
         notes = list(getattr(source, "notes", ()))
-        likely = [one for one in likely_tables(source) if one.options][:1] if table else []
+        likely = [one for one in likely_tables(source) if one.options and one.whole][:1] if table else []
     heard: list[str] = []
     try:
         with listen_for_notes(heard.append):
             tables = _read_tables(name, how, [column.read_as for column in columns])
     except InputError as error:
         command = " ".join(["voirdire fit", quote(name), *(one.options for one in likely)]) if likely else ""
-        return Findings(name, "table", wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
+        tool = "table" if known is None else known.name
+        return Findings(name, tool, wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
     found = next(iter(tables.values()))
     tool = next(iter(found.formats.values()))
     frames = {kind: frame for kind, one in tables.items() if (frame := getattr(one, kind)) is not None}
@@ -141,8 +145,10 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         notes.append(f"each row has answers of {len(frames)} kinds: {say_which(list(frames))}")
     notes += [sentence for kind, frame in frames.items() for sentence in _notable_facts(kind, frame)]
     if refused := found.counts.get("refused", 0):
-        notes.append(f"{refused:,} rows are refused: {'; '.join(_common_reasons(found))}")
-    criterion = next((column.name for column in columns if column.read_as == "criterion"), "criterion")
+        are = "row is" if refused == 1 else "rows are"
+        notes.append(f"{refused:,} {are} refused: {'; '.join(_common_reasons(found))}")
+    named = next((column.name for column in columns if column.read_as == "criterion"), "criterion")
+    criterion = named if tool == "table" else None  # columns of a tool are not left out
     lacks = unusable_command_reasons(frames, how, criterion)
     return Findings(
         name,

@@ -35,6 +35,10 @@ _ASKED = (
 _SAID = ("degree", "confidence", "weight", "text", "source", "id")
 _SHOWN = 2  # pairs of names
 _RUN = "number repeats in a column run"
+#: Names of rows and columns of means or totals.
+_SUMMARY = re.compile(
+    r"(?:(?:grand|row|column|overall)[ _]?)?(?:totals?|means?|average|avg\.?|sum)", re.IGNORECASE
+)
 
 
 def notes_on_answers(source: object, table: Any) -> list[str]:
@@ -188,10 +192,24 @@ def name_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
         twins = near_duplicates(list(some))
         more = f" and {len(twins) - _SHOWN:,} more" if len(twins) > _SHOWN else ""
         parts += [f"{what} {'; '.join(twins[:_SHOWN])}{more}"] if twins else []
+    found = [
+        f"Names that differ only in how they are written count as several: {', '.join(parts)}. Write each in one way."
+    ]
+    return (found if parts else []) + _summary_notes(names)
+
+
+def _summary_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
+    """The sentence about judges and items that are called like a row or column of means or totals."""
+    parts = []
+    for what in ("judges", "items"):
+        called = dict.fromkeys(
+            str(name) for name in names.get(what, ()) if _SUMMARY.fullmatch(str(name).strip())
+        )
+        parts += [f"{what} {' and '.join(map(repr, list(called)[:_SHOWN]))}"] if called else []
     if not parts:
         return []
     return [
-        f"Names that differ only in how they are written count as several: {', '.join(parts)}. Write each in one way."
+        f"Means and totals sum up others, and count here as if they were more: {', '.join(parts)}. Delete them."
     ]
 
 

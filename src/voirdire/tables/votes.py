@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from voirdire.notices import give_notice
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.details import DEGREE, Details, read_degrees
 from voirdire.tables.encode import Column, IntArray, encode_column, level_positions
@@ -79,6 +80,7 @@ class VoteRows:
 
 _REQUIRED = ("judge", "first", "second", "winner")
 _OPTIONAL = ("criterion", "context", "order")
+_ORDERS = frozenset(("unknown", "known", "shown", "", "None", "nan"))
 ANSWER, TIED = "winner", 2
 
 
@@ -167,6 +169,13 @@ def read_votes(
     if cells and not size:
         problems.table("there are no votes")
     if "order" in cells:
+        if others := sorted({str(cell) for cell in cells["order"]} - _ORDERS):
+            shown = ", ".join(map(repr, others[:3]))
+            give_notice(
+                f"{name}: column 'order' has {shown}{', ...' if len(others) > 3 else ''}: 'unknown' alone means "
+                "something there; in all other rows the item in the column first is taken as shown first. Turn rows "
+                "of which that is not so."
+            )
         cells["order"] = ["unknown" if cell == "unknown" else "known" for cell in cells["order"]]
     kept_cells = {column: cells[column] for column in keep if column in cells}
     degree = read_degrees(cells[DEGREE], problems) if DEGREE in cells else None

@@ -388,6 +388,7 @@ def test_permutation_test_of_metrics_keeps_its_level() -> None:
     assert (np.sum(np.array(found) <= 0.05, axis=0) <= 18).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "unit", "of_context", "of_system"),
     [("context", None, 2.0, 0.0), ("pooled", "context", 2.0, 0.0), ("system", None, 0.0, 1.0)],

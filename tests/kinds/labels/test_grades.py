@@ -24,6 +24,7 @@ def chosen(table: pd.DataFrame, **levels: Any) -> tuple[str, str]:
     return LABELS.default_model(read_labels(table, **levels), Request())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"classes": 3}, {"classes": 6, "items": 150}, {"judges": 8, "per": 8}])
 @pytest.mark.parametrize("seed", range(6))
 def test_numbers_that_name_classes_are_no_grades(seed: int, how: dict[str, Any], crowd: Simulated) -> None:

@@ -264,6 +264,7 @@ def test_several_criteria_share_judges_and_not_shares(simulate: Simulate) -> Non
         voirdire.fit(table, anchors=anchors[anchors["criterion"] == "p"].drop(columns="criterion"))
 
 
+@pytest.mark.slow
 def test_kept_whole_and_shown(clique: tuple[pd.DataFrame, pd.Series, pd.DataFrame], tmp_path: Path) -> None:
     table, _, known = clique
     fit = voirdire.fit(table, anchors=known, seed=2)

@@ -98,6 +98,7 @@ def test_draws_that_count_are_folded_from_where_they_are_or_from_a_twin(classes:
     np.testing.assert_array_equal(here.any(axis=0), counting)
 
 
+@pytest.mark.slow
 def test_weights_of_proposals_are_right_however_few_names_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Means of shares and matrices by the names of all proposals, and of those that kept their names alone."""
     problem = posed("hierarchical-dawid-skene", LABELS)

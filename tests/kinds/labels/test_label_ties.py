@@ -81,6 +81,7 @@ def unmoved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hmc_cost, "LARGEST_WORK", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unmoved")
 @pytest.mark.parametrize("agreed", [(0, 0), (3, 3)])
 @pytest.mark.parametrize(
@@ -96,6 +97,7 @@ def test_of_two_contrary_judges_neither_is_better(model: str, agreed: tuple[int,
     assert fit.checks().set_index("check").loc["ties", "value"] == 24
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unmoved")
 @pytest.mark.parametrize("how", [{"agreed": (4, 1)}, {"agreed": (0, 1)}])
 def test_what_can_be_told_is_not_evened(how: dict[str, Any]) -> None:

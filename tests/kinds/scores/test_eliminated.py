@@ -117,6 +117,7 @@ def test_groups_of_judges_have_their_place() -> None:
     assert np.linalg.eigvalsh(0.5 * (near + near.T)).min() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("most", "count", "error"),
     [(eliminated.MANY, 200_000, 0.012), (0, 600, 0.18)],
@@ -139,6 +140,7 @@ def test_draws_have_the_inverse_for_their_covariance(
     np.testing.assert_allclose((draws.mean(axis=0) - x) / sd, 0.0, atol=error)
 
 
+@pytest.mark.slow
 def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, judges, items = np.random.default_rng(0), 300, 350
     judge, item = np.repeat(np.arange(judges), 6), rng.integers(0, items, 6 * judges)

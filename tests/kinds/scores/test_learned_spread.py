@@ -58,6 +58,7 @@ def test_of_few_items_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> Non
     assert why.endswith("48 scores of 12 items would take minutes, and 12 items do not tell it")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 5.0])
 def test_intervals_of_a_large_table_hold_items_of_any_spread(
     monkeypatch: pytest.MonkeyPatch, spread: float

@@ -95,7 +95,7 @@ def test_weights_are_given_equal_or_learned(simulate: Simulate, tmp_path: Path) 
     judges = ["judge-0", "judge-1", "new"] * 4
     votes = pd.DataFrame({"judge": judges, "first": first, "second": second, "winner": first})
     learned = voirdire.fit(table, votes, method="map")
-    assert learned.model.name == "rating-maple"
+    assert learned.model.name == "rating-halo"
     weight = learned.criteria().set_index("criterion")["weight"]
     assert 0.55 < weight["criterion-1"] < 0.85
     assert learned.judges()["judge"].tolist() == ["judge-0", "judge-1", "judge-2", "new"]
@@ -103,8 +103,8 @@ def test_weights_are_given_equal_or_learned(simulate: Simulate, tmp_path: Path) 
     pd.testing.assert_frame_equal(again.criteria(), learned.criteria())
     equal = voirdire.fit(table, model="rating-maple", method="map")
     assert equal.checks().set_index("check").loc["weights", "level"] == "warn"
-    with pytest.raises(voirdire.InputError, match="takes criteria as equally important; take rating-maple"):
-        voirdire.fit(table, votes, model="rating-severity", method="map")
+    with pytest.raises(voirdire.InputError, match="takes criteria as equally important; name another"):
+        voirdire.fit(table, votes, model="rating-discrimination", method="map")
     ties = votes.assign(winner="tie")
     with pytest.raises(voirdire.InputError, match="12 ties, which models of scores refuse"):
         voirdire.fit(table, ties, method="map")

@@ -335,6 +335,7 @@ def test_shares_of_votes_may_answer_pairs_that_nothing_links() -> None:
     assert fitted.anchor_methods().set_index("method").loc[fitted.anchored.chosen, "used"] == "pairs"
 
 
+@pytest.mark.slow
 def test_right_anchors_turn_a_panel_most_of_which_is_nearly_always_wrong() -> None:
     """Five of seven judges prefer the worse item in 94%: nine anchors are enough (joint keeps the order reversed)."""
     rng = np.random.default_rng(4)

@@ -103,17 +103,26 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
     x = model.flat(found.found.x, found.found.hyper)
     values = [found.value]
     for other in density.additional_starts(x, data):
-        latent = model.latent(other)[0]
-        if isinstance(found.found, Propagated):
-            more = evidence_gain(found, latent)
+        latent, hyper = model.latent(other)
+        if not np.allclose(hyper, found.found.hyper):  # a start with spreads of its own: searched whole
+            there = maximise_spreads(model, latent, hyper, roughly=roughly)
+            more = there.value - found.value
         else:
-            there = find_conditional_mode(model, found.found.hyper, latent)
-            latent, more = there.x, there.log_marginal - found.found.log_marginal
+            latent, more = _gain_at_spreads(found, latent)
+            there = None
         values.append(found.value + more)
         if more > MARGIN:
-            found = maximise_spreads(model, latent, found.found.hyper, roughly=roughly)
+            found = there or maximise_spreads(model, latent, found.found.hyper, roughly=roughly)
             x = model.flat(found.found.x, found.found.hyper)
     return NestedMode(x, found.value, found.slope, found.evaluations, found.evaluations, tuple(values), found)
+
+
+def _gain_at_spreads(found: Nested, latent: Floats) -> tuple[Floats, float]:
+    """Latent values from ``latent``, the spreads as they were found, and how much better they are."""
+    if isinstance(found.found, Propagated):
+        return latent, evidence_gain(found, latent)
+    there = find_conditional_mode(found.model, found.found.hyper, latent)
+    return there.x, there.log_marginal - found.found.log_marginal
 
 
 def nested_draws(mode: NestedMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:

@@ -199,6 +199,8 @@ def field_of_sums(
     """
     groups, hypers = latent_groups(density, told)
     design, scales = sums.design, sums.scales(len(hypers))
+    if scales is not None:
+        scales = scales @ _centring_matrix(density, len(hypers))
     nothing = np.full(sum(group.size for group in groups), COMMON)
     patterns = [
         Pattern(block, design.index, design.coefficients, design.predictor, sums.predictors)
@@ -219,10 +221,23 @@ def field_of_sums(
         lambda x, hyper: flat_vectors(
             density, x, hyper, centred or (lambda values: centre_zero_sum(density, values))
         ),
-        scales=how.pop("scales", None) if scales is None else scales,
+        scales=scales,
         division=build_division(density, [hyper.name for hyper in hypers]),
         **how,
     )
+
+
+def _centring_matrix(density: LogDensity, hypers: int) -> Any:
+    """Product with what is learned as spreads are: of what has a sum of zero, less its mean."""
+    from scipy.sparse import block_array, csr_array
+
+    blocks: list[Any] = []
+    for p in density.parameters:
+        if isinstance(p.prior, LEARNED):
+            size = int(np.prod(p.shape(density.sizes)))
+            blocks.append(np.eye(size) - p.zero_sum / max(size, 1))
+    rows = [[block if i == j else None for j in range(len(blocks))] for i, block in enumerate(blocks)]
+    return csr_array(block_array(rows)) if blocks else csr_array((hypers, hypers))
 
 
 def centre_zero_sum(density: LogDensity, values: Values) -> Values:

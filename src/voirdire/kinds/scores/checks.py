@@ -28,6 +28,7 @@ from voirdire.kinds.scores.random_judges import estimate_randomness
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.systems import rival_systems
 from voirdire.model.problem import Check, list_names
+from voirdire.model.terms.raters import AlikeRaters
 from voirdire.trust.checks import check_dependent_judges, check_influence
 from voirdire.trust.noise import ODDS
 from voirdire.typing import Floats, Ints
@@ -251,9 +252,15 @@ def unknown_error_check(problem: ScoresProblem) -> list[Check]:
 
 
 def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination") -> list[Check]:
-    """Warn if criterion weights rest on nothing; ``instead`` is the model that counts criteria equally."""
-    weights, density = problem.model.weights, problem.density
-    if weights is None or weights.kind != "votes" or density.voted or density.given or density.criteria == 1:
+    """Warn if criterion weights rest on nothing; ``instead`` is the model that counts criteria equally.
+
+    Of models in which all judges count alike there is no other: they take weights as equal without votes on criteria.
+    """
+    model, density = problem.model, problem.density
+    alike = model.reliability.kind == AlikeRaters.kind or density.uses_marginal_likelihood
+    if alike or density.voted or density.given or density.criteria == 1:
+        return []
+    if model.weights is None or model.weights.kind != "votes":
         return []
     message = (
         "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria= (--criteria), or "

@@ -13,7 +13,7 @@ import numpy as np
 from voirdire.infer.nested.normal import NormalAnswers
 from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout, item_strengths, perceived_strengths
 from voirdire.model.density import Data
-from voirdire.model.design import LEARNED, Cells, Term
+from voirdire.model.design import Cells, Term
 from voirdire.model.terms import SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.censored import HALF, score_log_density
@@ -103,45 +103,22 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     Human scores come after those of the judges, of judge -1, with people's severity in the place of a judge's and a
     noise of their own.
     """
-    from scipy.sparse import csr_array
-
-    parts, (starts, size) = [data["scores"]], _learned_starts(density)
-    judge, criterion = parts[0]["judge"], parts[0]["criterion"]
-    if "log_noise_criterion" in starts:
-        noise = [starts["log_noise_criterion"] + judge * density.criteria + criterion]
-    else:
-        noise = [starts["log_noise"] + judge]
+    parts = [data["scores"]]
     if density.anchors:
         people = data["anchors"]
         nothing = np.full(len(people["item"]), -1)
         parts.append({**dict.fromkeys(density.about, nothing), **people})
-        noise.append(np.full(len(nothing), starts["log_noise_people"]))
     joined = {name: np.concatenate([part[name] for part in parts]) for name in (*density.about, *ANSWERED)}
     about = {name: joined[name] for name in density.about}
-    item, count = about.pop("item"), len(joined["score"])
-    about["criterion of people"] = np.where(about["judge"] < 0, about["criterion"], -1)
+    item, of_people = about.pop("item"), about["judge"] < 0
+    about["criterion of people"] = np.where(of_people, about["criterion"], -1)
+    about["people"] = np.where(of_people, 0, -1)
     terms = [
         Term("level", ("criterion",), 0),
         Term("severity_people", ("criterion of people",), 0, sign=-1.0),
+        Term("log_noise", ("judge",), 1),
+        Term("log_noise_criterion", ("judge", "criterion"), 1),
+        Term("log_noise_people", ("people",), 1),
     ]
-    noises = np.concatenate(noise)
-    return ScoreCells(
-        Cells(count, about, (item,)),
-        terms,
-        2,  # no latent value enters the noise
-        NormalAnswers(*(joined[name] for name in ANSWERED)),
-        "level",
-        1.0,
-        frozenset(),
-        csr_array((np.ones(count), (count + np.arange(count), noises)), shape=(2 * count, size)),
-    )
-
-
-def _learned_starts(density: ScoresLayout) -> tuple[dict[str, int], int]:
-    """Where each parameter begins among the logarithms of spreads and noises, and how many there are of these."""
-    found, size = {}, 0
-    for parameter in density.parameters:
-        if isinstance(parameter.prior, LEARNED):
-            found[parameter.name] = size
-            size += int(np.prod(parameter.shape(density.sizes)))
-    return found, size
+    answers = NormalAnswers(*(joined[name] for name in ANSWERED))
+    return ScoreCells(Cells(len(item), about, (item,)), terms, 2, answers, "level", 1.0, frozenset())

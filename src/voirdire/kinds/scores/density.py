@@ -42,6 +42,7 @@ from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
 from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.kinds.scores.weights import log_criteria_votes
 from voirdire.model.density import ByHand, Data
 from voirdire.model.panel_density import added_parameters
 from voirdire.model.specs import Model, Section
@@ -57,7 +58,7 @@ from voirdire.model.terms import (
     TASTE,
     WEIGHTS,
 )
-from voirdire.model.terms.arrays import Array, log_sigmoid
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter, Spread
 from voirdire.model.terms.raters import RaterNoise
 from voirdire.model.terms.reliability import Values
@@ -189,10 +190,15 @@ class ScoresDensity(ScoresLayout):
         """Log probability of each distinct score (or of a judge's scores of one item), and how often it was given."""
         parts = [self.form.log_part(self, values, data, xp)]
         if self.voted:
-            votes = data["criteria"]
-            gap = values["weight"][..., votes["first"]] - values["weight"][..., votes["second"]]
-            seen = RATERS[self.model.reliability.kind].perceived_strength(values, gap, votes["judge"], xp)
-            parts.append((log_sigmoid(seen, xp), votes["weight"]))
+            rater = RATERS[self.model.reliability.kind]
+            parts.append(
+                log_criteria_votes(
+                    values,
+                    data["criteria"],
+                    xp,
+                    lambda gap, judge: rater.perceived_strength(values, gap, judge, xp),
+                )
+            )
         return parts
 
     def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:

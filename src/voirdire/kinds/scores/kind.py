@@ -46,7 +46,7 @@ from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_fam
 from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.results import judge_values, score_quantities
-from voirdire.kinds.scores.scale import MOST, falls_between_levels, scale_with_people
+from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
 from voirdire.kinds.scores.terms import (
     check_terms,
     families_terms,
@@ -66,7 +66,7 @@ from voirdire.model.specs import Model, load_model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.term_rows import parse_terms
 from voirdire.tables.families import read_families
-from voirdire.tables.scores import Scores
+from voirdire.tables.scores import MOST_LEVELS, Scores
 from voirdire.typing import Bools
 
 
@@ -111,7 +111,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     time_series = staticmethod(score_series)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
-        """``rating-maple`` where criteria are weighed, else ``rating-learned``.
+        """``rating-learned`` of most.
 
         ``rating-severity`` of large tables; ``rating-contexts`` where items recur in several contexts; ``rating-halo``
         where judges score items under several criteria; ``rating-families`` where families of judges are named, and a
@@ -119,12 +119,10 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         ``rating-continuous-halo`` and ``rating-continuous-contexts`` of scores that are not whole numbers, or of too
         many to be levels.
         """
-        if request.criteria is not None and not request.asks_terms:
-            return "rating-maple", "the table has scores, and criteria are weighed"
         why, between = "the table has scores", falls_between_levels(table.score, request.levels)
         if between:
             whole = (table.score % 1 == 0).all()
-            why += f" {f'of more than {MOST} different' if whole else 'that are not whole'} numbers"
+            why += f" {f'of more than {MOST_LEVELS} different' if whole else 'that are not whole'} numbers"
         named = {} if request.families is None else read_families(request.families, table.judges)
         alone = why_no_shared_errors(table, named)
         without = why_contexts_left_out(table, learns_noise=between)

@@ -43,8 +43,6 @@ class ScoreCells:
         whether strengths that are all larger make it larger (1) or smaller (-1).
     told : set of str
         Dimensions of values that many scores tell, so that they stay when the others are integrated out.
-    scales : sparse matrix or None
-        As of :class:`.nested.field.Field`.
     """
 
     about: Cells
@@ -54,7 +52,6 @@ class ScoreCells:
     location: str
     sign: float
     told: frozenset[str]
-    scales: Any = None
 
 
 def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:

@@ -95,6 +95,20 @@ class ScoresProblem(Problem):
         """Every score of a table as the place of its level among :attr:`possible`."""
         return np.searchsorted(self.scale.levels, table.score)
 
+    def independent_parts(self) -> tuple[Problem, ...]:
+        """Scores, and votes on criteria, where these are weighed whoever votes."""
+        if not (self.density.voted and self.density.uses_marginal_likelihood) or "pinned" in self.data:
+            return ()
+        sizes = (self.density.judges, self.density.criteria, self.density.items)
+        names = (self.judges, self.criteria, self.items, self.judge_votes)
+        data = {name: part for name, part in self.data.items() if name != weighing.NAME}
+        return (
+            replace(self, density=replace(self.density, voted=False), data=data),
+            Problem(
+                weighing.WeightsDensity(self.model, *sizes), {weighing.NAME: self.data["criteria"]}, *names
+            ),
+        )
+
     def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.orientation_check`."""
         asked = "scores of some of these items"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +12,13 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Packed, TableChange
 from voirdire.kinds.packing import unpack_votes
+from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.model.terms import WEIGHTS
+from voirdire.model.terms.arrays import Array, log_sigmoid
+from voirdire.model.terms.parameters import Parameter
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.joined import joined_table
 from voirdire.tables.problems import Problems, nearest_name
@@ -52,8 +59,8 @@ class OnCriteria(NamedTuple):
         """
         if self.votes is not None and (model.weights is None or model.weights.kind != "votes"):
             raise InputError(
-                f"votes on criteria were given, but model {model.name} takes criteria as equally important; take "
-                "rating-maple, or give weights (columns criterion and weight)"
+                f"votes on criteria were given, but model {model.name} takes criteria as equally important; name "
+                "another, such as rating-halo, or give weights (columns criterion and weight)"
             )
         return self
 
@@ -164,6 +171,56 @@ def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequenc
         "second": np.concatenate([second[won], first[lost]]),
         "weight": np.concatenate([counts[won, 0], counts[lost, 1]]).astype(float),
     }
+
+
+def log_criteria_votes(
+    values: Values, part: Mapping[str, Array], xp: Any, seen: Callable[[Array, Array], Array] | None = None
+) -> tuple[Array, Array]:
+    """Log probability of each vote on criteria and its weight, P(first) = sigmoid(w_first - w_second).
+
+    Parameters
+    ----------
+    part : dict of array
+        As of :func:`encode_criteria_votes`.
+    seen : callable, optional
+        The difference as a judge perceives it, of the difference and the judge of each vote; by default as it is.
+    """
+    gap = values["weight"][..., part["first"]] - values["weight"][..., part["second"]]
+    return log_sigmoid(gap if seen is None else seen(gap, part["judge"]), xp), part["weight"]
+
+
+@dataclass(frozen=True)
+class WeightsDensity(LogDensity):
+    """The density of criterion weights given votes on the criteria, whoever voted.
+
+    w_c ~ Normal(0, weights.sd) with sum zero, P(first) = sigmoid(w_first - w_second); log-concave.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> WeightsDensity(load_model("rating-halo"), judges=2, criteria=3, items=4).size
+    2
+    """
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of criteria."""
+        return {"criterion": self.criteria}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """``weight``."""
+        assert self.model.weights is not None  # else nothing would be voted on
+        found: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(self.model.weights.numbers)
+        return found
+
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """See :func:`log_criteria_votes`."""
+        return [log_criteria_votes(values, data[NAME], xp)]
+
+    def outcome_names(self, data: Data) -> list[str]:
+        """Of votes."""
+        return ["criteria_votes"]
 
 
 def given_or_stored_criteria(problem: Problem, votes: Votes | None, change: TableChange) -> OnCriteria:

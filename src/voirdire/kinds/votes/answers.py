@@ -16,8 +16,8 @@ from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
 from voirdire.kinds.votes.chances import (
     AskedPairs,
     cell_probabilities,
-    criterion_vote_probabilities,
-    vote_probabilities,
+    criterion_vote_log_probabilities,
+    vote_log_probabilities,
 )
 from voirdire.kinds.votes.contexts import split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
@@ -108,7 +108,7 @@ def _item_vote_answers(problem: VotesProblem) -> Answers:
     *rows, outcome = distinct.T
 
     def log_probability(values: Values) -> Floats:
-        return _log_chosen(vote_probabilities(problem, values, tuple(rows)), outcome)
+        return _log_chosen(vote_log_probabilities(problem, values, tuple(rows)), outcome)
 
     names = {"judge": problem.judges, "criterion": problem.criteria}
     names |= {"first": problem.items, "second": problem.items}
@@ -126,7 +126,7 @@ def _criterion_vote_answers(problem: VotesProblem) -> Answers:
 
     def log_probability(values: Values) -> Floats:
         return _log_chosen(
-            criterion_vote_probabilities(problem.density, values, judge, first, second), outcome
+            criterion_vote_log_probabilities(problem.density, values, judge, first, second), outcome
         )
 
     which = np.repeat(np.arange(len(cell)), votes.counts[cell, outcome])
@@ -165,6 +165,5 @@ def _people_answers(problem: VotesProblem) -> Answers:
     return Answers(PEOPLE, log_probability, which, outcome[which], named, 20 * len(counts))
 
 
-def _log_chosen(chance: Floats, outcome: Ints) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(chance[..., np.arange(len(outcome)), outcome]))
+def _log_chosen(logs: list[Floats], outcome: Ints) -> Floats:
+    return np.asarray(np.stack(logs, axis=-1)[..., np.arange(len(outcome)), outcome])

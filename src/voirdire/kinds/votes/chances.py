@@ -65,13 +65,22 @@ def vote_probabilities(problem: VotesProblem, values: Values, rows: tuple[Ints, 
         Judge, criterion, first and second of each row (and context, -1 for any; and a cell of the problem's votes
         which it is like in what further terms are of), in the problem's coding.
     """
+    return answer_probabilities(problem.density, values, _asked_rows(problem, rows))
+
+
+def vote_log_probabilities(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> list[Array]:
+    """Logarithms of :func:`vote_probabilities`: of first, second and, where there are ties, tie, shape (..., rows)."""
+    return answer_log_probabilities(problem.density, values, _asked_rows(problem, rows))
+
+
+def _asked_rows(problem: VotesProblem, rows: tuple[Ints, ...]) -> AskedPairs:
     judge, criterion, first, second, *more = rows
     asked = AskedPairs(judge, criterion, first, second, more[0] if more else None)
     if len(more) > 1:
         of_cells, cell = further_codes(problem.votes), more[1]
         further = {name: of[:, cell] if name == "numbers" else of[cell] for name, of in of_cells.items()}
         asked = asked._replace(further=further)
-    return answer_probabilities(problem.density, values, asked)
+    return asked
 
 
 def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
@@ -106,7 +115,10 @@ def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPair
     >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, asked).round(3).tolist()
     [[0.881, 0.119, 0.0]]
     """
-    return _three_probabilities(answer_log_probabilities(density, values, asked))
+    logs = answer_log_probabilities(density, values, asked)
+    found = np.zeros((*logs[0].shape, 3))
+    found[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
+    return found
 
 
 def answer_log_probabilities(
@@ -151,19 +163,6 @@ def criterion_vote_log_probabilities(
     return _log_probabilities_by_difference(
         density, values, d, judge, np.full(len(judge), density.criteria), 0.0, xp
     )
-
-
-def criterion_vote_probabilities(
-    density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints
-) -> Floats:
-    """Probability of (first, second, tie) of each vote on criteria, shape (..., votes, 3)."""
-    return _three_probabilities(criterion_vote_log_probabilities(density, values, judge, first, second))
-
-
-def _three_probabilities(logs: list[Array]) -> Floats:
-    found = np.zeros((*logs[0].shape, 3))
-    found[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
-    return found
 
 
 def _log_probabilities_by_difference(

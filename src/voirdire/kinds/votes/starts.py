@@ -28,13 +28,15 @@ UNKNOWN_SPREAD = 1.0  # of what no cheap estimate is had of
 RIGHT = 3.0  # log-odds at which people start
 
 
-def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
+def starting_point(density: LogDensity, data: Data, signs: Floats, strength: Floats | None = None) -> Floats:
     """Cheap estimate to start from, which takes the judges to lean as ``signs`` do.
 
     Parameters
     ----------
     signs : array, shape (judges,)
         How much each judge's votes count, from -1 (reversed) to 1.
+    strength : array, shape (criteria, items), optional
+        Where strengths start, whatever judges say of them, who are then taken to lean as ``signs`` do.
 
     Returns
     -------
@@ -44,9 +46,11 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
     coins = [name for name in ("reliability", "coin_first", "coin_second") if name in values]
     shape = (density.criteria, density.items)
     lean = LEAN * signs if density.judges > 1 else np.full(1, LEAN)
-    for _ in range(SWEEPS if coins else 0):
+    for _ in range(SWEEPS if coins and strength is None else 0):
         lean = _regress_leans(data["votes"], lean, _starting_strengths(data["votes"], lean, shape))
-    values["strength"] = _starting_strengths(data["votes"], lean, shape)
+    values["strength"] = (
+        _starting_strengths(data["votes"], lean, shape) if strength is None else np.array(strength)
+    )
     apart = values["strength"]
     if "general" in values:
         values["general"] = apart.mean(axis=0)
@@ -115,6 +119,23 @@ def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, in
     return np.asarray(theta - theta.mean(axis=1, keepdims=True))
 
 
+def _peoples_strengths(density: LogDensity, part: dict[str, Any]) -> Floats:
+    """Strengths by people's answers alone, shape (criteria, items): under all criteria those of items as a whole."""
+    whole = bool((part["criterion"] >= density.criteria).any())
+    count = len(part["first"])
+    votes = {
+        "judge": np.zeros(2 * count, dtype=int),
+        "pair": np.tile(np.arange(count), 2),
+        "outcome": np.repeat([0, 1], count),
+        "weight": part["counts"][:, :2].T.ravel(),
+        "pair_first": part["first"],
+        "pair_second": part["second"],
+        "pair_criterion": np.zeros(count, dtype=int) if whole else part["criterion"],
+    }
+    found = _starting_strengths(votes, np.ones(1), (1 if whole else density.criteria, density.items))
+    return np.broadcast_to(found, (density.criteria, density.items))
+
+
 MIRROR_MARGIN = 5.0  # on the log prior: below it the mirrored mode might win after a search of its own
 REVERSED_SHARE = 0.25
 ALIKE = 0.95  # cosine of the judges' informedness under two points from which one mode is reached
@@ -123,16 +144,24 @@ ALIKE = 0.95  # cosine of the judges' informedness under two points from which o
 def alternative_starts(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
     """The mirror of a mode in doubt, and a start whose judges' signs come from how they agree, where that is another.
 
+    Where people are taken to be mostly wrong, what they say alone is a start: most judges may err together.
+
     Parameters
     ----------
     x : array, shape (size,)
         The mode that was found.
     """
-    if not is_mode_doubtful(density, x, data):
+    if "pinned" in data:
         return []
-    mirrored = np.asarray(density.mirror_values(x, np))
-    signed = starting_point(density, data, agreement_signs(density, data))
-    return [mirrored] if _same_signs(density, signed, x, data) else [mirrored, signed]
+    found = []
+    if "anchors" in data and float(density.values(x, np).get("anchor", 0.0)) < 0.0:
+        strength = _peoples_strengths(density, data["anchors"])
+        found.append(starting_point(density, data, np.ones(density.judges), strength))
+    if is_mode_doubtful(density, x, data):
+        signed = starting_point(density, data, agreement_signs(density, data))
+        found.append(np.asarray(density.mirror_values(x, np)))
+        found += [] if _same_signs(density, signed, x, data) else [signed]
+    return found
 
 
 def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bool:

@@ -183,7 +183,7 @@ class LinkedPosition(LinkedDiscrimination):
 
 
 class LearnedLinkedPosition(LinkedPosition):
-    """As :class:`LinkedPosition`, of models whose spreads are learned: log a_k ~ Normal(0, sd), log m, and shifts.
+    """As :class:`LinkedPosition`, of models whose spreads are learned: log a_k with sum zero, log m, and shifts.
 
     log a_k and log m are found by their marginal likelihood, as spreads are: as latent values beside the strengths that
     they stretch the search for spreads ends too early in some tables, and intervals are too narrow. b_k ~ Normal(0, q),
@@ -203,7 +203,7 @@ class LearnedLinkedPosition(LinkedPosition):
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_discrimination``, ``log_vote_scale``, ``shift``, one per judge, and ``log_shift_spread``."""
         return (
-            Parameter("log_discrimination", ("judge",), LogNormal(0.0, prior["sd"])),
+            Parameter("log_discrimination", ("judge",), LogNormal(0.0, prior["sd"]), zero_sum=True),
             Parameter("log_vote_scale", (), LogNormal(0.0, prior["scale_sd"])),
             *spread_parameters("shift", ("judge",), "log_shift_spread", prior["shift_rate"]),
         )

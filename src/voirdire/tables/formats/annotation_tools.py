@@ -1,4 +1,4 @@
-"""Answers of people to the questions of annotation tools: Argilla, Label Studio and Potato."""
+"""Answers of people to the questions of annotation tools: Label Studio and Potato."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, has_keys, key_sets, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, key_sets
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Label,
-    Odd,
     Refused,
     Row,
     Score,
@@ -19,71 +18,19 @@ from voirdire.tables.formats.rows import (
     join_names,
     name_text,
     number_or_none,
-    score_or_label,
+    score_row,
 )
 from voirdire.tables.formats.source import Head
-
-_ARGILLA = key_sets("fields responses _server_id")
-_USERS = ".responses.users"
 
 _SELECTED = {"left": "first", "right": "second"}
 
 _STATE = "instance_id_to_label_to_value"
 _OUTCOMES = {"A": "first", "B": "second", "tie": "tie"}
 _UNSET = (None, "", False, "false", "False")
+_SCALE = "scale_value"  # between two: below 0 A is better, above 0 B
+_NUMBERS = ("slider", "number")
+_TEXTS = ("text_box", "free_response", "justification")
 _PAIRWISE = "selection"
-
-
-class Argilla(Format):
-    """Records of Argilla, as JSON or flattened."""
-
-    name, title, needs, options = "argilla", "Argilla", _ARGILLA, ("questions",)
-    notes: ClassVar = {
-        "suggested": "{count} suggestions of models were shown to people and are left out",
-        "status": "to_json drops the status of responses: drafts and discarded ones cannot be told apart",
-        "texts": "answers to questions of free text look like labels; --set questions=a,b names those that are wanted",
-    }
-
-    @classmethod
-    def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has responses."""
-        flat = head.shape in ("records", "table") and any(key.endswith(_USERS) for key in head.keys)
-        return super().detect(head) or flat
-
-    def read_record(self, record: Record, place: str) -> Iterator[Row]:
-        """The responses to the questions that are wanted."""
-        item, flat = name_text(record["id"]), not has_keys(self.head, _ARGILLA)
-        self.count("status", not flat)
-        self.count("texts", not self.asked.questions)
-        if flat:
-            names = [key.removesuffix(_USERS) for key in record if key.endswith(_USERS)]
-            self.count("suggested", sum(record.get(f"{name}.suggestion") is not None for name in names))
-        else:
-            names = list(record["responses"] or {})
-            self.count("suggested", len(record.get("suggestions") or {}))
-        for name in filter(self.asked.wants, names):
-            for value, user, status in _responses_to_question(record, name, flat):
-                where = f"{place} {name} {user}"
-                if status not in (None, "submitted"):
-                    yield Refused(where, f"status {status!r}: not submitted")
-                    continue
-                try:
-                    yield score_or_label(user, item, value, criterion=name)
-                except Odd:
-                    yield Refused(where, f"value {short_text(value)}")
-
-
-def _responses_to_question(record: Record, name: str, flat: bool) -> Iterator[tuple[Any, str | None, Any]]:
-    if not flat:
-        for response in record["responses"][name]:
-            yield response["value"], name_text(response["user_id"]), response.get("status")
-        return
-    values, users = record.get(f"{name}.responses") or [], record[f"{name}{_USERS}"] or []
-    states = record.get(f"{name}.responses.status") or [None] * len(users)
-    if not len(values) == len(users) == len(states):
-        raise Odd(f"question {name!r} has {len(values)} answers of {len(users)} people")
-    for value, user, status in zip(values, users, states, strict=True):
-        yield value, name_text(user), status
 
 
 class LabelStudio(Format):
@@ -117,13 +64,19 @@ class LabelStudio(Format):
                 yield Refused(where, "cancelled (skipped)")
                 continue
             self.count("truth", bool(annotation.get("ground_truth")))
-            who = annotation["completed_by"]
-            judge = name_text(who.get("email") or who["id"] if isinstance(who, dict) else who)
-            for result in annotation["result"]:
-                row = _read_result(where, judge, name, result)
-                self.count("others" if row is None else "answers")
-                if row is not None:
-                    yield row
+            yield from guarded_rows(where, self._read_annotation, where, name, annotation)
+
+    def _read_annotation(self, where: str, name: str | None, annotation: Record) -> Iterator[Row]:
+        who = annotation["completed_by"]
+        judge = name_text(who.get("email") or who["id"] if isinstance(who, dict) else who)
+        for result in annotation["result"]:
+            yield from guarded_rows(where, self._read_result, where, judge, name, result)
+
+    def _read_result(self, where: str, judge: str | None, name: str | None, result: Record) -> Iterator[Row]:
+        row = _read_result(where, judge, name, result)
+        self.count("others" if row is None else "answers")
+        if row is not None:
+            yield row
 
     def last_rows(self) -> Iterable[Row]:
         """Raise where nothing is an answer."""
@@ -144,7 +97,7 @@ def _read_result(place: str, judge: str | None, task: str | None, result: Record
         chosen = value["choices"]
         if len(chosen) == 1:
             return Label(judge, task, chosen[0], criterion)
-        return Refused(f"{place} {criterion}", f"several choices: {chosen}")
+        return Refused(f"{place} {criterion}", f"several choices: {chosen}" if chosen else "no choice")
     if kind == "pairwise":
         names = result["to_name"]
         first, second = names if isinstance(names, list) else names.split(",")
@@ -173,6 +126,10 @@ class Potato(Format):
 
     name, title, options = "potato", "Potato", ("judge",)
     needs = key_sets("instance_id user_id labels", "id label_annotations")
+    notes: ClassVar = {
+        "texts": "{name}: {count} free texts are left out",
+        "strength": "{name}: {count} answers on a scale between A and B: the winner is kept, its strength is not",
+    }
 
     @classmethod
     def detect(cls, head: Head) -> bool:
@@ -212,23 +169,50 @@ class Potato(Format):
             user, item = name_text(record["user_id"]), name_text(record["instance_id"])
             schemas = record["labels"]
         for schema, labels in schemas.items():
-            yield from _read_schema(user, item, schema, labels)
+            place = f"{user} {item} {schema}"
+            yield from guarded_rows(place, self._read_schema, place, user, item, schema, labels)
 
-
-def _read_schema(user: str | None, item: str | None, schema: str, labels: Mapping[str, Any]) -> Iterator[Row]:
-    names = [name for name, value in labels.items() if value not in _UNSET]
-    place = f"{user} {item} {schema}"
-    if not labels:
-        yield Refused(place, "no label")
-    elif len(names) > 1:
-        yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
-    elif names == [_PAIRWISE]:
-        said = labels[_PAIRWISE]
-        if said in _OUTCOMES:
-            yield Vote(user, join_names(item, "A"), join_names(item, "B"), _OUTCOMES[said], schema, item)
+    def _read_schema(
+        self, place: str, user: str | None, item: str | None, schema: str, labels: Mapping[str, Any]
+    ) -> Iterator[Row]:
+        if not labels:
+            yield Refused(place, "no label")
+        chosen = {name: value for name, value in labels.items() if value not in _UNSET and name[:1] != "_"}
+        texts = [chosen.pop(name) for name in _TEXTS if name in chosen]
+        self.count("texts", len(texts))
+        names = list(chosen)
+        between = [
+            name for name, value in chosen.items() if name in (_PAIRWISE, _SCALE) or _is_side(name, value)
+        ]
+        if between == names:
+            for name in names:
+                criterion = schema if name in (_PAIRWISE, _SCALE) else f"{schema}.{name}"
+                yield self._read_comparison(place, user, item, name, chosen[name], criterion)
+        elif len(names) > 1:
+            yield Refused(place, f"{len(names)} labels: {', '.join(names)}")
+        elif names[0] in _NUMBERS:
+            said = chosen[names[0]]
+            yield score_row(place, user, item, said, f"{names[0]} {said!r} is no number", criterion=schema)
+        elif (value := number_or_none(names[0])) is not None:
+            yield Score(user, item, value, schema)
         else:
-            yield Refused(place, f"selection {said!r} is none of A, B, tie")
-    elif names and (value := number_or_none(names[0])) is not None:
-        yield Score(user, item, value, schema)
-    elif names:
-        yield Label(user, item, names[0], schema)
+            yield Label(user, item, names[0], schema)
+
+    def _read_comparison(
+        self, place: str, user: str | None, item: str | None, name: str, said: Any, criterion: str
+    ) -> Row:
+        pair = join_names(item, "A"), join_names(item, "B")
+        if name != _SCALE:
+            outcome = _OUTCOMES.get(said)
+            why = f"{name} {said!r} is none of A, B, tie"
+        else:
+            value = number_or_none(said)
+            outcome = None if value is None else "tie" if value == 0 else "first" if value < 0 else "second"
+            why = f"{name} {said!r} is no number"
+            self.count("strength", outcome is not None)
+        return Refused(place, why) if outcome is None else Vote(user, *pair, outcome, criterion, item)
+
+
+def _is_side(name: str, value: Any) -> bool:
+    """True where the value of a label says which of two is better, not that it was chosen."""
+    return isinstance(value, str) and value in _OUTCOMES and value != name

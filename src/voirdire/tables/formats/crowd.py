@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -169,8 +169,13 @@ class WorkFormat(Format):
         if row_type is Vote:
             outcome = None if pair is None else self._vote_outcome(said, pair)
             if pair is None or outcome is None:
-                raise Odd(f"{said!r} is none of the two items, first, second or tie")
-            return Vote(None, *pair, outcome, criterion, context)
+                word = (
+                    f" (--winners {said}=first or the like says what it means)"
+                    if isinstance(said, str)
+                    else ""
+                )
+                raise Odd(f"{said!r} is none of the two items, first, second or tie{word}")
+            return Vote(None, *pair, outcome, criterion, context or _compared_for(work, roles))
         if isinstance(said, str) and said.strip().lower() in _SIDES and pair is not None:
             raise Odd(
                 f"{said!r} is none of the two items that were shown (--winners A=first,B=second says which)"
@@ -223,6 +228,17 @@ def _is_empty(said: Any) -> bool:
 
 def _shown_name(work: Work, name: str | None) -> str | None:
     return None if name is None else name_text(work.shown[name]) or None
+
+
+def _compared_for(work: Work, roles: Mapping[str, str]) -> str | None:
+    """Context of a comparison: the input that names it, the only one beside the items, or the platform's task.
+
+    Nothing where the two items are all that was shown.
+    """
+    others = {
+        name: said for name, said in work.shown.items() if name not in (roles["first"], roles["second"])
+    }
+    return _judged_item(replace(work, shown=others), roles) if others else None
 
 
 def _judged_item(work: Work, roles: Mapping[str, str]) -> str | None:

@@ -28,8 +28,10 @@ _TURNED = re.compile(
 #: Who may answer, where a column is called by that alone: ``rater_1``, ``human``, ``gpt-4o``, ``gpt4_judge``.
 _ALONE = re.compile(
     r"(?:judge|rater|annotator|grader|evaluator|human|expert|reviewer|coder|gpt|claude|gemini|llama|mistral|qwen|"
-    r"deepseek|prometheus)s?(?:[_ .-]?(?:\d[\w.-]*|[a-z]|opus|sonnet|haiku|pro|flash|mini))?"
-    r"|[\w.-]+[_ .-](?:judge|rater|annotator|grader|evaluator)",
+    r"deepseek|prometheus|gemma|grok|phi|exaone)s?(?:[_ .-]?(?:\d[\w.-]*|[a-z]|opus|sonnet|haiku|pro|flash|mini))?"
+    r"|[\w.-]+[_ .-](?:judge|rater|annotator|grader|evaluator)"
+    r"|(?:judge|rater|annotator|grader|evaluator|human|expert|reviewer)\s*:\s*\S.*"
+    r"|[a-z].*[_ .-]\d+(?:\.\d+)?b(?:[_ .-].*)?",
     re.IGNORECASE,
 )
 

@@ -34,7 +34,7 @@ class Asked:
     winners : mapping of str to str
         What the values of its winners mean: first, second or tie.
     wide : str, optional
-        What the columns of a wide table are: judge, criterion or counts.
+        What the columns of a wide table are: judge, criterion, item or counts.
     columns : sequence of str
         Which columns of a wide table are, where not all others.
     table : str, optional
@@ -162,7 +162,7 @@ class Format:
         """An answer with its number among those of its judge to one question, as its run."""
         if not isinstance(row, Vote | Score | Label):
             return row
-        about = (*row[: 3 if isinstance(row, Vote) else 2], row.criterion)
+        about = (*row[: 3 if isinstance(row, Vote) else 2], row.criterion, row.context)
         self._runs[about] += 1
         return row._replace(run=self._runs[about])
 

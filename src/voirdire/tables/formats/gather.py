@@ -6,7 +6,6 @@ Copies among files that are read together: other names or wrappings of the same 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -104,7 +103,7 @@ def gather_tables(
     notes: dict[str, None] = {}
     formats: dict[str, str] = {}
     unknown = with_sets = False
-    reasons: Counter[str] = Counter()
+    reasons: dict[str, tuple[str, int]] = {}  # the first place of each, and how often it was given
     known = Anchors()
     faults: list[Refused] = []
     filtering, copies = RowChoice(how.where or {}), Copies()
@@ -122,7 +121,8 @@ def gather_tables(
             rows[row.table].declare_columns(row.names)
         elif isinstance(row, Refused):
             rows["refused"].add(Refused(*map(_escape_surrogates, row)))
-            reasons[row.reason] += 1
+            first, count = reasons.get(row.reason, (row.place, 0))
+            reasons[row.reason] = first, count + 1
             if isinstance(row, Fault) and len(faults) < _MOST:
                 faults.append(row)
         elif filtering.is_chosen(row):
@@ -261,11 +261,16 @@ def check_judges(judges: Mapping[str, str], paths: Sequence[str]) -> None:
             )
 
 
-def _refusals_in_short(reasons: Counter[str]) -> str:
+def _refusals_in_short(reasons: Mapping[str, tuple[str, int]]) -> str:
     if not reasons:
         return ""
-    shown = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(_SHOWN))
-    return f"; {sum(reasons.values())} answers are refused: {shown}"
+    often = sorted(reasons.items(), key=lambda one: -one[1][1])[:_SHOWN]
+    shown = "; ".join(
+        f"{reason} ({place}{f' and {count - 1:,} more' if count > 1 else ''})"
+        for reason, (place, count) in often
+    )
+    total = sum(count for _, count in reasons.values())
+    return f"; {'1 answer is' if total == 1 else f'{total:,} answers are'} refused: {shown}"
 
 
 def _check_options(asked: Asked, formats: Sequence[type[Format]]) -> None:

@@ -1,8 +1,9 @@
-"""Logs of Inspect: ``.eval`` archives and JSON, formats 2 and 3."""
+"""Logs of Inspect: ``.eval`` archives and JSON, formats 1 to 3."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -10,7 +11,7 @@ from zipfile import BadZipFile, ZipFile
 from voirdire.errors import InputError
 from voirdire.tables.formats.archive import member_bytes, open_archive
 from voirdire.tables.formats.bounds import check_json_object_count
-from voirdire.tables.formats.format import Format, members, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, members, short_text
 from voirdire.tables.formats.json_text import NotJsonError, parse_json
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Label, Note, Refused, Row, join_names, name_text, score_row
@@ -18,6 +19,8 @@ from voirdire.tables.formats.source import Head
 
 #: Inspect's grades: correct, incorrect, partial, no answer.
 _GRADES = {"C", "I", "P", "N"}
+#: Messages, events and the like of a sample that is stored in parts, of which ``sample.json`` has the scores.
+_PART = re.compile(r"_epoch_\d+/(?!sample\.json$)")
 
 
 def _member_json(archive: ZipFile, name: str) -> Record | str:
@@ -63,7 +66,7 @@ class Inspect(Format):
                 raise InputError(f"{self.file}: its header is {header}")
             self._read_header(header)
             for name in sorted(names):
-                if name.startswith("samples/") and name.endswith(".json"):
+                if name.startswith("samples/") and name.endswith(".json") and not _PART.search(name):
                     yield f"{self.file} {name}", _member_json(archive, name)
 
     def _read_header(self, header: Record) -> None:
@@ -72,6 +75,9 @@ class Inspect(Format):
         self.model = name_text(about["model"])
         self.roles: dict[str, Any] = about.get("model_roles") or {}
         self.epochs = (about.get("config") or {}).get("epochs") or 1
+        results = header.get("results") or {}
+        listed = results.get("scores") or [results.get("scorer") or {}]
+        self.only = name_text(listed[0].get("name")) or "score"
         self.scorers: dict[str, Record] = {}
         for scorer in about.get("scorers") or []:
             registered = scorer["name"].rpartition("/")[2]
@@ -90,20 +96,28 @@ class Inspect(Format):
             yield Refused(place, "sample error")
             return
         scores = sample.get("scores") or {}
+        if sample.get("score"):  # of the only scorer there was, in format 1
+            scores = {self.only: sample["score"]}
         if not scores:
             yield Refused(place, "not scored")
         item = join_names(context, self.model, *((epoch,) if self.epochs > 1 else ()))
         for key, score in scores.items():
-            registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
-            panel = (score.get("metadata") or {}).get("panel")
-            if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
-                given = self._panel_votes(f"{place} {key}", key, panel)
-            else:
-                given = [(f"{place} {key}", self._judge(key, registered, score), score["value"])]
-            for where, judge, said in given:
-                for part, one in said.items() if isinstance(said, dict) else [(None, said)]:
-                    criterion = registered if part is None else f"{registered}.{part}"
-                    yield self._answer(where, judge, item, one, criterion, context)
+            where = f"{place} {key}"
+            yield from guarded_rows(where, self._read_score, where, key, score, item, context)
+
+    def _read_score(
+        self, place: str, key: str, score: Record, item: str, context: str | None
+    ) -> Iterator[Row]:
+        registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
+        panel = (score.get("metadata") or {}).get("panel")
+        if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
+            given = self._panel_votes(place, key, panel)
+        else:
+            given = [(place, self._judge(key, registered, score), score["value"])]
+        for where, judge, said in given:
+            for part, one in said.items() if isinstance(said, dict) else [(None, said)]:
+                criterion = registered if part is None else f"{registered}.{part}"
+                yield self._answer(where, judge, item, one, criterion, context)
 
     def _panel_votes(self, place: str, key: str, panel: Record) -> list[tuple[str, str | None, Any]]:
         """The votes behind a score that several graders gave: by their names, else their models, else their places."""
@@ -141,7 +155,10 @@ class Inspect(Format):
         if isinstance(options.get("model"), str):
             return str(options["model"])
         role = self.roles.get("grader")
-        if role:
+        several = options.get("model") or role
+        if isinstance(several, list):
+            self.count("together", name=key)
+        elif role:
             return name_text(role["model"] if isinstance(role, dict) else role)
         last = grading[-1] if isinstance(grading, list) and grading else {}
         if isinstance(last, dict) and last.get("model"):
@@ -151,7 +168,9 @@ class Inspect(Format):
 
     def last_rows(self) -> Iterator[Row]:
         """Notes on the grades, where they are Inspect's own, on the status and on models that graded themselves."""
-        words, numbers, own = (sorted(self.counts[what]) for what in ("words", "numbers", "own"))
+        words, numbers, own, together = (
+            sorted(self.counts[what]) for what in ("words", "numbers", "own", "together")
+        )
         if words and set(words) <= _GRADES:
             scores = f"; numbers, of {', '.join(numbers)}, as scores" if numbers else ""
             yield Note(
@@ -161,6 +180,11 @@ class Inspect(Format):
         if self.status != "success":
             yield Note(
                 f"{self.file}: the evaluation's status is {self.status!r}, its answers may be incomplete"
+            )
+        if together:
+            yield Note(
+                f"{self.file}: several models graded {', '.join(together)}, and the log has what they give together: "
+                "it stands under the name of one of them"
             )
         if own:
             yield Note(

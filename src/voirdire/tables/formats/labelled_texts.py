@@ -159,6 +159,8 @@ def _answer_and_label(record: Record) -> tuple[str | float, str | None]:
     if answer not in _ANSWERS:
         none = answer in (None, "")
         raise Odd("no answer" if none else f"answer {answer!r} is none of accept, reject, ignore")
+    if isinstance(record.get("accept"), dict):
+        raise Odd("a comparison of two texts (compare), which names neither; its answers are not read")
     if "accept" in record or record.get("options"):
         if answer == "reject":
             raise Odd("the whole task is rejected, no option is chosen")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -188,7 +188,7 @@ def long_rows(
     renamed = {column: name for column, name in used.items() if column not in fields}
     kept = {name: name for name in further} | renamed
     answer = ANSWERS[kind]
-    labels, winners = LabelCells(asked), _WinnerCells(source, used, asked.winners or {})
+    labels, winners = LabelCells(asked), WinnerCells(source, used, asked.winners or {})
     about_items = {name: used[name] for name in (*fields, "system") if name in used and name != answer}
     subjects = Subjects(source, about_items, kept)
     yield Columns(kind, (*own, *renamed, *further))
@@ -212,11 +212,32 @@ def long_rows(
     yield from left_out_notes(source.name, [name for name in free if name not in further], used)
     if winners.words:
         yield Note(meaning_note(winners.words))
+    if kind == "votes" and (note := swapped_note(further)):
+        yield Note(f"{source.name}: {note}")
     if note := labels.note(source):
         yield note
     yield from subjects.notes()
     if "judge" not in used and asked.judge is None and not asked.unnamed:
         yield Note(missing_judge_note(source.name))
+
+
+#: Columns that say of some rows that the two items were shown in the other order.
+_SWAPPED = re.compile(r"(?:is|was|position|order|sides?)?(?:swapp?ed|swap|flipped|flip|reversed)")
+
+
+def swapped_note(columns: Iterable[str]) -> str | None:
+    """Sentence about a column of votes that may say of some rows which item was shown first; None without one.
+
+    Examples
+    --------
+    >>> swapped_note(["winner", "is_swapped"]).partition(":")[0], swapped_note(["winner", "flips"])
+    ("column 'is_swapped' is kept as it is", None)
+    """
+    found = next((name for name in columns if _SWAPPED.fullmatch(normalise_column_name(name))), None)
+    return found and (
+        f"column {found!r} is kept as it is: first and second, and winners that are places such as A and B, are not "
+        "turned by it; turn those rows in the file where they were shown the other way round"
+    )
 
 
 def _answer_number(answer: str, said: Any) -> float | int | None:
@@ -237,10 +258,16 @@ def _number_remedy(said: str) -> str:
         return f"; write {said[:-1]}, without the percent sign"
     if number_or_none(said.replace(",", ".")) is not None:
         return "; write a point for the comma"
+    if number_or_none(said.replace("\N{MINUS SIGN}", "-")) is not None:
+        return "; write a hyphen for the minus sign"
+    if (parts := re.fullmatch(r"(\S+) ?(?:/|of|out of) ?(\d+)", said)) and number_or_none(
+        parts[1]
+    ) is not None:
+        return f"; write {parts[1]}, and name the scale that ends at {parts[2]} by --levels"
     return "; delete the spaces" if number_or_none(said.strip()) is not None else ""
 
 
-class _WinnerCells:
+class WinnerCells:
     """Reader of the winners of one table, by the words that were given, or by names of items and words that are known.
 
     Attributes
@@ -306,6 +333,12 @@ def winner_outcome(said: str, first: str | None, second: str | None, items: Coll
     word = said.strip().lower()
     meant = OUTCOME_WORDS.get(word)
     if meant is None or (word in items and said not in OUTCOMES):
+        if near := next((item for item in (first, second) if item and item.strip().lower() == word), None):
+            spaced = said.strip() == near
+            raise Odd(
+                f"winner {said!r} {'has white space at an end; remove it' if spaced else 'is no item'}"
+                + ("" if spaced else f"; write it as the item {near!r}")
+            )
         raise Odd(
             f"winner {said!r} is neither first, second, tie nor one of the two items {first!r}, {second!r}"
             f" (--winners {said}=first or the like says what it means)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from voirdire.tables.formats.format import Asked, Format, is_page, key_sets, short_text
+from voirdire.tables.formats.format import Asked, Format, guarded_rows, is_page, key_sets, short_text
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Label,
@@ -143,9 +143,14 @@ class OpenAIPlatform(Format):
         item = context if system is None else f"{context}/{system}"
         about = {"context": context, "system": system}
         for result in results:
-            name, said = name_text(result["name"]), result.get("score")
-            grader = name_text((result.get("sample") or {}).get("model")) or self.asked.judge
-            if not grader and number_or_none(said) is not None:
-                self.count("programs", name=str(name))
-            why = f"score {short_text(said)} is no number"
-            yield score_row(f"{place} {name}", grader or name, item, said, why, criterion=name, **about)
+            yield from guarded_rows(place, self._read_result, result, place, item, about)
+
+    def _read_result(
+        self, result: Record, place: str, item: str, about: dict[str, str | None]
+    ) -> Iterator[Row]:
+        name, said = name_text(result["name"]), result.get("score")
+        grader = name_text((result.get("sample") or {}).get("model")) or self.asked.judge
+        if not grader and number_or_none(said) is not None:
+            self.count("programs", name=str(name))
+        why = f"score {short_text(said)} is no number"
+        yield score_row(f"{place} {name}", grader or name, item, said, why, criterion=name, **about)

@@ -33,7 +33,7 @@ _SIDES = {"left": "first", "right": "second", "tie": "tie"}
 
 _ARENA = key_sets("model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie")
 _ARENA_OWN = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))
-_BOTH_BAD = ("both_bad", "tie (bothbad)")
+_BOTH_BAD = ("both_bad", "bothbad", "tie (bothbad)")
 _ARENA_WINNERS = {"model_a": "first", "model_b": "second", "tie": "tie"} | dict.fromkeys(_BOTH_BAD, "tie")
 _ONE_HOT = {"winner_model_a": "first", "winner_model_b": "second", "winner_tie": "tie"}
 _ARENA_KEYS = ("id", "question_id", "model_a", "model_b", "winner", "judge", *_ONE_HOT)
@@ -183,7 +183,8 @@ class PandaLM(Format):
                 continue
             outcome = _PANDALM.get(name_text(record.get(key)) or "")
             if outcome is None:
-                yield Refused(f"{self.file} idx {context}", f"{key} {record.get(key)!r}")
+                why = f"{key} {record.get(key)!r} is none of {', '.join(dict.fromkeys(_PANDALM))}"
+                yield Refused(f"{self.file} idx {context}", why)
             else:
                 order = UNKNOWN if person else None
                 yield Vote(key.removesuffix(_RESULT), first, second, outcome, context=context, order=order)

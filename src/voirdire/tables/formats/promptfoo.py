@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, members
+from voirdire.tables.formats.format import Format, key_sets, members
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, join_names, name_text, score_row
 from voirdire.tables.formats.source import Head
@@ -20,6 +20,7 @@ _GRADED = {
 }  # fmt: skip
 _GRADED_AS = ("model-graded-", "context-", "promptfoo:redteam:")
 _PROVIDER_FAILED = 2
+_BY_LINE = key_sets("promptIdx testIdx gradingResult")
 
 
 def _list_of_results(head: Head) -> Any:
@@ -30,18 +31,21 @@ def _list_of_results(head: Head) -> Any:
 
 
 class Promptfoo(Format):
-    """Results of an evaluation of promptfoo."""
+    """Results of an evaluation of promptfoo: an object with a list of them, or one a line."""
 
-    name, title = "promptfoo", "promptfoo"
+    name, title, needs = "promptfoo", "promptfoo", _BY_LINE
     notes: ClassVar = {"code": "{name}: {count} results of assertions that no model grades are left out"}
 
     @classmethod
     def detect(cls, head: Head) -> bool:
-        """True where a file that begins so has a list of results."""
-        return isinstance(_list_of_results(head), list)
+        """True where a file that begins so has a list of results, or a result."""
+        return super().detect(head) or isinstance(_list_of_results(head), list)
 
     def records(self) -> Placed:
         """The results, the first is 1; a test that has no number has that of its place."""
+        if super().detect(self.head):
+            yield from self.source.records()
+            return
         found = members(_list_of_results(self.head), f"{self.file} result ", start=1)
         for at, (place, one) in enumerate(found):
             yield place, one if isinstance(one, str) else {"testIdx": at} | one
@@ -55,7 +59,9 @@ class Promptfoo(Format):
     def _prompts(self) -> dict[str | None, set[str | None]]:
         """The prompts of each system."""
         found: dict[str | None, set[str | None]] = defaultdict(set)
-        for one in _list_of_results(self.head):
+        for _, one in self.records():
+            if isinstance(one, str):
+                continue
             with suppress(Odd, AttributeError):  # which is refused when it is read
                 found[_system_name(one)].add(name_text(one.get("promptIdx")))
         return found
@@ -90,7 +96,7 @@ class Promptfoo(Format):
                 "criterion": _criterion_name(assertion, kind),
             }
             item = join_names(test, prompt)
-            yield score_row(where, judge or "promptfoo-default", item, part["score"], "no score", **about)
+            yield score_row(where, judge or "promptfoo-default", item, part.get("score"), "no score", **about)
 
     def last_rows(self) -> Iterable[Row]:
         """Raise where no model graded anything."""

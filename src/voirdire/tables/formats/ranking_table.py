@@ -27,7 +27,10 @@ from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
 
 _CHAINS = ("ranking", "rankings", "ranked", "rankorder", "preferenceorder", "preferences", "order")
-_PLACE = re.compile(r"(?:rank|place|choice|top|position)[ _.-]*(\d+)|(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_PLACE = re.compile(
+    r"(?:rank|place|choice|top|position)[ _.-]*(\d+)|(\d+)(?:st|nd|rd|th)(?:[ _.-]*(?:choice|place|rank))?",
+    re.IGNORECASE,
+)
 _ABOUT = ("judge", "criterion", "context", "run")
 _SHOWN = ("items", "options", "candidates", "shown", "choices", "tuple")
 _ONE_SHOWN = re.compile(r"(?:item|option|opt|candidate)[ _.-]*\w", re.IGNORECASE)

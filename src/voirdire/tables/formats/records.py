@@ -5,7 +5,7 @@ What stands for a record that cannot be read is the reason, as a text.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, TypeAlias
 
@@ -96,6 +96,30 @@ def non_object_reason(value: object) -> str:
     if isinstance(value, Unread):
         return f"not a JSON object: {value}"
     return f"a {type(value).__name__} instead of an object"
+
+
+def records_by_column(found: Mapping[str, Any]) -> list[Record] | None:
+    """Records of a table that is written by column, as programs write a dataframe; None for any other object.
+
+    Examples
+    --------
+    >>> records_by_column({"judge": ["a", "b"], "score": [1, 2]})
+    [{'judge': 'a', 'score': 1}, {'judge': 'b', 'score': 2}]
+    >>> records_by_column({"judge": {"0": "a"}, "score": {"0": 1}})
+    [{'judge': 'a', 'score': 1}]
+    >>> records_by_column({"x": {"id": "a"}, "y": {"id": "b"}})
+    """
+    columns = list(found.values())
+    if all(isinstance(cells, dict) and all(map(str.isdigit, cells)) for cells in columns):
+        if any(list(cells) != list(columns[0]) for cells in columns):
+            return None
+        columns = [list(cells.values()) for cells in columns]
+    whole = len(columns) > 1 and all(isinstance(cells, list) and cells for cells in columns)
+    if not whole or len({len(cells) for cells in columns}) > 1:
+        return None
+    if any(isinstance(cell, list | dict) for cells in columns for cell in cells):
+        return None
+    return [dict(zip(found, cells, strict=True)) for cells in zip(*columns, strict=True)]
 
 
 def json_rows(path: str, name: str, kind: str) -> Numbered:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from voirdire.errors import InputError
 from voirdire.tables.formats import tables
-from voirdire.tables.formats.annotation_tools import Argilla, LabelStudio, Potato
+from voirdire.tables.formats.annotation_tools import LabelStudio, Potato
+from voirdire.tables.formats.argilla import Argilla
 from voirdire.tables.formats.crowd_platforms import MechanicalTurk, Toloka
 from voirdire.tables.formats.every_eval_ever import EveryEvalEver
 from voirdire.tables.formats.format import Asked, Format
@@ -142,7 +143,12 @@ def _describe_unknown_file(head: Head) -> str:
     if head.shape == "zip":
         return "this archive is neither a log of Inspect nor a spreadsheet"
     keys = ", ".join(repr(key) for key in sorted(head.keys)[:8])
-    return f"a JSON object with the keys {keys} is of no known format{_closest_tool(head.as_single_record_list())}"
+    lists = [key for key, value in head.first.items() if isinstance(value, list) and value]
+    inside = (
+        f"; if the list under {lists[0]!r} is the table, write it into a file of its own" if lists else ""
+    )
+    near = _closest_tool(head.as_single_record_list())
+    return f"a JSON object with the keys {keys} is of no known format{near or inside}"
 
 
 def _closest_tool(head: Head) -> str:
@@ -150,6 +156,7 @@ def _closest_tool(head: Head) -> str:
     near = [
         (len(keys - head.keys), len(keys), one.title, sorted(keys - head.keys))
         for one in TOOLS
+        if head.shape in one.shapes.split()
         for keys in one.needs
         if 2 * len(keys & head.keys) > len(keys)
     ]

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, key_sets, members, short_text
+from voirdire.tables.formats.format import Format, guarded_rows, key_sets, members, short_text
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.rows import (
     Note,
@@ -28,6 +28,13 @@ from voirdire.tables.formats.source import Head
 
 _BIGGEN = {"eval_model_name", "response_model_name"}
 
+_CJE = {
+    "prompt_id", "prompt", "response", "judge_score", "oracle_label", "draw_idx", "policy", "target_policy", "fold_id",
+    "metadata",
+}  # fmt: skip
+
+_OF_POLICY = re.compile("_(?:responses|fresh|probe)$")  # what CJE writes behind the policy
+
 _FIXED = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
     "prompt_hash", "target_hash",
@@ -43,19 +50,23 @@ _OVERALL, _MEAN = "overall_score", "fine-grained_score"
 
 
 class BiGGenBench(Format):
-    """BiGGen-Bench's evaluations by Prometheus: an object of records by their ids."""
+    """BiGGen-Bench's evaluations by Prometheus: an object of records by their ids, or a list of them."""
 
-    name, title = "biggen", "BiGGen-Bench"
+    name, title, needs = "biggen", "BiGGen-Bench", (frozenset({"id", "score"} | _BIGGEN),)
 
     @classmethod
     def detect(cls, head: Head) -> bool:
         """True where a file that begins so has such records alone."""
+        if super().detect(head):
+            return True
         records = list(head.first.values()) if head.shape == "object" else []
         whole = all(isinstance(one, dict) for one in records)
         return whole and any(one.keys() >= _BIGGEN for one in records)
 
     def records(self) -> Placed:
         """The records by their ids."""
+        if super().detect(self.head):
+            return self.source.records()
         return ((f"{self.file} {name}", record) for name, record in self.head.first.items())
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
@@ -69,21 +80,33 @@ class BiGGenBench(Format):
 
 
 class CJE(Format):
-    """Responses of CJE."""
+    """Responses of CJE, with the judge's score and the oracle's under ``metadata`` or, of newer ones, beside it."""
 
     name, title, options = "cje", "CJE", ("system",)
     needs = key_sets("prompt_id response metadata")
     notes: ClassVar = {"": "oracle_label is what the judge is to predict: rather anchors than a judge"}
 
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has responses, or scores of them and nothing that is not CJE's."""
+        plain = head.shape == "records" and {"prompt_id", "judge_score"} <= head.keys <= _CJE
+        return plain or super().detect(head)
+
+    @cached_property
+    def _drawn(self) -> bool:
+        """True where a policy answered a prompt several times."""
+        return any(record.get("draw_idx") for _, record in self.records() if isinstance(record, dict))
+
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """A judge's score of a response and, for some, the oracle's."""
-        context = name_text(record["prompt_id"])
-        named = self.asked.system or self.file.partition(".")[0].removesuffix("_responses")
+        context, scores = name_text(record["prompt_id"]), (record.get("metadata") or {}) | record
+        named = self.asked.system or _OF_POLICY.sub("", self.file.partition(".")[0])
         system = name_text(record.get("policy") or record.get("target_policy")) or named
+        draw = (record.get("draw_idx") or 0,) if self._drawn else ()
         for judge in ("judge_score", "oracle_label"):
-            said = record["metadata"].get(judge)
+            said = scores.get(judge)
             why = "missing" if said is None else f"{said!r} is no number"
-            item = join_names(context, system)
+            item = join_names(context, system, *draw)
             yield score_row(f"{place} {judge}", judge, item, said, why, context=context, system=system)
 
 
@@ -115,10 +138,13 @@ class DeepEval(Format):
                 self.count("spans", sum(len(span.get("metricsData") or []) for span in spans))
         item = name_text(record["name"])
         for metric in record.get("metricsData") or []:
-            criterion = name_text(metric["name"])
-            judge, why = metric.get("evaluationModel") or criterion, str(metric.get("error") or "no score")
-            where = f"{self.file} {item} {criterion}"
-            yield score_row(where, judge, item, metric.get("score"), why, criterion=criterion)
+            yield from guarded_rows(f"{self.file} {item}", self._read_metric, metric, item)
+
+    def _read_metric(self, metric: Record, item: str | None) -> Iterator[Row]:
+        criterion = name_text(metric["name"])
+        judge, why = metric.get("evaluationModel") or criterion, str(metric.get("error") or "no score")
+        where = f"{self.file} {item} {criterion}"
+        yield score_row(where, judge, item, metric.get("score"), why, criterion=criterion)
 
 
 class LMEval(Format):

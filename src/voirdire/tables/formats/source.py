@@ -28,6 +28,7 @@ from voirdire.tables.formats.records import (
     json_objects,
     json_rows,
     json_values,
+    records_by_column,
     rows_to_records,
 )
 from voirdire.tables.formats.spreadsheet import Workbook
@@ -104,6 +105,9 @@ class Source:
     notes: list[str] = field(default_factory=list)
     workbook: Any = field(default=None, repr=False)  # the workbook of a spreadsheet and its sheet
     header: tuple[str, ...] = field(default=(), repr=False)  # of a table, with names that are empty
+    held: Sequence[dict[str, Any]] = field(
+        default=(), repr=False
+    )  # records of a table that is written by column
     left_out: frozenset[str] = field(default=frozenset(), repr=False)
     _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
@@ -122,6 +126,9 @@ class Source:
         """
         if self.head.shape == "object" or self.head.lone:
             return iter([(self.name, self.head.first)])
+        if self.held:
+            rows = enumerate(self.held, start=1)
+            return self._without_left_out((f"{self.name} row {number}", record) for number, record in rows)
         if self.kind in ("json", "jsonl"):
             return self._without_left_out(json_objects(self.local, self.name, self.kind))
         if self.kind == "parquet":
@@ -389,6 +396,8 @@ def _object_source(path: str, local: str) -> Source:
     if isinstance(first, dict):
         return Source(path, local, "jsonl", Head("records", frozenset(first), first))
     first = _read_object(path, local)
+    if held := records_by_column(first):
+        return Source(path, local, "json", Head("records", frozenset(held[0]), held[0]), held=held)
     return Source(path, local, "json", Head("object", frozenset(first), first, lone=True))
 
 

@@ -34,6 +34,8 @@ _OTHERS: dict[bytes, str] = {
     _ZSTD: "is compressed twice; unpack it once",
     b"ARROW1": "is an Arrow file; save it as Parquet or CSV",
 }
+#: How pages begin that some programs write under the ending .xls.
+_PAGES, _BEGIN = (b"<html", b"<!doctype", b"<table"), 64
 _NO_TEXT = _OTHERS | {
     PARQUET: "is a Parquet file; name it .parquet",
     ZIP: "is a zip archive or a spreadsheet; export it as CSV",
@@ -89,6 +91,8 @@ def check_file_signature(start: bytes, path: str, *, text: bool = False) -> None
     for mark, why in (_NO_TEXT if text else _OTHERS).items():
         if start.startswith(mark):
             raise InputError(f"file {path!r} {why}")
+    if start[:_BEGIN].removeprefix(codecs.BOM_UTF8).lstrip().lower().startswith(_PAGES):
+        raise InputError(f"file {path!r} is a page of HTML; save it as .xlsx or CSV")
 
 
 class _Checked(io.RawIOBase):

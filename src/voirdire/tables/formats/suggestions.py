@@ -4,124 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from shlex import quote
 from typing import Any
 
 from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, normalise_column_name
+from voirdire.tables.formats.column_samples import FEW, Held, first_records, is_key, summarise_columns
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
-from voirdire.tables.vote_columns import OUTCOME_WORDS
+from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, suggest_votes
 
-_ROWS = 500  # rows that are looked at
-_FEW = 12  # distinct values up to which a column holds classes
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)
 _OUTCOMES = frozenset({"first", "second"})
 _LINES = 6  # first lines that are looked at
-_CHOSEN = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote", re.IGNORECASE)
-_COUNTED = re.compile(
-    r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
-    re.IGNORECASE,
-)
 #: Columns that answers may depend on, or that cost them: numbers, and no answers.
 _BESIDE = re.compile(
     r"(?:^|[_ .-])(?:length|len|tokens?|words?|chars?|characters|lines|time|seconds|duration|latency|date|year|age"
-    r"|price|cost|size|seed|temperature|position|order|turn|step|epoch)(?:$|[_ .-])",
+    r"|created|updated|price|cost|size|seed|temperature|position|order|turn|step|epoch)(?:$|[_ .-])",
     re.IGNORECASE,
 )
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
-_KEY = re.compile(r"|Unnamed: \d+|(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
-#: What pairs of values that a column of winners may hold mean.
-_WINNERS: dict[frozenset[str], str] = {
-    frozenset(("a", "b")): "A=first,B=second",
-    frozenset(("1", "2")): "1=first,2=second",
-    frozenset(("0", "1")): "0=second,1=first",
-}
-
-
-@dataclass(frozen=True)
-class Held:
-    """Content of a column's cells, in the rows that were looked at.
-
-    Attributes
-    ----------
-    name : str
-    filled, empty : int
-        Numbers of cells.
-    numbers : int
-        Cells that are numbers.
-    values : tuple of str
-        Distinct values in the order met, one more than `_FEW` where there are more.
-    """
-
-    name: str
-    filled: int
-    empty: int
-    numbers: int
-    values: tuple[str, ...]
-
-    @property
-    def numeric(self) -> bool:
-        """True where all cells that are not empty are numbers, and some are."""
-        return self.filled > 0 and self.numbers == self.filled
-
-    @property
-    def few(self) -> bool:
-        """True where it holds classes: few distinct values, and rows that repeat them."""
-        return 0 < len(self.values) <= _FEW and self.filled > len(self.values)
-
-    @property
-    def told(self) -> str:
-        """The values or how many there are, for a message."""
-        if 0 < len(self.values) <= _FEW:
-            return ", ".join(value if len(value) < 20 else value[:17] + "..." for value in self.values)
-        return "numbers" if self.numeric else "texts" if self.filled else "nothing"
-
-
-def sample_columns(source: Source) -> list[Held]:
-    """Content of each column, by the first rows.
-
-    Parameters
-    ----------
-    source : Source
-        An open file of records or a table.
-    """
-    return summarise_columns(source.columns(), first_records(source))
-
-
-def first_records(source: Source) -> list[Mapping[str, Any]]:
-    """The first records that can be read."""
-    found = (record for _, record in source.records() if isinstance(record, dict))
-    return list(islice(found, _ROWS))
-
-
-def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[Held]:
-    """Content of columns in some records.
-
-    Examples
-    --------
-    >>> [one.told for one in summarise_columns(["x", "y"], [{"x": 1, "y": "A"}, {"x": 2, "y": "B"}, {"x": 2}])]
-    ['1, 2', 'A, B']
-    """
-    found = []
-    for name in columns:
-        cells = [record.get(name) for record in records]
-        filled = [cell for cell in cells if cell is not None and cell != ""]
-        values = tuple(islice(dict.fromkeys(map(str, filled)), _FEW + 1))
-        numbers = sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in filled)
-        found.append(Held(name, len(filled), len(cells) - len(filled), numbers, values))
-    return found
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """Kind of table that a file may be, and the options that read it so."""
-
-    sentence: str
-    options: str
+_LOSER = re.compile(r"(?:.*[_ .-])?(?:loser|rejected)(?:[_ .-].*)?", re.IGNORECASE)
+_PERSON = re.compile(r"e-?mail(?: address)?|(?:respondent|participant).*", re.IGNORECASE)
+_NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in what a form writes
 
 
 def suggest_options(source: Source) -> str:
@@ -144,11 +51,20 @@ def likely_tables(source: Source) -> list[Suggestion]:
     about = "item" in roles or {"context", "system"} <= roles.keys()
     who = "" if "judge" in roles else " --set judge=NAME"
     found = _suggest_role("rank", [one for one in free if _is_chains(one)], "rankings")
-    if counts := _evidence_of_counts(numeric, records):
+    if len(held) == 1 and not _header_below(source):
+        return [*found, Suggestion("what separates the columns? (--sep)", "")]
+    if pairs := _names_of_rows_and_columns(held):
+        return [
+            Suggestion(
+                f"{pairs!r} has the names of the other columns, a table of pairs: write one row a vote", ""
+            )
+        ]
+    pair_known = {"first", "second"} <= roles.keys()
+    if counts := "" if pair_known else _evidence_of_counts(numeric, records):
         sentence = f"{counts}: are these counts of labels?"
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
-    elif not {"first", "second", "winner"} <= roles.keys() and not found:
-        found += _suggest_votes(held, roles, records)
+    elif not found:
+        found += suggest_votes(held, roles, records)
     judges = [] if "judge" in roles or answers else _judge_like_columns(free)
     if judges:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
@@ -156,25 +72,101 @@ def likely_tables(source: Source) -> list[Suggestion]:
     scored = [one for one in numeric if not _BESIDE.search(one.name)]
     likely = scored if len(scored) == 1 else [one for one in scored if _SCORED.search(one.name)]
     told = answers or counts or judges
-    if about and not told and len(scored) < len(numeric) and len(likely) == 1:
-        found += _suggest_role("score", likely, "numbers", who)
-    elif len(scored) > 1 and not counts:
+    if about and not told and not pair_known and len(likely) == 1:
+        by = _criterion_of_repeats(free, roles, records)
+        found += _suggest_role("score", likely, "numbers", (f",criterion={quote(by)}" if by else "") + who)
+    elif len(scored) > 1 and not counts and not pair_known:
+        if not about and not judges and (person := _person_a_row(held, scored, roles)):
+            sentence = f"each row is of another {person!r}: are {_quoted_names(scored)} items?"
+            options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(scored, held)}"
+            found.append(Suggestion(sentence, options))
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
         found.append(Suggestion(sentence, "--wide criterion" + _columns_option(scored, numeric)))
         if "judge" not in roles and not judges:
             found.append(Suggestion("Or judges?", "--wide judge"))
-    if not counts and not answers and {"judge", "item"} <= roles.keys():
-        words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
-        found += _suggest_role("label", words)
+    words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
+    objects = _columns_of_objects(records)
+    words = [
+        one for one in words if one.different > 1 and not _BESIDE.search(one.name) and one.name not in objects
+    ]
+    if not counts and not answers and "judge" in roles:
+        if about:
+            found += _suggest_role("label", words)
+        elif task := _repeated_key(held, roles):
+            more = f",item={quote(task)}"
+            found += _suggest_role("score", likely, "numbers", more) + _suggest_role(
+                "label", words, more=more
+            )
+    if about and answers == {"winner"} and not {"first", "second"} & roles.keys():
+        found += _suggest_role("label", [one for one in held if one.name == roles["winner"]])
     if {"score", "label"} & roles.keys() and not about:
         plain = {one.name: normalise_column_name(one.name) for one in held if one.name not in roles.values()}
         items = [name for name, short in plain.items() if short.endswith("id") or short in _ITEMS]
+        texts = [one.name for one in free if one.filled and not one.numeric]
+        items = items or (texts if len(texts) == 1 else [])
         found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
+    losers = [one.name for one in free if _LOSER.fullmatch(one.name)]
+    if losers and not pair_known:
+        sentence = (
+            f"{losers[0]!r} is one of two items: write both into columns first and second, as they were shown"
+        )
+        found.append(
+            Suggestion(f"{sentence}, and which of them won into winner (order unknown where it is)", "")
+        )
+    if objects and not answers:
+        sentence = (
+            f"{', '.join(map(repr, objects))} hold objects or lists: write what is in them as columns or rows"
+        )
+        found.append(Suggestion(sentence, ""))
     if below := _header_below(source):
         found.append(Suggestion(below, ""))
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
+
+
+def _names_of_rows_and_columns(held: Sequence[Held]) -> str | None:
+    """A column whose cells are all names of other columns, as in a matrix of pairs; None where there is none."""
+    names = {one.name for one in held}
+    found = (one for one in held if len(one.values) > 1 and {*one.values} <= names - {one.name})
+    return next((one.name for one in found if one.different == one.filled), None)
+
+
+def _criterion_of_repeats(
+    free: Sequence[Held], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """A column of few words that tells the answers of a judge to one item apart; None where nothing need do so."""
+    about = [
+        roles[name] for name in ("judge", "item", "context", "system", "criterion", "run") if name in roles
+    ]
+    asked = [tuple(str(record.get(name)) for name in about) for record in records]
+    if "judge" not in roles or "criterion" in roles or len(set(asked)) == len(asked):
+        return None
+    words = (one.name for one in free if one.few and not one.numeric and one.different > 1)
+    cells = ((name, [str(record.get(name)) for record in records]) for name in words)
+    return next((name for name, of in cells if len({*zip(asked, of, strict=True)}) == len(asked)), None)
+
+
+def _columns_of_objects(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns in which a record holds an object or a list."""
+    cells = ((name, cell) for record in records for name, cell in record.items())
+    return list(dict.fromkeys(name for name, cell in cells if isinstance(cell, list | dict)))
+
+
+def _person_a_row(held: Sequence[Held], scored: Sequence[Held], roles: Mapping[str, str]) -> str | None:
+    """The column that names who answered, where each row has another name in it."""
+    form = any(one.name.lower() == "timestamp" for one in held) or all(
+        one.name.endswith("]") for one in scored
+    )
+    named = [one for one in held if one.name == roles.get("judge") or _PERSON.fullmatch(one.name)]
+    named += [one for one in held if form and _NAME.fullmatch(one.name)]
+    return next((one.name for one in named if 1 < one.different == one.filled and not one.empty), None)
+
+
+def _repeated_key(held: Sequence[Held], roles: Mapping[str, str]) -> str | None:
+    """The first column that is called as those are that number rows and whose cells stand in several rows."""
+    keys = (one for one in held if one.name not in roles.values() and is_key(one.name))
+    return next((one.name for one in keys if 1 < one.different < one.filled), None)
 
 
 def _suggest_role(role: str, some: Sequence[Held], holds: str = "", more: str = "") -> list[Suggestion]:
@@ -185,17 +177,6 @@ def _suggest_role(role: str, some: Sequence[Held], holds: str = "", more: str = 
         )
         for one in some[:1]
     ]
-
-
-def is_key(name: str) -> bool:
-    """True where a column is called as those are that number or name rows; an index that was written has no name.
-
-    Examples
-    --------
-    >>> is_key("pair_id"), is_key("uid"), is_key("idx"), is_key("valid"), is_key(""), is_key("Unnamed: 0")
-    (True, True, True, False, True, True)
-    """
-    return _KEY.fullmatch(name) is not None
 
 
 def judge_columns_option(columns: Sequence[str]) -> str:
@@ -215,9 +196,9 @@ def _judge_like_columns(free: Sequence[Held]) -> list[Held]:
     names = answer_columns(columns)
     names = [*names, *other_answer_columns(columns, names)] if names else judge_columns(columns)
     found = [
-        one for one in free if one.name in names and one.filled and (one.numeric or len(one.values) <= _FEW)
+        one for one in free if one.name in names and one.filled and (one.scored or len(one.values) <= FEW)
     ]
-    return found if len(found) > 1 and len({one.numeric for one in found}) == 1 else []
+    return found if len(found) > 1 and len({one.scored for one in found}) == 1 else []
 
 
 def _is_chains(one: Held) -> bool:
@@ -231,6 +212,9 @@ def _header_below(source: Source) -> str:
     if source.kind not in ("csv", "xlsx"):
         return ""
     numbered = list(islice(source.rows(), _LINES))
+    described = [line for line, row in numbered if any('{"ImportId"' in str(cell) for cell in row)]
+    if described:
+        return f"line {described[0]} holds Qualtrics' own names: delete lines 2 to {described[0]}"
     for line, row in numbered[1:]:
         cells = [cell for cell in row if isinstance(cell, str) and cell in _NEEDED]
         if len(set(cells)) > 1 and not _OUTCOMES.issuperset(cells):  # an answer may be called first
@@ -243,57 +227,6 @@ def _quoted_names(some: Sequence[Held]) -> str:
     return ", ".join(repr(one.name) for one in some[:6]) + (", ..." if len(some) > 6 else "")
 
 
-def _guess_winner_outcomes(one: Held) -> str | None:
-    """Outcomes that the values mean if they are those of a column of winners."""
-    if len(one.values) > 3:
-        return None
-    lower = {value.lower(): value for value in one.values}
-    for pair, words in _WINNERS.items():
-        rest = set(lower) - pair
-        if pair <= set(lower) and rest <= {"tie", "draw", "c", "equal", "same", "0.5"}:
-            case = {word.partition("=")[0].lower(): word.partition("=")[2] for word in words.split(",")}
-            parts = [f"{lower[key]}={case[key]}" for key in sorted(pair)]
-            return ",".join(parts + [f"{lower[key]}=tie" for key in sorted(rest)])
-    return None
-
-
-def _suggest_votes(
-    held: Sequence[Held], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
-) -> list[Suggestion]:
-    """The columns of votes, if two hold the same items and one says which of them is better."""
-    by_name = {one.name: one for one in held}
-    free = [one for one in held if one.name not in roles.values()]
-    pair = [by_name[roles[side]] for side in ("first", "second") if side in roles]
-    if not pair:
-        texts = [one for one in free if not one.numeric]
-        pair = next(([one, other] for one, other in pairwise(texts) if _are_items(one, other, records)), [])
-    asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
-    for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
-        items = {value for side in pair for value in side.values}
-        named_items = {value.lower() for value in one.values} <= {*map(str.lower, items), *OUTCOME_WORDS}
-        words = None if items and named_items else _guess_winner_outcomes(one)
-        if words is None and not (items and one.few and named_items):
-            continue
-        if not pair and not _CHOSEN.search(one.name):
-            continue
-        if one.numeric and (len(pair) != 2 or is_key(one.name) or _COUNTED.search(one.name)):
-            continue
-        named = {"winner": one.name} | (
-            {"first": pair[0].name, "second": pair[1].name} if len(pair) == 2 else {}
-        )
-        options = "--map " + quote(",".join(f"{name}={column}" for name, column in sorted(named.items())))
-        sentence = f"{one.name!r} holds {' and '.join(one.values)}: is it winner?"
-        return [Suggestion(sentence, options + (f" --winners {quote(words)}" if words else ""))]
-    return []
-
-
-def _are_items(one: Held, other: Held, records: Sequence[Mapping[str, Any]]) -> bool:
-    """True where two columns hold the same names, and never the same in one row."""
-    return bool(set(one.values) & set(other.values)) and all(
-        record.get(one.name) != record.get(other.name) for record in records
-    )
-
-
 def _evidence_of_counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> str:
     """Evidence that columns of whole numbers are counts, as the begin of a sentence; nothing where there is none."""
     if len(numeric) < 2:
@@ -304,7 +237,7 @@ def _evidence_of_counts(numeric: Sequence[Held], records: Sequence[Mapping[str, 
         if any(cell is None or cell < 0 or cell != int(cell) for cell in cells):
             return ""
         totals.add(sum(int(cell) for cell in cells if cell is not None))
-    if all(_COUNTED.search(one.name) for one in numeric):
+    if all(COUNTED.search(one.name) for one in numeric):
         return f"{_quoted_names(numeric)} are called as counts are"
     zeros = any(number_or_none(record.get(one.name)) == 0 for record in records for one in numeric)
     if len(records) > 1 and len(totals) == 1 and zeros:

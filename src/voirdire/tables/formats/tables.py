@@ -25,6 +25,7 @@ from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
 from voirdire.tables.formats.wide_table import wide_roles, wide_rows
+from voirdire.tables.formats.wide_votes import wide_vote_roles, wide_vote_rows
 from voirdire.tables.problems import nearest_name
 
 
@@ -127,7 +128,9 @@ def _layout(
     columns = source.columns()
     roles = {name: column for column, name in used.items()}
     if asked.wide:
-        return partial(wide_rows, source, asked, given), partial(wide_roles, source, asked, given)
+        votes = asked.table == "votes"
+        read, name = (wide_vote_rows, wide_vote_roles) if votes else (wide_rows, wide_roles)
+        return partial(read, source, asked, given), partial(name, source, asked, given)
     if asked.columns:
         raise InputError(
             f"{source.name}: --columns chooses columns of a wide table; say --wide judge or --wide criterion"

@@ -51,7 +51,15 @@ class Langfuse(Format):
             said = record["value"]
             yield score_row(place, judge, item, said, f"value {said!r} is no number", **about)
         else:
-            yield Label(judge, item, name_text(record.get("stringValue")), **about)
+            yield Label(judge, item, _langfuse_class(record, kind), **about)
+
+
+def _langfuse_class(record: Record, kind: str) -> str | None:
+    """The class of a score: its text, else what its value says, as newer answers of the API have it."""
+    text, value = name_text(record.get("stringValue")), record.get("value")
+    if kind == "BOOLEAN" and not text and number_or_none(value) in (0, 1):
+        return str(bool(number_or_none(value)))
+    return text or (value if isinstance(value, str) else None)
 
 
 def _langfuse_judge(record: Record) -> str | None:

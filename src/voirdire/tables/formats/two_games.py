@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Format, has_keys, key_sets
+from voirdire.tables.formats.format import Format, guarded_rows, has_keys, key_sets
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
@@ -66,7 +66,7 @@ class ArenaHard(Format):
         if "baseline" not in self.head.keys and self.asked.baseline is None:
             raise InputError(
                 f"{self.file}: Arena-Hard files of version 0.1 do not name the baseline that all models were compared "
-                "with; voirdire import --set baseline=NAME says it (the configuration's default is gpt-4-0314)"
+                "with; --set baseline=NAME says it (the configuration's default is gpt-4-0314)"
             )
         degrees = self.asked.degrees
         pair = name_text(record.get("baseline")) or self.asked.baseline, name_text(record["model"])
@@ -96,13 +96,20 @@ class JudgeBench(Format):
         context = name_text(record["pair_id"])
         pair = join_names(context, "A"), join_names(context, "B")
         for game, judgment in enumerate(record["judgments"]):
-            said = (judgment or {}).get("decision")
-            if said not in _DECISIONS:
-                why = "no decision" if said is None else f"decision {said!r} is unknown"
-                yield Refused(f"{place} game {game}", why)
-                continue
-            judge = join_names(judgment["judgment"]["judge_model"], record["judge_name"])
-            yield Vote(judge, *(pair[::-1] if game % 2 else pair), _DECISIONS[said], context=context)
+            order, where = pair[::-1] if game % 2 else pair, f"{place} game {game}"
+            yield from guarded_rows(
+                where, _read_judgment, judgment or {}, record["judge_name"], order, context
+            )
+
+
+def _read_judgment(
+    judgment: Record, called: object, order: tuple[str, str], context: str | None
+) -> Iterator[Row]:
+    said = judgment.get("decision")
+    if said not in _DECISIONS:
+        raise Odd("no decision" if said is None else f"decision {said!r} is unknown")
+    judge = join_names(judgment["judgment"]["judge_model"], called)
+    yield Vote(judge, *order, _DECISIONS[said], context=context)
 
 
 class MTBench(Format):

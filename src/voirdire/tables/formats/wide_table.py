@@ -1,4 +1,4 @@
-"""Wide tables: one row an item, whose further columns are judges, criteria, or counts of each label."""
+"""Wide tables: one row an item, whose columns are judges, criteria or counts of labels; or one a judge, of items."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_column_name
+from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_content import (
     check_means,
     check_names_items,
@@ -17,6 +18,7 @@ from voirdire.tables.formats.column_content import (
     numbers_rows,
     numeric_columns,
 )
+from voirdire.tables.formats.column_samples import is_key
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
@@ -36,11 +38,11 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
-from voirdire.tables.formats.suggestions import is_key
 from voirdire.tables.problems import nearest_name
 
 #: What the columns of a wide table may be, and what each of them is then.
-WIDE = {"judge": "a judge", "criterion": "a criterion", "counts": "a count"}
+WIDE = {"judge": "a judge", "criterion": "a criterion", "item": "an item", "counts": "a count"}
+PLURALS = {"judge": "judges", "criterion": "criteria", "item": "items"}
 _ABOUT = ("item", "context", "criterion", "system", "run", "judge")
 #: Columns that name an item where none is called so, the first that is there.
 _ITEMS = ("id", "response", "completion", "output", "text")
@@ -60,7 +62,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
     if wide == "counts":
         return _label_rows_from_counts(source, asked, given)
     places = _subject_columns(source, given, wide, asked.columns)
-    columns = _answer_columns(source, asked, places, wide)
+    columns = answer_columns(source, asked, places, wide)
     return _answer_rows(source, asked, places, columns, wide)
 
 
@@ -71,7 +73,7 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
     if wide == "counts":
         columns = list(asked.columns) or _unused_columns(source, places)
     else:
-        columns = _answer_columns(source, asked, places, wide)
+        columns = answer_columns(source, asked, places, wide)
     return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE[wide])
 
 
@@ -89,7 +91,7 @@ def _subject_columns(
     free = [name for name in names if name not in given.values() and name not in chosen]
     known = {column: name for column, name in find_roles(free).items() if column in _ABOUT and column != wide}
     places = known | {column: name for column, name in given.items() if column != wide}
-    if "item" not in places and not {"context", "system"} <= places.keys():
+    if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
@@ -120,7 +122,21 @@ def _unused_columns(source: Source, places: Mapping[str, str]) -> list[str]:
     return [name for name in source.columns() if name not in places.values() and not is_key(name)]
 
 
-def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wide: str) -> list[str]:
+def answer_columns(
+    source: Source, asked: Asked, places: Mapping[str, str], wide: str, *, words: bool = False
+) -> list[str]:
+    """Columns that hold answers: those that are chosen, else all others, of criteria and items those with numbers.
+
+    Parameters
+    ----------
+    words : bool
+        Whether answers are words, of criteria, too.
+
+    Raises
+    ------
+    InputError
+        One that is named is not there, or none is left.
+    """
     names = source.columns()
     if asked.columns:
         if absent := [name for name in asked.columns if name not in names]:
@@ -134,11 +150,11 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
             f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
             "out, or choose the columns by --columns"
         )
-    columns = free if wide == "judge" else numeric_columns(source, free)
+    columns = free if wide == "judge" or words else numeric_columns(source, free)
     if wide == "judge":
         check_means(source, columns)
     if not columns:
-        what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"
+        what = wide if wide == "judge" or words else f"{wide} (none holds numbers alone)"
         raise InputError(
             f"{source.name}: no column is left that could be a {what}; it has {list_names(names)}; --columns chooses "
             "some, --map names the others"
@@ -150,13 +166,13 @@ def _answer_rows(
     source: Source, asked: Asked, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
     if asked.table not in (None, *_ROWS):
-        raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
+        raise InputError(f"{source.name}: such a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
     row_type: Any = _ROWS.get(asked.table or "")
     row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
     kind, takes_words = TABLES[row_type], row_type is Label
     if not takes_words and wide == "judge":
         check_no_text_columns(source, columns)
-    rest, lost = _further_columns(source, places, columns, row_type._fields)
+    rest, lost = further_columns(source, places, columns, row_type._fields)
     subjects = Subjects(source, places, rest)
     labels = LabelCells(asked)
     read: Callable[[Any], Any] = labels.read if takes_words else _require_number
@@ -167,6 +183,8 @@ def _answer_rows(
         about, more = _names_of_row(subjects, record, place, rest), subjects.further(record)
         if wide == "criterion":
             about.setdefault("judge", asked.judge or NAMELESS)
+        elif wide == "item":
+            about.setdefault("judge", asked.judge or place.rpartition(":")[2])
         for name in columns:
             said = record.get(name)
             if (said is None or said == "") and (not takes_words or asked.no_label != ""):
@@ -174,6 +192,8 @@ def _answer_rows(
                 continue
             about[wide] = name
             try:
+                if takes_words and isinstance(said, str) and said in MISSING and said != asked.no_label:
+                    raise Odd(f"label {said!r} stands for a missing value")
                 row = row_type(**about, **{ANSWERS[kind]: read(said)})
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
@@ -184,10 +204,15 @@ def _answer_rows(
         yield Columns(kind, tuple(rest))
     yield from read_records(source.records(), read_answers)
     yield from lost
-    what = {"judge": "judges", "criterion": "criteria"}[wide]
-    yield Note(f"{source.name}: {len(columns)} columns are {what}: {', '.join(columns)}")
+    yield Note(f"{source.name}: {len(columns)} columns are {PLURALS[wide]}: {', '.join(columns)}")
     item = places.get("item")
-    if item is None and not subjects.crosses:
+    if wide == "item":
+        if "judge" not in places and asked.judge is None:
+            yield Note(
+                f"{source.name}: no column says who answered: each row is a judge, named by its line "
+                "(--map judge=COLUMN)"
+            )
+    elif item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
     yield from _item_notes(source, item)
     if wide == "criterion" and "judge" not in places and asked.judge is None:
@@ -211,7 +236,7 @@ def _names_of_row(subjects: Subjects, record: Record, place: str, rest: Mapping[
     return {name: value for name, value in about.items() if name not in rest}
 
 
-def _further_columns(
+def further_columns(
     source: Source, places: Mapping[str, str], columns: Sequence[str], fields: Sequence[str]
 ) -> tuple[dict[str, str], list[Note]]:
     """Columns that rows have beside the fields of their kind, to those of the file; and notes on what is lost."""
@@ -248,7 +273,7 @@ def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, st
             f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"
         )
     check_totals(source, columns)
-    rest, lost = _further_columns(source, places, columns, Label._fields)
+    rest, lost = further_columns(source, places, columns, Label._fields)
     subjects = Subjects(source, places, rest)
     counted = Counted(source.name)
 

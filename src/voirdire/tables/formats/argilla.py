@@ -1,0 +1,117 @@
+"""Answers of people to the questions of Argilla."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, TypeAlias
+
+from voirdire.tables.formats.format import Format, guarded_rows, has_keys, key_sets, short_text
+from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.rows import Odd, Refused, Row, name_text, number_or_none, score_or_label
+from voirdire.tables.formats.source import Head
+from voirdire.tables.label_sets import list_in_text
+
+_ARGILLA = key_sets("fields responses _server_id")
+_USERS, _SUGGESTED = ".responses.users", "-suggestion"
+
+
+class Argilla(Format):
+    """Records of Argilla, as JSON or flattened, also those of Argilla 1."""
+
+    name, title, needs, options = "argilla", "Argilla", _ARGILLA, ("questions",)
+    notes: ClassVar = {
+        "suggested": "{count} suggestions of models were shown to people and are left out",
+        "status": "to_json drops the status of responses: drafts and discarded ones cannot be told apart",
+        "texts": "answers to questions of free text look like labels; --set questions=a,b names those that are wanted",
+        "nameless": "{name}: {count} records have no external_id and are named by their places",
+    }
+
+    @classmethod
+    def detect(cls, head: Head) -> bool:
+        """True where a file that begins so has responses."""
+        flat = head.shape in ("records", "table") and (
+            any(key.endswith(_USERS) for key in head.keys) or _is_first_version(head)
+        )
+        return super().detect(head) or flat
+
+    def read_record(self, record: Record, place: str) -> Iterator[Row]:
+        """The responses to the questions that are wanted."""
+        read, suggested = _responses_to_question, 0
+        first = _is_first_version(self.head)
+        item = name_text(record["external_id" if first else "id"])
+        self.count("texts", not self.asked.questions)
+        if first:
+            names, read = _questions_of_first_version(record), _responses_of_first_version
+            suggested = sum(record[f"{name}{_SUGGESTED}"] is not None for name in names)
+            self.count("nameless", not item)
+            item = item or place
+        elif has_keys(self.head, _ARGILLA):
+            names, suggested = list(record["responses"] or {}), len(record.get("suggestions") or {})
+            self.count("status")
+        else:
+            names, read = (
+                [key.removesuffix(_USERS) for key in record if key.endswith(_USERS)],
+                _flattened_responses,
+            )
+            suggested = sum(record.get(f"{name}.suggestion") not in (None, "") for name in names)
+        self.count("suggested", suggested)
+        for name in filter(self.asked.wants, names):
+            yield from guarded_rows(f"{place} {name}", _read_answers, read(record, name), item, name, place)
+
+
+def _read_answers(responses: _Responses, item: str | None, name: str, place: str) -> Iterator[Row]:
+    for value, user, status in responses:
+        where = f"{place} {name} {user}"
+        if status not in (None, "submitted"):
+            yield Refused(where, f"status {status!r}: not submitted")
+            continue
+        try:
+            yield score_or_label(user, item, value, criterion=name)
+        except Odd:
+            yield Refused(where, f"value {short_text(value)}")
+
+
+_Responses: TypeAlias = Iterator[tuple[Any, str | None, Any]]
+
+
+def _responses_to_question(record: Record, name: str) -> _Responses:
+    for response in record["responses"][name]:
+        yield response["value"], name_text(response["user_id"]), response.get("status")
+
+
+def _flattened_responses(record: Record, name: str) -> _Responses:
+    ends = ("", ".users", ".status")
+    values, users, states = (_listed_cells(record.get(f"{name}.responses{end}")) for end in ends)
+    states = states or [None] * len(users)
+    if not len(values) == len(users) == len(states):
+        raise Odd(f"question {name!r} has {len(values)} answers of {len(users)} people")
+    for value, user, status in zip(values, users, states, strict=True):
+        yield value, name_text(user), status
+
+
+def _listed_cells(said: Any) -> list[Any]:
+    """The cells of a list, also of one that CSV holds as text."""
+    if not isinstance(said, str) or not said:
+        return said or []
+    found = list_in_text(said)
+    if found is None:
+        raise Odd(f"{short_text(said)} is no list; export the records as JSON")
+    quoted = any(mark in said for mark in "\"'")
+    return [one if quoted or (value := number_or_none(one)) is None else value for one in found]
+
+
+def _is_first_version(head: Head) -> bool:
+    """True for records of Argilla 1, where each question is a column beside that of its suggestion."""
+    return "external_id" in head.keys and bool(_questions_of_first_version(head.keys))
+
+
+def _questions_of_first_version(keys: Iterable[str]) -> list[str]:
+    return [key.removesuffix(_SUGGESTED) for key in keys if key.endswith(_SUGGESTED)]
+
+
+def _responses_of_first_version(record: Record, name: str) -> _Responses:
+    said = record.get(name) or []
+    if isinstance(said, dict):  # by column, as Parquet has them
+        said = [dict(zip(said, cells, strict=True)) for cells in zip(*said.values(), strict=True)]
+    for response in said:
+        yield response["value"], name_text(response["user_id"]), response.get("status")

@@ -434,3 +434,18 @@ def test_an_item_counts_once_whatever_phases_there_are() -> None:
     found = voirdire.rate(both[both["phase"] == "final"], people)
     assert found == voirdire.rate(table, people)
     assert (found["humans"], found["items"]) == (20, 40)
+
+
+def test_messages_about_several_people_name_them_as_they_were_given() -> None:
+    truth = np.arange(40) % 3 > 0
+    table, people = judged(truth, 0.9, 0.9, np.random.default_rng(0)), said_by_people(truth, 20)
+    other = people.assign(label=np.where(truth[:20], "fail", "pass"))
+    contrary = pd.concat([people.assign(person="ann"), other.assign(person="bob")])
+    with (
+        pytest.warns(UserWarning, match="disagree about 20 items"),
+        pytest.raises(InputError, match="humans: people agree about no item; ask one more person"),
+    ):
+        voirdire.rate(table, contrary)
+    twice = pd.concat([contrary, people.assign(person="ann")])
+    with pytest.raises(InputError, match="humans: 'ann' answers '0' twice"):
+        voirdire.rate(table, twice)

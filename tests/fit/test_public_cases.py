@@ -7,7 +7,7 @@ table's symmetry, or are maxima of the likelihood. Each has a test of its kind w
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,45 @@ def test_baseball_with_and_without_home_advantage(cases: Path, flat: Path, tmp_p
     (home,) = whole["covariates"]
     # one at home and the other not: 1 of the table's numbers, where the unit is their standard deviation
     assert home["effect"] / home["unit"] == pytest.approx(0.3023, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_of_two_contrary_voters_neither_is_better(seed: int) -> None:
+    # judges and items can be exchanged together: the median of what is said of each is any value between two heaps
+    pairs = [("A", "B", "A"), ("B", "A", "A")] * 20
+    one, other = votes(pairs), votes([(a, b, "B") for a, b, _ in pairs]).assign(judge="u")
+    found = voirdire.fit(pd.concat([one, other]), model="crowd-bt", method="laplace", seed=seed)
+    judges, items = found.judges(), found.ranking()
+    assert judges["reliability"].to_numpy() == pytest.approx([0.5, 0.5], abs=0.05)
+    assert items["score"].to_numpy() == pytest.approx([0, 0], abs=0.3)
+    assert (judges["reliability_high"] - judges["reliability_low"] > 0.9).all()
+    assert (items["high"] - items["low"] > 6).all()
+
+
+@pytest.mark.parametrize("model", ["crowd-bt", "maple-position", pytest.param(None, marks=pytest.mark.slow)])
+def test_of_two_camps_of_voters_neither_is_better(model: str | None) -> None:
+    rows = [(a, b, winner) for a, b in permutations("ABCD", 2) for winner in (min(a, b), min(a, b), "tie", b)]
+    other = [(a, b, winner if winner == "tie" else a if winner == b else b) for a, b, winner in rows]
+    camps = [
+        votes(said).assign(judge=f"{name}{n}") for n in range(2) for name, said in (("t", rows), ("u", other))
+    ]
+    found = voirdire.fit(pd.concat(camps), model=model, seconds=5)
+    judges, items = found.judges(), found.ranking()
+    np.testing.assert_allclose(items["score"], 0, atol=1e-9)
+    np.testing.assert_allclose(items["low"], -items["high"], atol=1e-9)
+    assert np.ptp(judges["reliability"]) < 0.02
+    assert judges["reliability"].mean() == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize("model", ["bradley-terry", "crowd-bt-position"])
+def test_one_win_each_is_an_exact_tie(model: str) -> None:
+    rows = [("A", "B", "A"), ("A", "B", "B"), ("B", "A", "A"), ("B", "A", "B"), ("A", "C", "tie")]
+    items = voirdire.fit(votes(rows), model=model, method="laplace").ranking()
+    np.testing.assert_allclose(items["score"], 0, atol=1e-9)
+    assert items["item"].tolist() == ["A", "B", "C"]  # rounding ranks none above another
+    one = voirdire.fit(votes([*rows, ("A", "B", "A")]), model=model, method="laplace").ranking()
+    assert one["item"][0] == "A"
+    assert one["score"][0] > 0.01
 
 
 def test_ties_as_davidson_has_them(cases: Path, flat: Path) -> None:

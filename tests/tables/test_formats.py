@@ -296,6 +296,50 @@ def test_options_that_say_nothing_are_refused(tmp_path: Path) -> None:
         read(path, "crowdkitt")
 
 
+@pytest.mark.parametrize(
+    "rows", [["1,2,2", "3,3,4", "1,1,2"], ["1.5,2,1", "3,4,4"], ["y,n,y", "y,y,n"], ["2,1,", "2,,3", ",1,1"]]
+)
+def test_a_first_column_that_holds_answers_is_not_taken_for_names_of_items(
+    tmp_path: Path, rows: list[str]
+) -> None:
+    path = tmp_path / "matrix.csv"
+    path.write_text("\n".join(["anna,bob,carl", *rows]) + "\n")
+    with pytest.raises(InputError, match="the first, 'anna', holds answers as the others do") as caught:
+        read(path, wide="judge")
+    assert "--columns anna,bob,carl" in str(caught.value)
+    found = read(path, wide="judge", columns=["anna", "bob", "carl"])
+    table = found.scores if found.labels is None else found.labels
+    assert set(table["judge"]) == {"anna", "bob", "carl"}
+    assert table["item"].nunique() == len(rows)
+
+
+@pytest.mark.parametrize(
+    "means", [["1.5", "3.5", "4"], ["1.5", "3.5", ""], ["1.50", "4", "4"], ["2", "4", "4"]]
+)
+def test_the_mean_of_judges_is_no_judge(tmp_path: Path, means: list[str]) -> None:
+    path = tmp_path / "table.csv"
+    last = "4,4" if means[2] else ","
+    rows = [f"x,1,2,{means[0]}", f"y,{'4' if means[1] == '4' else '3'},4,{means[1]}", f"z,{last},{means[2]}"]
+    path.write_text("\n".join(["item,anna,bob,mean", *rows]) + "\n")
+    if means[0] == "2":  # whole numbers, as of any judge
+        assert set(read(path, wide="judge").scores["judge"]) == {"anna", "bob", "mean"}
+        return
+    with pytest.raises(
+        InputError, match="'mean' is the mean of the others, no judge of its own; leave it out: --col"
+    ):
+        read(path, wide="judge")
+    assert set(read(path, wide="judge", columns=["anna", "bob"]).scores["judge"]) == {"anna", "bob"}
+
+
+@pytest.mark.parametrize("rows", [["1,2,2", "2,3,4"], ["s,2,3", "s,1,1"], ["x,y,n", "z,y,y"]])
+def test_a_first_column_of_other_names_still_names_items(tmp_path: Path, rows: list[str]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["thing,bob,carl", *rows]) + "\n")
+    found = read(path, wide="judge")
+    table = found.scores if found.labels is None else found.labels
+    assert set(table["judge"]) == {"bob", "carl"}
+
+
 def test_a_fit_of_a_wide_table_says_how_it_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("item,a,b\nx,1,2\ny,3,4\n")

@@ -484,6 +484,16 @@ class TestMqm:
         )
         assert rows(read(path).scores) == [["r", "3/S", -5, "3", "S"]]
 
+    def test_segments_numbered_within_documents_are_apart_whichever_column_names_these(
+        self, tmp_path: Path
+    ) -> None:
+        head = "system\tdoc_id\tseg_id\trater\tcategory\tseverity"
+        path = sheet(tmp_path / "a.tsv", ["S\tx\t1\tr\tStyle\tMajor", "S\ty\t1\tr\tStyle\tMinor"], head)
+        assert rows(read(path).scores) == [["r", "x/1/S", -5, "x/1", "S"], ["r", "y/1/S", -1, "y/1", "S"]]
+        head = "system\tdoc_id\trater\tcategory\tseverity"  # the document is all there is
+        path = sheet(tmp_path / "b.tsv", ["S\tx\tr\tStyle\tMajor"], head)
+        assert rows(read(path).scores) == [["r", "x/S", -5, "x", "S"]]
+
 
 def test_a_member_of_a_list_that_is_no_object_is_refused_by_name(tmp_path: Path) -> None:
     case = {"name": "c", "metricsData": [{"name": "tone", "score": 1, "evaluationModel": "m"}]}

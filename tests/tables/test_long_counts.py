@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,3 +112,36 @@ def test_more_answers_than_can_be_rows_are_refused_before_they_are(wide: str | N
         table = table.pivot(index="item", columns="label", values="count").reset_index()
     with pytest.raises(InputError, match="counts more than 1,000,000 answers, each of which would be a row"):
         voirdire.read(table, wide=wide)
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "idx", "n", "q"])
+def test_the_first_column_of_counts_may_number_the_rows(tmp_path: Path, name: str) -> None:
+    numbers = [101, 7, 30] if name == "q" else range(1, 4)
+    rows = [f"{n},{neg},{pos}" for n, neg, pos in zip(numbers, [3, 0, 1], [2, 5, 4], strict=True)]
+    path = tmp_path / "counts.csv"
+    path.write_text("\n".join([f"{name},neg,pos", *rows]) + "\n")
+    found = voirdire.read(path, wide="counts")
+    assert set(found.labels["label"]) == {"neg", "pos"}
+    assert found.labels["item"].astype(str).unique().tolist() == [str(n) for n in numbers]
+    assert f"items are named by the column {name!r}" in " ".join(found.notes)
+
+
+def test_a_first_column_of_counts_that_number_the_rows_by_chance_is_a_label(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("a,b,c\n1,2,2\n2,3,0\n3,1,1\n")  # five answers a row with it
+    assert set(voirdire.read(path, wide="counts").labels["label"]) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("wide", "column"), [("criterion", "criterion"), ("judge", "judge"), ("counts", "label")]
+)
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index"])
+def test_an_index_that_was_written_holds_no_answers(
+    tmp_path: Path, wide: Any, column: str, name: str
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"{name},item,one,other\n0,x,3,2\n1,y,0,5\n")
+    found = voirdire.read(path, wide=wide)
+    table = found.scores if found.labels is None else found.labels
+    assert set(table[column]) == {"one", "other"}
+    assert set(table["item"]) == {"x", "y"}

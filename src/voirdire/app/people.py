@@ -13,8 +13,6 @@ from voirdire.collect.ask.questions import read_questions
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from voirdire.kinds.fit import Fit
 
 COUNT = 10
@@ -45,22 +43,14 @@ def informative_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
         votes_of(fit.problem, "questions")
     except InputError:
         return [], NO_VOTES
+    from voirdire.fit.next.suggest import next_comparisons
+
     try:
-        found = _suggest_comparisons(fit)
+        found = next_comparisons(fit, COUNT)
     except InputError as error:
         return [], str(error)
     names = [name for name in _KEPT if name in found and found[name].notna().all()]
     return [{name: str(row[name]) for name in names} for row in found.to_dict("records")], ""
-
-
-def _suggest_comparisons(fit: Fit) -> pd.DataFrame:
-    """Comparisons about the judges or, where the model takes them alike, about the ranking."""
-    from voirdire.fit.next.suggest import next_comparisons
-
-    try:
-        return next_comparisons(fit, COUNT)
-    except InputError:
-        return next_comparisons(fit, COUNT, about="ranking")
 
 
 def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: str, back: str) -> str:

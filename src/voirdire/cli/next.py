@@ -136,7 +136,7 @@ def next(
         The old name of --who.
     about
         What is to become surer: the ranking, which item is the best, or which judges to trust. Default: the judges of a
-        person, the ranking of a judge.
+        person, where the model tells them apart, else the ranking.
     repeats
         Whether to ask again what was answered (default: where the model leaves contexts out).
     criteria : FILE

@@ -128,7 +128,7 @@ def read_judged(
 
 def _answer_per_item(asked: pd.DataFrame) -> object:
     """Several people's answers as one an item: the label that most of them give, the mean of their scores."""
-    whole: Any = as_anchors(asked.rename(columns={"judge": PERSON}))
+    whole: Any = as_anchors(asked.rename(columns={"judge": PERSON}), "humans")
     if "score" not in whole:
         return whole
     units = [name for name in ("context", "system", "item", "criterion") if name in whole]

@@ -69,6 +69,7 @@ def context_strengths(density: LogDensity, values: Values) -> Floats:
 
 Of = Callable[[Values], Floats]  # a quantity of named values, with their leading axes
 
+ALIKE = 12  # digits in which scores differ at the least, of which one ranks above the other
 MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
 
 
@@ -164,7 +165,9 @@ def rank_columns(shown: Shown, drawn: Floats | None, prob: float) -> Columns:
     prob : float
     """
     score, sd, low, high = shown
-    columns: Columns = {"score": score, "sd": sd, "low": low, "high": high, "rank": rank_values(score)}
+    unit = np.fmax.reduce(np.fmax(np.abs(score), sd), axis=None, initial=1e-300)  # without what is missing
+    rank = rank_values(np.round(score / unit, ALIKE))
+    columns: Columns = {"score": score, "sd": sd, "low": low, "high": high, "rank": rank}
     columns |= dict.fromkeys(("rank_low", "rank_high", "p_best"), np.full(score.shape, np.nan))
     if drawn is not None:
         each = rank_values(drawn)

@@ -96,7 +96,7 @@ def check_no_judge(path: Path | None) -> None:
         )
 
 
-def as_anchors(answers: object) -> object:
+def as_anchors(answers: object, name: str = "anchors") -> object:
     """Answers of one person or of several, as one table for anchors.
 
     Comparisons, rankings and scores stay as they are: where people disagree, each answer counts. Of several people's
@@ -106,6 +106,8 @@ def as_anchors(answers: object) -> object:
     ----------
     answers : path or dataframe, or a list of them
         Without a column ``person`` or ``judge`` a single table is left alone.
+    name : str
+        What messages call them.
 
     Raises
     ------
@@ -122,25 +124,25 @@ def as_anchors(answers: object) -> object:
     answers = _rename_judges(answers)
     several = isinstance(answers, list | tuple)
     tables: Sequence[Any] = answers if isinstance(answers, list | tuple) else [answers]
-    if not several and not _has_person_column(answers):
+    if not several and not _has_person_column(answers, name):
         return answers
     import pandas as pd
 
-    frames = [_read_people(table) for table in tables]
+    frames = [_read_people(table, name) for table in tables]
     kinds = {column for frame in frames for column in ("winner", "score", "label") if column in frame}
     kinds = kinds or {"rank" for frame in frames if "rank" in frame}
     if len(kinds) != 1 and not several:
         return answers
     if len(kinds) != 1:
         raise InputError(
-            f"anchors: several tables must all have one of winner, score, label and rank; these have {sorted(kinds)}"
+            f"{name}: several tables must all have one of winner, score, label and rank; these have {sorted(kinds)}"
         )
     (answer,) = kinds
     whole = pd.concat(frames, ignore_index=True)
     if answer in ("winner", "rank"):
         return whole
-    units = _question_columns(whole)
-    return whole if answer == "score" else _majority_labels(whole, units)
+    units = _question_columns(whole, name)
+    return whole if answer == "score" else _majority_labels(whole, units, name)
 
 
 def _rename_judges(answers: object) -> object:
@@ -180,46 +182,45 @@ def check_people_not_judges(people: Sequence[str], judges: Sequence[str]) -> Non
         )
 
 
-def _has_person_column(table: object) -> bool:
+def _has_person_column(table: object, name: str) -> bool:
     """True if a column says who answered."""
     is_table = isinstance(table, str | os.PathLike | Imported) or hasattr(table, "columns")
-    return is_table and bool(columns_among(table, [PERSON, "judge"], Problems("anchors")))
+    return is_table and bool(columns_among(table, [PERSON, "judge"], Problems(name)))
 
 
-def _read_people(table: object) -> pd.DataFrame:
+def _read_people(table: object, name: str) -> pd.DataFrame:
     import pandas as pd
 
-    problems = Problems("anchors")
+    problems = Problems(name)
     frame = pd.DataFrame(read_columns(table, [], None, problems))
     problems.raise_any()
     who = find_roles(frame.columns.tolist()).get("judge")
     if who is not None and PERSON in frame:
-        give_notice(f"anchors: column {who!r} is left out, as 'person' says who answered.")
+        give_notice(f"{name}: column {who!r} is left out, as 'person' says who answered.")
         frame = frame.drop(columns=who)
     elif who is not None:
-        give_notice(f"anchors: column {who!r} says who answered; it is read as 'person'.")
+        give_notice(f"{name}: column {who!r} says who answered; it is read as 'person'.")
         frame = frame.rename(columns={who: PERSON})
     if PERSON not in frame:
         named = Path(os.fspath(table)).stem if isinstance(table, str | os.PathLike) else ""
         if not named:
-            raise InputError("anchors: of several tables each needs a column 'person', or a file's name")
+            raise InputError(f"{name}: of several tables each needs a column 'person', or a file's name")
         frame.insert(0, PERSON, named)
     return frame
 
 
-def _question_columns(whole: pd.DataFrame) -> list[str]:
+def _question_columns(whole: pd.DataFrame, name: str) -> list[str]:
     """The columns that say what was answered; each person does that once."""
-    units = [name for name in ("context", "system", "item", "criterion") if name in whole]
+    units = [column for column in ("context", "system", "item", "criterion") if column in whole]
     twice = whole.duplicated([PERSON, *units])
     if twice.any():
         row = whole[twice].iloc[0]
-        raise InputError(
-            f"anchors: {row[PERSON]!r} answers {', '.join(str(row[name]) for name in units)!r} twice; keep one answer"
-        )
+        about = ", ".join(str(row[column]) for column in units)
+        raise InputError(f"{name}: {row[PERSON]!r} answers {about!r} twice; keep one answer")
     return units
 
 
-def _majority_labels(whole: pd.DataFrame, units: list[str]) -> pd.DataFrame:
+def _majority_labels(whole: pd.DataFrame, units: list[str], name: str) -> pd.DataFrame:
     """One label of each unit: what more than half of the people say."""
     unit = whole.groupby(units, sort=False, dropna=False).ngroup()
     counts = whole.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
@@ -229,6 +230,8 @@ def _majority_labels(whole: pd.DataFrame, units: list[str]) -> pd.DataFrame:
             f"People disagree about {count_in_words(open_, 'items')}, whose labels are not taken as known."
         )
     if most.empty:
-        raise InputError("anchors: people agree about no item; give them as judges of the labels instead")
+        raise InputError(
+            f"{name}: people agree about no item; ask one more person, or give them as judges of the labels instead"
+        )
     known = whole.loc[~unit.duplicated(), units].iloc[most["unit"]].reset_index(drop=True)
     return known.assign(label=most["label"].to_numpy())

@@ -332,3 +332,19 @@ def test_what_is_not_finite_is_said() -> None:
         InputError, match=r"a must be two or more finite numbers; 2 of shape \(3,\) are finite"
     ):
         compare_means([1.0, 2.0, float("nan")], [1.0, 2.0])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("a", "b"), [([1, 0, 1], [1, 1]), ([0.1, 0.1, 0.1], [0.3, 0.2]), ([3, 4, 7], [5, 5, 5, 5])]
+)
+def test_of_a_group_that_does_not_vary_the_test_is_welchs_and_says_nothing_of_rounding(
+    a: Any, b: Any
+) -> None:
+    found = compare_means(a, b)
+    pair = [np.var(one, ddof=1) / len(one) for one in (a, b)]
+    freedom = sum(pair) ** 2 / sum(one**2 / (len(of) - 1) for one, of in zip(pair, (a, b), strict=True))
+    t = (np.mean(a) - np.mean(b)) / sum(pair) ** 0.5
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), freedom))
+    half = stats.t.ppf(0.95, freedom) * sum(pair) ** 0.5
+    assert found.high - found.low == pytest.approx(2 * half)

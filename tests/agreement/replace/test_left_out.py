@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from voirdire.agreement import may_replace
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.agreement.replace.alt_test import (
     Likeness,
@@ -41,6 +43,20 @@ def oracle(judge: FloatArray, people: FloatArray, numeric: bool, epsilon: float)
             advantages.append(np.mean(wins))
     adjusted = stats.false_discovery_control(p_values, method="by")
     return float(np.mean(adjusted <= 0.05)), float(np.mean(advantages))
+
+
+@pytest.mark.parametrize("unit", [10, 1e-4])
+def test_scores_in_tenths_are_as_far_apart_as_whole_ones(unit: float) -> None:
+    # .3 is as far from .2 as .1 is, though not in floating point
+    rng = np.random.default_rng(3)
+    rows = [(who, n, rng.integers(1, 10)) for who in ("m", "p1", "p2") for n in range(60)]
+    whole = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    found = [
+        may_replace(table, people=["p1", "p2"], measure="distance").set_index("judge").loc["m"]
+        for table in (whole, whole.assign(score=whole["score"] / unit))
+    ]
+    assert found[1]["rho"] == pytest.approx(found[0]["rho"], abs=1e-12)
+    assert found[1]["omega"] == found[0]["omega"]
 
 
 @pytest.mark.parametrize("numeric", [False, True])

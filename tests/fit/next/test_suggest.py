@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -226,7 +227,20 @@ def test_criteria_ties_and_judges_that_are_alike() -> None:
     found = alike.next_comparisons(4, who="judge")
     assert found["judge"].isna().all()
     with pytest.raises(InputError, match="takes all judges alike; ask about the ranking"):
-        alike.next_comparisons(4)
+        alike.next_comparisons(4, about="judges")
+    assert alike.next_comparisons(4).attrs["about"] == "ranking"
+
+
+def test_of_one_judge_whose_positions_tell_nothing_a_person_is_asked_about_the_ranking(
+    tmp_path: Path,
+) -> None:
+    rows = [(a, b, "first") for a, b in pairwise("abcde")]
+    path = tmp_path / "chain.csv"
+    pd.DataFrame(rows, columns=["first", "second", "winner"]).assign(judge="t").to_csv(path, index=False)
+    found = CliRunner().invoke(app, ["next", str(path), "--count", "2", "--json"])
+    assert found.exit_code == 0, found.output
+    made = json.loads(found.stdout)
+    assert (made["model"], made["who"], made["about"]) == ("bradley-terry", "person", "ranking")
 
 
 def test_wrong_requests(plain: Fit) -> None:
@@ -340,7 +354,11 @@ SCORED.columns = ["judge", "item", "score"]
         (SCORED.rename(columns={"score": "label"}), [], "next is for votes and rankings; these are labels"),
         (votes(), ["--size", "3"], "--size is for rankings"),
         (votes(), ["--count", "0"], "count 0 is not a positive whole number"),
-        (votes(), ["--model", "bradley-terry"], "takes all judges alike; ask about the ranking"),
+        (
+            votes(),
+            ["--model", "bradley-terry", "--about", "judges"],
+            "takes all judges alike; ask about the ranking",
+        ),
         (SCORED.rename(columns={"score": "rank"}), ["--repeats"], "--repeats is for comparisons"),
         (SCORED.rename(columns={"score": "rank"}), ["--size", "9"], "a ranking has from two items to all 3"),
     ],

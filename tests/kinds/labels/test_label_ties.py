@@ -106,3 +106,47 @@ def test_what_can_be_told_is_not_evened(how: dict[str, Any]) -> None:
     third = contrary().assign(judge=lambda t: t["judge"].replace("f2", "f3"))
     three = pd.concat([contrary(), third[third["judge"] == "f3"].head(9)])
     assert "ties" not in set(voirdire.fit(three, method="map").checks()["check"])
+
+
+def by_judge(**given: str) -> pd.DataFrame:
+    """One letter an item."""
+    rows = [(judge, f"x{n:02d}", label) for judge, said in given.items() for n, label in enumerate(said)]
+    return pd.DataFrame(rows, columns=["judge", "item", "label"])
+
+
+@pytest.mark.usefixtures("unmoved")
+def test_of_two_camps_neither_is_better() -> None:
+    table = by_judge(a="pqppqp", b="pqppqp", c="qpqqpq", d="qpqqpq")
+    fit = voirdire.fit(table, model="hierarchical-dawid-skene", method="laplace")
+    np.testing.assert_allclose(fit.classes()["p_p"], 0.5, atol=1e-9)
+    assert fit.checks().set_index("check").loc["ties", "value"] == 6
+    judges = fit.judges().drop(columns=["judge", "answers"]).to_numpy(float)
+    np.testing.assert_allclose(judges, judges[:1].repeat(4, axis=0), atol=1e-9)
+
+
+@pytest.mark.usefixtures("unmoved")
+def test_of_two_contrary_judges_of_three_classes_neither_is_better() -> None:
+    table = by_judge(a="pqr" * 4, b="qrp" * 4)
+    fit = voirdire.fit(table, model="hierarchical-dawid-skene", method="laplace")
+    found = fit.classes()
+    for item, (one, other) in zip(["x00", "x01", "x02"], ["pq", "qr", "pr"], strict=True):
+        row = found.set_index("item").loc[item]
+        assert row[f"p_{one}"] == pytest.approx(row[f"p_{other}"], abs=1e-9)
+    ties = fit.checks().set_index("check").loc["ties"]
+    assert ties["value"] == 12
+    assert ties["message"].startswith(
+        "12 of 12 items are exact ties: x00 (p or q), x01 (q or r), x02 (p or r)"
+    )
+    reliability = fit.judges()["reliability"].to_numpy(float)
+    assert reliability[0] == pytest.approx(reliability[1], abs=1e-9)
+
+
+@pytest.mark.usefixtures("unmoved")
+def test_classes_that_are_alike_but_not_the_most_probable_are_no_tie() -> None:
+    # of x00 a and b can be exchanged, and so c stands alone
+    table = by_judge(j="caabb", k="cabba", l="aaabb", m="baabb")
+    fit = voirdire.fit(table, model="hierarchical-dawid-skene", method="laplace")
+    row = fit.classes().set_index("item").loc["x00"]
+    assert row["label"] == "c"
+    assert row["p_a"] == pytest.approx(row["p_b"], abs=1e-9)
+    assert "x00" not in "".join(fit.checks().set_index("check")["message"].get(["ties"], pd.Series([""])))

@@ -58,6 +58,18 @@ def test_one_who_uses_a_part_of_the_levels_is_not(other: np.ndarray) -> None:
     assert named(scores(ann=levels(), ben=levels(), cat=other)) == []
 
 
+@pytest.mark.parametrize("judges", [3, 8])
+def test_scores_between_levels_may_be_severe_and_lenient(judges: int) -> None:
+    shift = np.linspace(-2, 2, judges)
+    assert (
+        named(scores(**{f"j{n}": WORTH + by + 0.3 * RNG.normal(size=40) for n, by in enumerate(shift)})) == []
+    )
+    one = {"metric": RNG.random(40) / 4}
+    (said,) = named(scores(**{f"j{n}": WORTH + by for n, by in enumerate(shift)}, **one))
+    assert said.startswith("metric 0.0")
+    assert "j" not in said
+
+
 def test_scales_may_differ_by_criterion_alone() -> None:
     fine = scores(ann=levels(), ben=levels())
     other = scores(ann=levels(), ben=levels() / 100 + 0.001)

@@ -285,7 +285,7 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     >>> round(found.difference, 3), round(found.p_value, 3), round(found.lift, 3)
     (2.0, 0.221, 0.4)
     """
-    from scipy.stats import t, ttest_ind
+    from scipy.stats import t
 
     Resampling(prob=prob)
     x, y = finite_numbers(a, "a"), finite_numbers(b, "b")
@@ -294,10 +294,13 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     found = Comparison(mean_a, mean_b, mean_a - mean_b)
     if var_a + var_b == 0:
         return replace(found, note="interval and p_value undefined: neither group varies")
-    welch = ttest_ind(x, y, equal_var=False)
-    ends, square = welch.confidence_interval(prob), float(t.ppf((1 + prob) / 2, welch.df)) ** 2
-    found = replace(found, low=float(ends.low), high=float(ends.high), p_value=float(welch.pvalue))
-    return found.with_lift(square * var_a, square * var_b)
+    error, whole = math.sqrt(var_a + var_b), var_a + var_b
+    freedom = 1 / ((var_a / whole) ** 2 / (len(x) - 1) + (var_b / whole) ** 2 / (len(y) - 1))
+    quantile = float(t.ppf((1 + prob) / 2, freedom))
+    ends = (found.difference - quantile * error, found.difference + quantile * error)
+    p_value = float(2 * t.sf(abs(found.difference) / error, freedom))
+    found = replace(found, low=ends[0], high=ends[1], p_value=p_value)
+    return found.with_lift(quantile**2 * var_a, quantile**2 * var_b)
 
 
 def _check_counts(passes: int, n: int) -> None:

@@ -196,6 +196,7 @@ def mean_of_known(values: FloatArray) -> FloatArray:
 
 
 LEVEL = 0.05  # of false discoveries
+_ROUNDING = 1e-9  # of the largest likeness
 LEAST_UNITS = 30  # of a person who takes part, as in the paper
 
 
@@ -235,8 +236,10 @@ def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> 
         if there.sum() < LEAST_UNITS:
             continue
         judge, person = found.judge[there, column], found.person[there, column]
-        p_values[name] = _p_value((person >= judge).astype(float) - (judge >= person), epsilon)
-        advantages.append(float(np.mean(judge >= person)))
+        ahead = judge - person
+        ahead[np.abs(ahead) <= _ROUNDING * np.abs(person).max()] = 0.0  # .3 - .2 and .2 - .1 are one distance
+        p_values[name] = _p_value(-np.sign(ahead), epsilon)
+        advantages.append(float(np.mean(ahead >= 0)))
     if not p_values:
         return AltTest(float("nan"), float("nan"), {})
     won = benjamini_yekutieli(np.array(list(p_values.values())), LEVEL)

@@ -88,7 +88,7 @@ def next_comparisons(
     who : {"person", "judge"}
         Who answers: a person, by the model's section [anchors], or one of the judges, who is chosen, too.
     about : {"ranking", "judges", "best"}, optional
-        What is to become surer; by default the judges of a person, and the ranking of a judge.
+        What is to become surer; by default the judges of a person, where the model tells them apart, else the ranking.
     repeats : bool, optional
         Whether a comparison may be asked again of who has answered it; by default where the table has contexts that
         the model leaves out. With a model of contexts a comparison is one in a context.
@@ -122,8 +122,9 @@ def next_comparisons(
     >>> found[["first", "second"]].values.tolist()
     [['y', 'z']]
     """
-    about = about if about is not None else "judges" if who == PERSON else "ranking"
     check_comparisons_request(fit.problem, count, who=who, about=about, seed=seed)
+    if about is None:
+        about = "judges" if who == PERSON and _tells_judges_apart(fit.problem) else "ranking"
     if fit.posterior.draws is None:
         raise InputError(
             f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
@@ -179,7 +180,7 @@ def check_comparisons_request(
     ------
     InputError
     """
-    votes = votes_of(problem, "next_comparisons")
+    votes_of(problem, "next_comparisons")
     problems = []
     if not is_whole(count) or count < 1:
         problems.append(f"count {count!r} is not a positive whole number")
@@ -189,13 +190,16 @@ def check_comparisons_request(
         problems.append(f"about {about!r} is none of {', '.join(get_args(About))}")
     if not is_whole(seed) or seed < 0:
         problems.append(f"seed {seed!r} is no whole number from 0")
-    if about == "judges" or (about is None and who == PERSON):
-        anywhere = problem.density.values(np.zeros(problem.density.size), np)
-        if np.isnan(_judge_reliability(votes, anywhere)).all():
-            problems.append(
-                f"model {problem.model.name} takes all judges alike; ask about the ranking, or take another model"
-            )
+    if about == "judges" and not _tells_judges_apart(problem):
+        problems.append(
+            f"model {problem.model.name} takes all judges alike; ask about the ranking, or take another model"
+        )
     raise_problems(problems)
+
+
+def _tells_judges_apart(problem: Problem) -> bool:
+    anywhere = problem.density.values(np.zeros(problem.density.size), np)
+    return not np.isnan(_judge_reliability(votes_of(problem, "next_comparisons"), anywhere)).all()
 
 
 def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:

@@ -207,8 +207,7 @@ def _set_known_classes(problem: LabelsProblem, chance: Floats) -> Floats:
     if not problem.density.latent or problem.answered is not None:
         found[at] = np.eye(problem.classes)[problem.known[at]]
     for unit, classes in tied_units(problem):
-        places = [problem.labels.index(name) for name in classes]
-        found[unit, places] = found[unit, places].mean()
+        found[unit, classes] = found[unit, classes].mean()
     return found
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import CheckBasis, below_chance_check, constant_judges
+from voirdire.kinds.labels.about import shown_probabilities
 from voirdire.kinds.labels.dependence import dependence_check
 from voirdire.kinds.labels.influence import beliefs_without_judge, influence_check, labels_given
 from voirdire.kinds.labels.names import ties_check
@@ -87,7 +88,8 @@ def all_checks(problem: LabelsProblem, basis: CheckBasis) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
-    own += [*unseen_classes_check(problem), *ties_check(problem)]
+    own += unseen_classes_check(problem)
+    own += ties_check(problem, shown_probabilities(problem, basis.posterior)[0])
     own += dependence_check(problem, basis.posterior, basis.seed)
     own += _influence_checks(problem, basis.posterior, basis.seed)
     if basis.posterior.values is not None:

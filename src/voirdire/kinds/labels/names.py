@@ -7,15 +7,16 @@ label: what a judge of the panel says of items like it.
 Items are ties where two classes are exactly as probable, whatever is drawn:
 
 - Where judges are all alike (``majority-label``), classes with as many labels are.
-- Where two judges use two labels, their names and those of the labels can be exchanged together. If that leaves the
-  table as it is (they contradict each other on every item, or agree as often on either label), it leaves the posterior
-  as it is: neither judge is better, and where they contradict each other both classes have probability 1/2. Where
-  judges are alike, or there is one, the names of the labels alone are exchanged.
+- Where names of judges and of labels can be exchanged together so that the table stays as it is (two judges contradict
+  each other on every item, or agree as often on either label; two camps do), the posterior stays as it is: judges who
+  take each other's place are as good, and classes that take each other's place on an item are as probable. Where judges
+  are alike, or there is one, the names of the labels alone are exchanged. Small panels are looked at.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 
@@ -72,8 +73,11 @@ def _rates_if_misnamed(problem: LabelsProblem, values: Values) -> Floats | None:
 _SHOWN = 5
 
 
-def is_exchangeable(problem: LabelsProblem) -> bool:
-    """True if at most two judges and two labels can change names together without changing anything.
+PANEL, LABELS, LARGEST_GROUP = 6, 4, 24  # judges, labels and exchanges up to which these are looked for
+
+
+def exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
+    """Orders of judges and of labels, but the present one, that leave the table as it is; together they are a group.
 
     Examples
     --------
@@ -82,16 +86,27 @@ def is_exchangeable(problem: LabelsProblem) -> bool:
     >>> rows = [(judge, n, label) for n in range(6) for judge, label in (("a", "yn"[n % 2]), ("b", "ny"[n % 2]))]
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     >>> fit = voirdire.fit(table, method="map")
-    >>> is_exchangeable(fit.problem), is_exchangeable(voirdire.fit(table.iloc[:-1], method="map").problem)
-    (True, False)
+    >>> len(exchanges(fit.problem)), len(exchanges(voirdire.fit(table.iloc[:-1], method="map").problem))
+    (3, 0)
     """
     density, part = problem.density, problem.data["labels"]
     if not density.latent or density.shares_errors or problem.is_sparse or (problem.known >= 0).any():
-        return False
-    if part["counts"].shape[1] > 4 or density.classes != 2 or density.labels != 2:
-        return False
-    counts, of, weight = part["counts"].reshape(len(part["counts"]), -1, 2), part["criterion"], part["weight"]
-    return _count_items(counts, of, weight) == _count_items(counts[:, ::-1, ::-1], of, weight)
+        return []
+    counts = part["counts"].reshape(len(part["counts"]), -1, density.labels)
+    judges = counts.shape[1]
+    if judges > PANEL or density.labels > LABELS or density.classes != density.labels:
+        return []
+    of, weight = part["criterion"], part["weight"]
+    given, items = np.einsum("u,ukl->kl", weight, counts), _count_items(counts, of, weight)
+    found = []
+    for labels in map(list, permutations(range(density.labels))):
+        alike = (given[None, :, labels] == given[:, None]).all(axis=-1)  # who may take whose place
+        for order in permutations(range(judges)) if alike.any(axis=0).all() else ():
+            if alike[range(judges), order].all():
+                changed = counts[:, order][..., labels]
+                if _count_items(changed, of, weight) == items:
+                    found.append((np.array(order), np.array(labels)))
+    return found[1:]  # the first is the present one
 
 
 def _count_items(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[bytes, int], float]:
@@ -104,55 +119,73 @@ def _count_items(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[
 
 
 def symmetrise_posterior(problem: LabelsProblem, posterior: Posterior) -> Posterior:
-    """The posterior as it is, or where names can be exchanged half of its draws beside their images."""
-    if posterior.draws is None or not is_exchangeable(problem):
+    """The posterior as it is, or where names can be exchanged a part of its draws beside their images."""
+    names = [] if posterior.draws is None else exchanges(problem)
+    of_labels = any((labels != np.arange(len(labels))).any() for _, labels in names)  # not of judges alone
+    if posterior.draws is None or not of_labels or len(names) >= LARGEST_GROUP:
         return posterior
-    half = posterior.draws[:, : posterior.draws.shape[1] // 2]
-    draws = np.concatenate([half, _swap_names(problem, half)], axis=1)
+    part = posterior.draws[:, : posterior.draws.shape[1] // (1 + len(names))]
+    draws = np.concatenate([part, *(_exchange_names(problem, part, *each) for each in names)], axis=1)
     return replace(posterior, draws=draws, centre=draws.mean(axis=(0, 1)))
 
 
-def _swap_names(problem: LabelsProblem, x: Floats) -> Floats:
-    """Flat vectors, shape (..., size), with both judges and both labels called by the other's name."""
+def _exchange_names(problem: LabelsProblem, x: Floats, judges: Ints, labels: Ints) -> Floats:
+    """Flat vectors, shape (..., size), with judges and labels called by the names of those in their places."""
     density = problem.density
     values = dict(density.values(x, np))
-    values["class_share"] = values["class_share"][..., ::-1]
+    values["class_share"] = values["class_share"][..., labels]
     if "confusion" in values:
-        values["confusion"] = values["confusion"][..., ::-1, ::-1]
+        values["confusion"] = values["confusion"][..., labels, :][..., labels]
     if "confusion_judge" in values:
-        values["confusion_judge"] = values["confusion_judge"][..., ::-1, ::-1, ::-1]
+        values["confusion_judge"] = values["confusion_judge"][..., judges, :, :][..., labels, :][..., labels]
     if "reliability" in values:
-        values["reliability"] = values["reliability"][..., ::-1]
+        values["reliability"] = values["reliability"][..., judges]
     return np.asarray(density.flat(values, np))
 
 
-def tied_units(problem: LabelsProblem) -> list[tuple[int, tuple[str, ...]]]:
-    """Units of which several classes are exactly as probable and none more, with these classes."""
-    counts, classes = problem.data["labels"]["counts"], problem.labels[: problem.classes]
+def tied_units(problem: LabelsProblem) -> list[tuple[int, list[int]]]:
+    """Units with classes that are exactly as probable, by these: of models without classes those with most labels."""
+    counts = problem.data["labels"]["counts"]
     if problem.is_sparse:
         return []
     counts = counts.reshape(len(counts), -1, len(problem.labels))
-    if not problem.density.latent:
-        votes = counts.sum(axis=1)[:, : problem.classes]
-        top = votes == votes.max(axis=1, keepdims=True)
-    elif is_exchangeable(problem):
-        top = np.repeat((counts == counts[:, ::-1, ::-1]).all(axis=(1, 2))[:, None], 2, axis=1)
+    if problem.density.latent:
+        alike = _alike_classes(counts, exchanges(problem), problem.classes)
     else:
-        return []
+        votes = counts.sum(axis=1)[:, : problem.classes]
+        alike = np.where(votes == votes.max(axis=1, keepdims=True), 0, np.arange(1, problem.classes + 1))
     found = []
-    for unit in np.flatnonzero((top.sum(axis=1) > 1)[problem.unit_row] & (problem.known < 0)):
-        these = np.flatnonzero(top[problem.unit_row[unit]])
-        found.append((int(unit), tuple(classes[j] for j in these)))
+    for unit in np.flatnonzero(problem.known < 0):
+        row = alike[problem.unit_row[unit]]
+        groups = [np.flatnonzero(row == name).tolist() for name in np.unique(row)]
+        found += [(int(unit), group) for group in groups if len(group) > 1]
     return found
 
 
-def ties_check(problem: LabelsProblem) -> list[Check]:
-    """Warn of items that are ties, if any."""
-    found = tied_units(problem)
+def _alike_classes(counts: Floats, names: list[tuple[Ints, Ints]], classes: int) -> Ints:
+    """The first of the classes that each takes the place of where an item stays as it is, shape (items, classes)."""
+    found = np.tile(np.arange(classes), (len(counts), 1))
+    for judges, labels in names:
+        stays = (counts[:, judges][..., labels] == counts).all(axis=(1, 2))
+        found[stays] = np.minimum(found[stays], labels)
+    return found
+
+
+def ties_check(problem: LabelsProblem, chance: Floats) -> list[Check]:
+    """Warn of items that are ties, if any: no class is more probable than those that are exactly as probable.
+
+    Parameters
+    ----------
+    chance : array, shape (units, classes)
+    """
+    found = [(unit, group) for unit, group in tied_units(problem) if chance[unit].argmax() in group]
     if not found:
         return []
     names = problem.coords["unit"]
-    shown = [f"{names[unit]} ({' or '.join(classes)})" for unit, classes in found[:_SHOWN]]
+    shown = [
+        f"{names[unit]} ({' or '.join(problem.labels[one] for one in group)})"
+        for unit, group in found[:_SHOWN]
+    ]
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     message = (
         f"{len(found)} of {len(problem.unit_item)} items are exact ties: {', '.join(shown)}{more}. The label shown is "

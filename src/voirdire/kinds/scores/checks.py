@@ -126,11 +126,12 @@ def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[floa
     low, high = np.full(judges, np.inf), np.full(judges, -np.inf)
     np.minimum.at(low, judge, score)
     np.maximum.at(high, judge, score)
-    reach = _largest_of_others(high) + _largest_of_others(-low)
+    # severe and lenient judges reach farther together than each alone
+    reach, widest = _largest_of_others(high) + _largest_of_others(-low), _largest_of_others(high - low)
     values, code = np.unique(score, return_inverse=True)
     givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
     count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
-    differs = ((high - low) * RATIO < reach) | (high - low > RATIO * reach)
+    differs = ((high - low) * RATIO < widest) | (high - low > RATIO * reach)
     known = (count >= LEAST) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
     odd = known & differs & (common < (1.0 - OWN) * count)
     return {int(at): (float(low[at]), float(high[at])) for at in np.flatnonzero(odd)}

@@ -22,6 +22,7 @@ from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, v
 from voirdire.kinds.votes.chances import refuse_pooled_models, vote_probabilities
 from voirdire.kinds.votes.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
+from voirdire.kinds.votes.contrary import symmetrise_posterior
 from voirdire.kinds.votes.draw import draw_votes, refit_resampled, vote_outcomes
 from voirdire.kinds.votes.people import Anchors, compared_by_people, encode_contexts, read_anchors
 from voirdire.kinds.votes.predict import claimed_preferences, predict_comparisons, predict_votes
@@ -81,6 +82,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     refit_resampled = staticmethod(refit_resampled)
     item_questions = staticmethod(predict_comparisons)
     time_series = staticmethod(vote_series)
+    evened = staticmethod(symmetrise_posterior)
 
     def default_model(self, table: Votes, request: Request) -> tuple[str | Model, str]:
         """``learned-crowd-bt-position``, or ``maple-tastes`` where there are several criteria.

@@ -116,7 +116,10 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
     pair = judge * 0
     reliability = RELIABILITY[density.model.reliability.kind]
     obs = Observations(judge, pair, pair, pair + density.criteria, density.judges, density.criteria)
-    better_first, worse_first = (np.exp(reliability.log_decided(values, d, obs, np)) for d in (gap, -gap))
+    with np.errstate(
+        divide="ignore"
+    ):  # of a draw that is sure of everything one of the outcomes has probability 0
+        better_first, worse_first = (np.exp(reliability.log_decided(values, d, obs, np)) for d in (gap, -gap))
     tie = 0.0 * better_first
     if "tie" in values and density.model.ties is not None:
         propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge)

@@ -102,6 +102,44 @@ def has_repeats(source: Source, column: str) -> bool:
     return False
 
 
+def check_names_items(source: Source, column: str, judges: Sequence[str]) -> None:
+    """Raise where a column that nothing calls item holds answers as those of judges, rather than names of items.
+
+    Raises
+    ------
+    InputError
+        It repeats itself, or has numbers that are not whole, and the columns of judges have numbers, or its words, too.
+    """
+    cells = [str(cell) for _, cell in source.cells(column) if cell not in (None, "")]
+    whole = all(float(number_or_none(cell) or 0).is_integer() for cell in cells)
+    if whole and len(set(cells)) == len(cells):
+        return
+    numbers = count_cells(source, [column, *judges])
+    alike = numbers[column].numeric and any(numbers[judge].numeric for judge in judges)
+    if alike or {*cells} <= {str(cell) for _, *row in source.cells(*judges) for cell in row}:
+        every = ",".join([column, *judges])
+        raise InputError(
+            f"{source.name}: no column is called item, and the first, {column!r}, holds answers as the others do "
+            f"({cells[0]!r}); if it is a judge, too: --columns {every} (each line is then an item); "
+            f"if it names the items: --map item={column}"
+        )
+
+
+def numbers_rows(source: Source, column: str, counts: Sequence[str]) -> bool:
+    """True where a column of whole numbers names rows rather than counts answers.
+
+    The rows of the other columns add up to one number, and do not with it; or it counts three rows or more from 0 or 1
+    on, and the rows do not add up to one number with it.
+    """
+    rows = [[number_or_none(cell) or 0 for cell in cells] for _, *cells in source.cells(column, *counts)]
+    own, without, whole = [row[0] for row in rows], {sum(row[1:]) for row in rows}, {sum(row) for row in rows}
+    if len(rows) < 2 or not counts or len(whole) == 1:
+        return False
+    return len(without) == 1 or (
+        len(rows) > 2 and own in (list(range(len(own))), list(range(1, 1 + len(own))))
+    )
+
+
 def check_totals(source: Source, columns: Sequence[str]) -> None:
     """Raise where a column is the sum of the others in every row."""
     totals = set(columns) if len(columns) > 2 else set()
@@ -115,3 +153,29 @@ def check_totals(source: Source, columns: Sequence[str]) -> None:
             f"{source.name}: column {total!r} is the sum of the others, no label of its own; leave it out: "
             f"--columns {others}"
         )
+
+
+def check_means(source: Source, columns: Sequence[str]) -> None:
+    """Raise where a column is the mean of the others, which are whole numbers, in every row, to the digits it shows."""
+    means = set(columns) if len(columns) > 2 else set()
+    broken: set[str] = set()
+    for _, *cells in source.cells(*columns) if means else ():
+        numbers = {name: number_or_none(cell) for name, cell in zip(columns, cells, strict=True)}
+        broken |= {name for name, one in numbers.items() if one is not None and not float(one).is_integer()}
+        means = {name for name in means if _is_mean(numbers, name)}
+    if len(broken) == 1 and broken <= means:
+        mean = broken.pop()
+        others = ",".join(name for name in columns if name != mean)
+        raise InputError(
+            f"{source.name}: column {mean!r} is the mean of the others, no judge of its own; leave it out: "
+            f"--columns {others}"
+        )
+
+
+def _is_mean(numbers: dict[str, float | None], name: str) -> bool:
+    """True where a number is the mean of the others that there are, or none is there."""
+    own, others = numbers[name], [one for key, one in numbers.items() if key != name and one is not None]
+    if own is None or not others:
+        return own is None and not others
+    digits = len(str(own).partition(".")[2])
+    return abs(own - sum(others) / len(others)) <= 0.5 * 10.0**-digits + 1e-9

@@ -13,7 +13,7 @@ from voirdire.tables.formats.source import Source
 
 _ROWS = 500  # rows that are looked at
 FEW = 12  # distinct values up to which a column holds classes
-_KEY = re.compile("(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
+_KEY = re.compile(r"|Unnamed: \d+|(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any
 
 
 def is_key(name: str) -> bool:
-    """True where a column is called as those are that number or name rows.
+    """True where a column is called as those are that number or name rows; an index that was written has no name.
 
     Examples
     --------
-    >>> is_key("pair_id"), is_key("uid"), is_key("idx"), is_key("valid")
-    (True, True, True, False)
+    >>> is_key("pair_id"), is_key("uid"), is_key("idx"), is_key("valid"), is_key(""), is_key("Unnamed: 0")
+    (True, True, True, False, True, True)
     """
     return _KEY.fullmatch(name) is not None

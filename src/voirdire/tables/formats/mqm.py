@@ -20,6 +20,7 @@ from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.streams import open_text
 
 _SEGMENT = ("seg_id", "globalSegId", "global_seg_id", "docSegId", "doc_seg_id", "doc_id")
+_DOCUMENT = ("doc", "doc_id")
 _TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
 _SPECIAL = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
 _TEST = "hotw-test"  # a planted error, which keeps raters attentive
@@ -76,8 +77,11 @@ class MQM(Format):
             self.count("tests")
             return ()
         rater, system = name_text(record.get("rater")), name_text(record.get("system"))
-        segment = name_text(record.get(_segment_column(self.head) or ""))
-        document = name_text(record.get("doc"))
+        column = _segment_column(self.head) or ""
+        segment = name_text(record.get(column))
+        document = next(
+            (name_text(record[name]) for name in _DOCUMENT if name in record and name != column), None
+        )
         if not rater or not system or not segment:
             raise Odd("rater, system or segment is empty")
         about = rater, system, f"{document}/{segment}" if document else segment

@@ -9,12 +9,16 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_column_name
 from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_content import (
+    check_means,
+    check_names_items,
     check_no_text_columns,
     check_totals,
     count_cells,
     has_repeats,
+    numbers_rows,
     numeric_columns,
 )
+from voirdire.tables.formats.column_samples import is_key
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
@@ -67,7 +71,7 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
     wide = _checked_kind(asked.wide or "")
     places = _subject_columns(source, given, wide, asked.columns)
     if wide == "counts":
-        columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
+        columns = list(asked.columns) or _unused_columns(source, places)
     else:
         columns = answer_columns(source, asked, places, wide)
     return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE[wide])
@@ -92,13 +96,30 @@ def _subject_columns(
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
             item = places.pop("context")
-        if item is None and rest and wide != "criterion":
-            is_count = wide == "counts" and count_cells(source, rest[:1])[rest[0]].numbers
-            item = None if is_count else rest[0]
+        if item is None and wide != "criterion":
+            keys = [name for name in rest if is_key(name)]
+            item = keys[0] if keys else _first_column_as_item(source, rest, wide)
         if item is not None:
             crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item
     return places
+
+
+def _first_column_as_item(source: Source, names: Sequence[str], wide: str) -> str | None:
+    """The first of some columns, as far as it does not hold answers itself."""
+    if not names:
+        return None
+    first, *others = names
+    if wide == "counts" and count_cells(source, [first])[first].numbers:
+        return first if numbers_rows(source, first, others) else None
+    if wide == "judge":
+        check_names_items(source, first, others)
+    return first
+
+
+def _unused_columns(source: Source, places: Mapping[str, str]) -> list[str]:
+    """Columns that may hold answers: those that neither say what a row is about nor are called like numbers of rows."""
+    return [name for name in source.columns() if name not in places.values() and not is_key(name)]
 
 
 def answer_columns(
@@ -123,13 +144,15 @@ def answer_columns(
                 f"{source.name}: there is no column {absent[0]!r} (--columns){nearest_name(absent[0], names)}"
             )
         return list(asked.columns)
-    free = [name for name in names if name not in places.values()]
+    free = _unused_columns(source, places)
     if wide == "judge" and "judge" in free:
         raise InputError(
             f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
             "out, or choose the columns by --columns"
         )
     columns = free if wide == "judge" or words else numeric_columns(source, free)
+    if wide == "judge":
+        check_means(source, columns)
     if not columns:
         what = wide if wide == "judge" or words else f"{wide} (none holds numbers alone)"
         raise InputError(
@@ -191,8 +214,7 @@ def _answer_rows(
             )
     elif item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
-    elif item in source.columns() and normalise_column_name(str(item)) not in ("item", "itemid"):
-        yield Note(f"{source.name}: items are named by the column {item!r}")
+    yield from _item_notes(source, item)
     if wide == "criterion" and "judge" not in places and asked.judge is None:
         yield one_judge_note(source.name)
     if note := labels.note(source):
@@ -200,6 +222,11 @@ def _answer_rows(
     yield from subjects.notes()
     if empty:
         yield Note(f"{source.name}: {empty} empty cells: not asked")
+
+
+def _item_notes(source: Source, item: str | None) -> Iterator[Note]:
+    if item in source.columns() and normalise_column_name(str(item)) not in ("item", "itemid"):
+        yield Note(f"{source.name}: items are named by the column {item!r}")
 
 
 def _names_of_row(subjects: Subjects, record: Record, place: str, rest: Mapping[str, str]) -> dict[str, Any]:
@@ -240,7 +267,7 @@ def _guess_row_type(source: Source, judges: Sequence[str]) -> type[Score | Label
 def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
     """A label for each answer that was counted; who gave it is not known, so that raters are numbers."""
     places = _subject_columns(source, given, "counts", asked.columns)
-    columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
+    columns = list(asked.columns) or _unused_columns(source, places)
     if who := places.pop("judge", None):
         raise InputError(
             f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"
@@ -267,4 +294,5 @@ def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, st
     yield from read_records(source.records(), read_counts)
     yield from lost
     yield from subjects.notes()
+    yield from _item_notes(source, places.get("item"))
     yield Note(f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; {BY_LOT}")

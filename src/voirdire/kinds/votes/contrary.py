@@ -1,0 +1,80 @@
+"""Panels that contradict themselves: with all votes turned round the table is that of the judges under other names.
+
+Two judges, or two camps of as many, who always vote the one against the other say nothing of which is right. Such a
+table, with the winner and the loser of every vote exchanged, is the table again once the judges have exchanged their
+names. So the posterior stays as it is where strengths change sign and judges take each other's coins (the coin for
+the first item that for the second, and the reverse): neither side is better, and every item is at zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.votes.layout import mirror_values
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.typing import Floats, Ints
+
+OF_JUDGES = {"reliability", "coin_first", "coin_second", "tie_judge"}  # parameters whose images are known
+OTHERS = {"strength", "weight", "tie", "log_spread", "log_coin_mean", "log_coin_spread", "log_tie_spread"}
+
+
+def contrary_order(problem: VotesProblem) -> Ints | None:
+    """The judge whose votes are those of each judge turned round; None where one has none, or where more is known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(judge, n, "z", n if judge == "a" else "z") for judge in "ab" for n in "xy"]
+    >>> table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+    >>> contrary_order(voirdire.fit(table, model="crowd-bt", method="map").problem)
+    array([1, 0])
+    >>> contrary_order(voirdire.fit(table.head(3), model="crowd-bt", method="map").problem) is None
+    True
+    """
+    density, votes = problem.density, problem.votes
+    if problem.anchors is not None or problem.criteria_votes is not None or problem.beside_scores:
+        return None
+    if not density.parameter_slices.keys() <= OF_JUDGES | OTHERS:
+        return None
+    first, second, _ = (np.bincount(votes.first, of) for of in votes.counts.T)
+    if (first != second).any():
+        return None  # most tables: it is told at once
+    given: list[dict[tuple[int, ...], list[float]]] = [{} for _ in votes.judges]
+    cells = np.column_stack([votes.criterion, votes.first, votes.second]).tolist()
+    for judge, cell, counts in zip(votes.judge.tolist(), cells, votes.counts.tolist(), strict=True):
+        given[judge][tuple(cell)] = counts
+    left, order = list(range(len(given))), []
+    for said in given:
+        turned = {cell: [lost, won, tie] for cell, (won, lost, tie) in said.items()}
+        found = next((judge for judge in left if given[judge] == turned), None)
+        if found is None:
+            return None
+        left.remove(found)
+        order.append(found)
+    return np.array(order)
+
+
+def symmetrise_posterior(problem: VotesProblem, posterior: Posterior) -> Posterior:
+    """The posterior as it is, or of a panel that contradicts itself half of its draws beside their images."""
+    order = None if posterior.draws is None else contrary_order(problem)
+    if posterior.draws is None or order is None:
+        return posterior
+    half = posterior.draws[:, : posterior.draws.shape[1] // 2]
+    draws = np.concatenate([half, _turn_round(problem, half, order)], axis=1)
+    return replace(posterior, draws=draws, centre=draws.mean(axis=(0, 1)))
+
+
+def _turn_round(problem: VotesProblem, x: Floats, order: Ints) -> Floats:
+    """Flat vectors, shape (..., size), with strengths of the other sign and each judge with its contrary's coins."""
+    values = dict(problem.density.values(x, np))
+    values |= mirror_values(problem.density, values) | {
+        name: values[name] for name in {"weight"} & values.keys()
+    }
+    values |= {name: values[name][..., order] for name in OF_JUDGES & values.keys()}
+    if "coin_first" in values:
+        values["coin_first"], values["coin_second"] = values["coin_second"], values["coin_first"]
+    return np.asarray(problem.density.flat(values, np))

@@ -124,6 +124,18 @@ def test_of_two_camps_of_voters_neither_is_better(model: str | None) -> None:
     assert judges["reliability"].mean() == pytest.approx(0.5, abs=0.1)
 
 
+def test_of_two_camps_one_whose_answers_count_for_less_gives_way() -> None:
+    rows = [(a, b, winner) for a, b in permutations("ABCD", 2) for winner in (min(a, b), min(a, b), b)]
+    other = [(a, b, a if winner == b else b) for a, b, winner in rows]
+    camps = [
+        votes(said).assign(judge=f"{name}{n}") for n in range(2) for name, said in (("t", rows), ("u", other))
+    ]
+    of_t = {"t0": "f", "t1": "f"}
+    found = voirdire.fit(pd.concat(camps), model="bradley-terry", method="laplace", families=of_t)
+    assert found.ranking()["item"].tolist() == ["D", "C", "B", "A"]
+    assert found.ranking()["score"][0] > 0.01
+
+
 @pytest.mark.parametrize("model", ["bradley-terry", "crowd-bt-position"])
 def test_one_win_each_is_an_exact_tie(model: str) -> None:
     rows = [("A", "B", "A"), ("A", "B", "B"), ("B", "A", "A"), ("B", "A", "B"), ("A", "C", "tie")]

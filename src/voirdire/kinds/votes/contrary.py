@@ -24,6 +24,8 @@ OTHERS = {"strength", "weight", "tie", "log_spread", "log_coin_mean", "log_coin_
 def contrary_order(problem: VotesProblem) -> Ints | None:
     """The judge whose votes are those of each judge turned round; None where one has none, or where more is known.
 
+    Their answers count for as much, too.
+
     Examples
     --------
     >>> import pandas as pd
@@ -43,9 +45,11 @@ def contrary_order(problem: VotesProblem) -> Ints | None:
     first, second, _ = (np.bincount(votes.first, of) for of in votes.counts.T)
     if (first != second).any():
         return None  # most tables: it is told at once
+    weight = np.ones(len(votes.judges)) if problem.answer_weight is None else problem.answer_weight
     given: list[dict[tuple[int, ...], list[float]]] = [{} for _ in votes.judges]
     cells = np.column_stack([votes.criterion, votes.first, votes.second]).tolist()
-    for judge, cell, counts in zip(votes.judge.tolist(), cells, votes.counts.tolist(), strict=True):
+    weighed = (votes.counts * weight[votes.judge, None]).tolist()
+    for judge, cell, counts in zip(votes.judge.tolist(), cells, weighed, strict=True):
         given[judge][tuple(cell)] = counts
     left, order = list(range(len(given))), []
     for said in given:

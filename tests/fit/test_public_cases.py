@@ -109,6 +109,17 @@ def test_of_two_contrary_voters_neither_is_better(seed: int) -> None:
     assert (items["high"] - items["low"] > 6).all()
 
 
+@pytest.mark.parametrize("method", ["laplace", "auto"])
+def test_the_search_between_two_contrary_voters_goes_on_from_where_they_are_alike(method: str) -> None:
+    # there each coin is the same, and the density rises towards either voter: intervals were up to 4,600 log-odds
+    pairs = [("A", "B", "A"), ("B", "A", "A")] * 2
+    both = [votes(pairs), votes([(a, b, "B") for a, b, _ in pairs]).assign(judge="u")]
+    found = voirdire.fit(pd.concat(both), model="crowd-bt-position", method=method)
+    assert 3 < found.ranking()["high"][0] < 7  # 4.5 by NUTS
+    assert found.checks().set_index("check").loc["curvature", "level"] == "ok"
+    assert found.method == "laplace"
+
+
 @pytest.mark.parametrize("model", ["crowd-bt", "maple-position", pytest.param(None, marks=pytest.mark.slow)])
 def test_of_two_camps_of_voters_neither_is_better(model: str | None) -> None:
     rows = [(a, b, winner) for a, b in permutations("ABCD", 2) for winner in (min(a, b), min(a, b), "tie", b)]

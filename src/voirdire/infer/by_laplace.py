@@ -191,7 +191,7 @@ def infer_by_laplace(
     rounds = 0 if large else ROUNDS
     notes: tuple[str, ...] = ()
     beside = None
-    if density.mixture and approximation.smallest_curvature <= 0:
+    if approximation.smallest_curvature <= 0:
         beside = draw_about_modes(problem, approximation, LAPLACE_DRAWS, rng, rounds)
     if beside is None:
         draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, rng, rounds)

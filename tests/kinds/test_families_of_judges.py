@@ -326,3 +326,20 @@ def test_copies_within_a_family_count_as_one() -> None:
     assert max(weight[judge] for judge in ("j0", "copy 1", "copy 2")) < 0.4
     assert any("Families: an answer counts for" in note for note in fit.notes)
     assert fitted("votes", table, families=FAMILIES).problem.answer_weight is None
+
+
+@pytest.mark.parametrize("data", ["votes", "scores", "both"])
+def test_a_judge_of_a_family_may_vote_on_criteria_alone(data: str) -> None:
+    rng = np.random.default_rng(0)
+    about = pd.MultiIndex.from_product(
+        [["a", "b", "c"], ["p", "q"], ITEMS[:4]], names=["judge", "criterion", "item"]
+    )
+    scores = about.to_frame(index=False).assign(score=rng.integers(1, 6, 24))
+    votes = scores.rename(columns={"item": "first"}).assign(second=ITEMS[4], winner=lambda t: t["first"])
+    table = {"votes": votes, "scores": scores, "both": [votes, scores]}[data]
+    on_criteria = pd.DataFrame({"judge": ["a", "z"], "first": "p", "second": "q", "winner": ["p", "q"]})
+    how: dict[str, Any] = {"method": "map", "levels": None if data == "votes" else [1, 2, 3, 4, 5]}
+    fit = voirdire.fit(table, on_criteria, families={"a": "f", "b": "f", "z": "f"}, **how)
+    assert "z" in fit.problem.judges
+    with pytest.raises(InputError, match=r"judge 'y' is none of the 4 judges"):
+        voirdire.fit(table, on_criteria, families={"y": "f"}, **how)

@@ -25,6 +25,7 @@ from voirdire.kinds.human import MODES
 from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.kinds.registry import FITS, KINDS, check_kind
 from voirdire.kinds.request import Request
+from voirdire.kinds.scores.weights import judges_on_criteria
 from voirdire.model.priors import Priors
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
@@ -32,6 +33,7 @@ from voirdire.model.term_rows import parse_terms
 from voirdire.notices import give_notice, listen_for_notes
 from voirdire.settings import PROB, is_number, least_draws
 from voirdire.tables.detect import read_table
+from voirdire.tables.families import read_families
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
 from voirdire.tables.people import as_anchors, join_people_answers, split_people
@@ -259,6 +261,9 @@ def fit(
         table = read_answers(votes, levels, keep=named.columns)
         for note in notes_on_answers(votes, table):
             give_notice(note)
+    if families is not None and criteria is not None:  # judges may vote on criteria alone
+        of_all = read_families(families, sorted({*table.judges, *judges_on_criteria(criteria)}))
+        request = replace(request, families={judge: of_all[judge] for judge in table.judges})
     kind = KINDS[table.data]
     if answers and levels is None and about is None and (scale := kind.levels_with_people(table, known)):
         request = replace(request, levels=scale)

@@ -106,6 +106,13 @@ def read_criterion_importance(
     return OnCriteria(_check_votes(read_votes(table, name="votes on criteria"), criteria, ties, answers))
 
 
+def judges_on_criteria(table: object) -> tuple[str, ...]:
+    """Judges of votes on criteria, as :func:`read_criterion_importance` takes them; none of weights."""
+    if table is None or columns_among(table, ["weight", "winner"], Problems(NAME)) == ["weight"]:
+        return ()
+    return read_votes(table, name="votes on criteria").judges
+
+
 def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) -> tuple[float, ...]:
     problems = Problems(NAME)
     if "criterion" not in cells:

@@ -82,6 +82,16 @@ def test_no_term_is_left_out(change: dict[str, Any], how: dict[str, Any], name: 
     assert fit.criteria()["weight"].between(0.05, 0.95).all()
 
 
+def test_cut_names_a_model_that_takes_votes_on_criteria() -> None:
+    scores, votes, _ = panel(1)
+    people = scores[scores["judge"] == "j0"].drop(columns="judge")
+    how: dict[str, Any] = {"levels": LEVELS, "method": "map", "anchors": people, "anchor_mode": "cut"}
+    with pytest.raises(voirdire.InputError, match="rating-halo has none; take rating-maple, or"):
+        voirdire.fit(scores[scores["judge"] != "j0"], votes, **how)
+    fit = voirdire.fit(scores[scores["judge"] != "j0"], votes, model="rating-maple", **how)
+    assert fit.anchored is not None
+
+
 @pytest.mark.slow
 def test_more_votes_on_criteria_are_added_and_all_is_kept(tmp_path: Path) -> None:
     scores, votes, _ = panel(4, contexts=3)

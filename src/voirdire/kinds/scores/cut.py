@@ -192,9 +192,10 @@ class HumanScores(HumanAnswers[ScoresProblem]):
     def check_cut(self) -> None:
         """As in :class:`.HumanAnswers`: a model must have discriminations."""
         if not self.can_cut:
+            instead = "rating-maple" if self.problem.density.voted else "rating-discrimination"
             raise InputError(
                 "anchor mode 'cut' learns judges' discriminations from the anchors, but model "
-                f"{self.problem.model.name} has none; take rating-discrimination, or anchor_mode='joint'"
+                f"{self.problem.model.name} has none; take {instead}, or anchor_mode='joint'"
             )
 
     def cut_mode(self) -> Mode:

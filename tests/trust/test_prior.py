@@ -67,6 +67,14 @@ def test_other_checks_say_that_nothing_was_asked_about_weights() -> None:
     assert not check_prior(fit.problem, fit.posterior, weights_voted=False)
 
 
+def test_what_sums_to_zero_over_judges_is_nothing_of_a_judge_alone() -> None:
+    votes = pd.DataFrame({"judge": "a", "first": list("xyx"), "second": list("yzz"), "winner": "first"})
+    scores = pd.DataFrame({"judge": "a", "item": list("xyz"), "score": [3, 2, 1]})
+    for model in ("joint-position", "joint-contexts"):
+        fit = voirdire.fit([votes, scores], model=model, method="laplace")
+        assert "prior" not in set(fit.checks()["check"])
+
+
 def test_without_draws_there_is_nothing_to_say() -> None:
     rows = table(ITEMS, np.zeros(6), 60, np.random.default_rng(0))
     assert not said(voirdire.fit(rows, method="map"))

@@ -153,7 +153,9 @@ def _judge_variance_left(
 
 
 def _coin_parameters(problem: Problem) -> list[Parameter]:
-    return [p for p in problem.density.parameters if p.name in COINS and p.dims == ("judge",)]
+    """Of each judge; where these sum to zero a judge alone has none."""
+    of_judges = (p for p in problem.density.parameters if p.name in COINS and p.dims == ("judge",))
+    return [p for p in of_judges if not (p.zero_sum and problem.density.judges == 1)]
 
 
 def _prior_variances(problem: Problem) -> dict[str, Floats]:

@@ -76,7 +76,6 @@ from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
 
 _OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
-_OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
 
 _NO_CONTEXTS = (
     "the votes of this fit name no contexts, so comparisons are taken as about items over all contexts, whatever their "
@@ -94,10 +93,9 @@ def joint_judge_table(problem: JointProblem, posterior: Posterior, prob: float) 
     """
     voted, scored = (kind.results["judges"](part, posterior, prob) for kind, part in JOINT.parts(problem))
     columns = _rename_p_right(scored) | voted | {"scores": scored["votes"]}
-    for kinds, answered in ((_OF_VOTES, voted["votes"]), (_OF_SCORES, scored["votes"])):
-        for name in (f"{kind}{end}" for kind in kinds for end in ("", "_low", "_high")):
-            if name in columns:
-                columns[name] = np.where(answered > 0, columns[name], np.nan)
+    for name in (f"{kind}{end}" for kind in _OF_VOTES for end in ("", "_low", "_high")):
+        if name in columns:
+            columns[name] = np.where(voted["votes"] > 0, columns[name], np.nan)
     order = ("judge", "votes", "scores", "group", *voted)
     return {name: columns[name] for name in (*order, *columns) if name in columns}
 

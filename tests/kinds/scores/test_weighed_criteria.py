@@ -82,6 +82,20 @@ def test_no_term_is_left_out(change: dict[str, Any], how: dict[str, Any], name: 
     assert fit.criteria()["weight"].between(0.05, 0.95).all()
 
 
+def test_nothing_is_said_of_how_a_judge_scores_that_votes_on_criteria_alone(tmp_path: Path) -> None:
+    scores, votes, _ = panel(1)
+    votes = pd.concat([votes, votes.head(1).assign(judge="z")])
+    fit = voirdire.fit(scores, votes, levels=LEVELS, method="laplace")
+    judges = fit.judges().set_index("judge")
+    assert judges.loc["z", ["p_right", "severity", "severity_high"]].isna().all()
+    assert judges.loc["j0", ["p_right", "severity", "severity_high"]].notna().all()
+    assert fit.verdicts().set_index("judge").loc["z", "verdict"] == "ask people"
+    assert fit.report(tmp_path / "page.html").exists()
+    sharp = voirdire.fit(scores, votes, levels=LEVELS, model="rating-maple", method="map").judges()
+    assert sharp.set_index("judge").loc["z", ["discrimination", "reliability"]].notna().all()
+    assert np.isnan(sharp.set_index("judge").loc["z", "severity"])
+
+
 def test_cut_names_a_model_that_takes_votes_on_criteria() -> None:
     scores, votes, _ = panel(1)
     people = scores[scores["judge"] == "j0"].drop(columns="judge")

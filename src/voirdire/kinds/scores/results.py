@@ -65,15 +65,20 @@ def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Co
     judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
     an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of log-odds.
     All are medians over the draws, where there are any: strengths at the mode are drawn together, so that what follows
-    from how far items lie apart is too small there.
+    from how far items lie apart is too small there. Of a judge that scored nothing there is but the discrimination that
+    its votes on criteria have, and what follows from that.
     """
     columns: Columns = {"judge": name_array(problem.judges), "votes": problem.judge_votes}
+    scored = problem.judge_votes > 0
     if problem.table.group is not None:
         names = name_array(problem.groups)[problem.judge_group]
-        names[problem.judge_votes == 0] = None  # who voted on criteria alone: no table says of what group
+        names[~scored] = None  # who voted on criteria alone: no table says of what group
         columns["group"] = names
-    size = len(problem.judges)
-    return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
+    found = with_intervals(posterior, lambda values: judge_values(problem, values), prob, len(scored))
+    voted = ("discrimination", "reliability", "p_right") if "discrimination" in found else ()
+    for name, column in found.items():
+        columns[name] = column if name.startswith(voted) else np.where(scored, column, np.nan)
+    return columns
 
 
 def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:

@@ -113,6 +113,15 @@ def test_named_models_and_tables_that_tell_nothing_weigh_answers() -> None:
     assert alone.model.name == "joint-position"
 
 
+def test_answers_left_out_are_predicted_with_the_family_of_their_judge(
+    tables: list[pd.DataFrame], fit: Any
+) -> None:
+    how: dict[str, Any] = {"by": ["context"], "folds": 3, "families": FAMILIES, "levels": LEVELS}
+    found = voirdire.cross_validate(tables, [fit.model, "joint-contexts"], **how)
+    assert found["model"][0] == fit.model.name
+    assert found["difference"][1] > 0.005
+
+
 @pytest.mark.slow
 def test_answers_left_out_are_predicted_better() -> None:
     tables, _ = panel(3, 3)

@@ -107,6 +107,13 @@ def test_cut_names_a_model_that_takes_votes_on_criteria() -> None:
 
 
 @pytest.mark.slow
+def test_chains_of_weights_are_checked_beside_those_of_scores() -> None:
+    scores, votes, _ = panel(2)
+    fit = voirdire.fit(scores, votes, levels=LEVELS, method="nuts", draws=10, warmup=20, chains=2)
+    assert any("(weight)" in message for message in fit.checks()["message"])
+
+
+@pytest.mark.slow
 def test_more_votes_on_criteria_are_added_and_all_is_kept(tmp_path: Path) -> None:
     scores, votes, _ = panel(4, contexts=3)
     fit = voirdire.fit(scores, votes, levels=LEVELS, method="laplace")

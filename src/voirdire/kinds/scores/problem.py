@@ -97,7 +97,7 @@ class ScoresProblem(Problem):
 
     def independent_parts(self) -> tuple[Problem, ...]:
         """Scores, and votes on criteria, where these are weighed whoever votes."""
-        if not (self.density.voted and self.density.uses_marginal_likelihood) or "pinned" in self.data:
+        if not (self.density.voted and self.density.uses_marginal_likelihood):
             return ()
         sizes = (self.density.judges, self.density.criteria, self.density.items)
         names = (self.judges, self.criteria, self.items, self.judge_votes)

@@ -197,6 +197,8 @@ def why_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
     >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
     >>> why_large(read_votes_and_scores([votes, scores]), contexts=False)
     ''
+    >>> why_large(read_votes_and_scores([votes, scores]), contexts=False, families=2_000)
+    '3 answers about 3 items would take many minutes'
     """
     items, rows = len(tables.items), tables.votes.rows + tables.scores.rows
     places = len(tables.criteria) * (1 + contexts * len(tables.contexts))

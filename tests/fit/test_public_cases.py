@@ -147,6 +147,32 @@ def test_of_two_camps_one_whose_answers_count_for_less_gives_way() -> None:
     assert found.ranking()["score"][0] > 0.01
 
 
+def test_of_two_contrary_voters_each_keeps_its_position_bias() -> None:
+    pairs = [("A", "B"), ("B", "A")] * 10
+    rows = [votes([(a, b, a) for a, b in pairs]), votes([(a, b, b) for a, b in pairs]).assign(judge="u")]
+    bias = voirdire.fit(pd.concat(rows), model="crowd-bt-position", method="laplace").judges()["position_bias"]
+    assert bias[0] > 0.2
+    assert bias[1] == pytest.approx(-bias[0], abs=0.05)
+
+
+def test_voters_that_contradict_each_other_under_one_criterion_alone_are_not_contrary() -> None:
+    said = {"t": ("A", "B", "A"), "u": ("A", "B", "B")}
+    rows = [(j, f"c{c}", "A", "B", of[c]) for j, of in said.items() for c in range(3)] * 5
+    table = pd.DataFrame(rows, columns=["judge", "criterion", "first", "second", "winner"])
+    found = voirdire.fit(table, model="maple", method="laplace").strengths()
+    assert found.set_index(["criterion", "item"]).loc[("c0", "A"), "strength"] > 0.3
+
+
+def test_people_tell_which_of_two_contrary_voters_is_right() -> None:
+    pairs = [("A", "B", "A"), ("B", "A", "A")] * 10
+    both = [votes(pairs), votes([(a, b, "B") for a, b, _ in pairs]).assign(judge="u")]
+    people = votes([("A", "B", "A")] * 5).drop(columns="judge")
+    found = voirdire.fit(
+        pd.concat(both), model="crowd-bt", method="laplace", anchors=people, anchor_mode="joint"
+    )
+    assert found.ranking().set_index("item").loc["A", "low"] > 0
+
+
 @pytest.mark.parametrize("model", ["bradley-terry", "crowd-bt-position"])
 def test_one_win_each_is_an_exact_tie(model: str) -> None:
     rows = [("A", "B", "A"), ("A", "B", "B"), ("B", "A", "A"), ("B", "A", "B"), ("A", "C", "tie")]

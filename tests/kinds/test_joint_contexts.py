@@ -118,6 +118,17 @@ def test_scales_are_learned_as_spreads_are_with_exact_slopes(fitted: voirdire.Fi
         assert slope == pytest.approx((ahead - behind) / 2e-3, rel=1e-3, abs=1e-3)
 
 
+def test_answers_say_nothing_of_what_all_discriminations_have_in_common(fitted: voirdire.Fit) -> None:
+    """They sum to zero, so the marginal likelihood is the same where all are larger."""
+    problem = fitted.problem
+    field = problem.density.latent_model(problem.data)
+    of_judges = np.array([hyper.name.startswith("log_discrimination") for hyper in field.hypers])
+    x, start = field.latent(problem.density.starts(problem.data)[0])
+    here = np.where(of_judges, 0.0, start)
+    values = [find_conditional_mode(field, here + c * of_judges, x).log_marginal for c in (0.0, 0.7)]
+    assert values[0] == pytest.approx(values[1], abs=1e-6)
+
+
 def test_strengths_are_predicted_in_contexts_of_the_tables_and_in_others(fitted: voirdire.Fit) -> None:
     row = {"judge": "j2", "first": "i0", "second": "i1"}
     here = fitted.predict(pd.DataFrame([row | {"context": "x0"}]))

@@ -106,37 +106,36 @@ def encode_joint(
 ) -> JointProblem:
     """Bring votes and scores into the form of a model.
 
-        Parameters
-        ----------
-        levels : sequence, optional
-            The levels of the scale of the scores.
-        criteria : path, dataframe, Votes or OnCriteria, optional
-            Weights of the criteria or votes on them, as for scores.
-        anchors : Anchors, optional
-            Human answers to comparisons.
-        answer_weight : array, shape (judges,), optional
-            What one answer of each judge counts for; judges sorted by name.
-        ties, repeats, keep_empty, over
-            As of :func:`.votes.problem.encode_votes` and :func:`.scores.problem.encode_scores`.
-        families : mapping, optional
-            Family of each judge, for models with a term of families.
+    Parameters
+    ----------
+    levels : sequence, optional
+        The levels of the scale of the scores.
+    criteria : path, dataframe, Votes or OnCriteria, optional
+        Weights of the criteria or votes on them, as for scores.
+    anchors : Anchors, optional
+        Human answers to comparisons.
+    answer_weight : array, shape (judges,), optional
+        What one answer of each judge counts for; judges sorted by name.
+    ties, repeats, keep_empty, over
+        As of :func:`.votes.problem.encode_votes` and :func:`.scores.problem.encode_scores`.
+    families : mapping, optional
+        Family of each judge, for models with a term of families.
 
-        Raises
-        ------
-        InputError
-            What the two of them raise.
+    Raises
+    ------
+    InputError
+        What the two of them raise.
 
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from voirdire.model.specs import load_model
-        >>> from voirdire.tables.votes import VoteRows
-    from voirdire.tables.votes_and_scores import read_votes_and_scores
-        >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
-        >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
-        >>> problem = encode_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
-        >>> problem.items, problem.judge_votes.tolist()
-        (('x', 'y', 'z'), [2, 1])
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
+    >>> problem = encode_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
+    >>> problem.items, problem.judge_votes.tolist()
+    (('x', 'y', 'z'), [2, 1])
     """
     of_votes, of_scores = model.part("votes"), model.part("scores")
     given = read_criterion_importance(criteria, tables.scores.criteria, ties=model.ties is not None)
@@ -188,17 +187,16 @@ MOST_LATENT, MOST_ROWS = 5_000, 50_000  # strengths and tastes, and answers, of 
 def why_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
     """Why a model with tastes, and contexts if the tables have them, is no default; empty if it is.
 
-        ``families`` is how many share what they make of items.
+    ``families`` is how many share what they make of items.
 
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from voirdire.tables.votes import VoteRows
-    from voirdire.tables.votes_and_scores import read_votes_and_scores
-        >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
-        >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
-        >>> why_large(read_votes_and_scores([votes, scores]), contexts=False)
-        ''
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
+    >>> why_large(read_votes_and_scores([votes, scores]), contexts=False)
+    ''
     """
     items, rows = len(tables.items), tables.votes.rows + tables.scores.rows
     places = len(tables.criteria) * (1 + contexts * len(tables.contexts))

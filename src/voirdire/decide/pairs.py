@@ -114,8 +114,9 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
         np.maximum(largest, np.abs(scores, out=scores).max(axis=0), out=largest)
         middle = knots[:, len(z) // 2]
         median[i, i + 1 :] = middle
-        spread = 0.5 * (
-            knots[:, len(z) // 2 + 1] - knots[:, len(z) // 2 - 1]
+        above, below = len(z) // 2 + 1, len(z) // 2 - 1
+        spread = (knots[:, above] - knots[:, below]) / (
+            z[above] - z[below]
         )  # of pairs of which nothing is known
         told = np.abs(zero) > 1e-3
         deviation[i, i + 1 :] = np.where(told, np.abs(middle) / np.where(told, np.abs(zero), 1.0), spread)

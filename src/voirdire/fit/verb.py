@@ -91,8 +91,8 @@ def fit(
         by the columns. A list of a table of votes and one of scores of the same items is fitted together: items share
         their strengths and judges their consistency; see :mod:`voirdire.kinds.joint_problem`.
     criteria : path, dataframe or Votes, optional
-        Votes on the criteria themselves: the same columns, the items are criteria. With scores also their weights, with
-        rankings these alone: columns criterion and weight.
+        Votes on the criteria themselves: the same columns, the items are criteria. With scores and rankings also their
+        weights: columns criterion and weight.
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call
         for: ``maple-tastes`` with several criteria, else ``learned-crowd-bt-position``, or

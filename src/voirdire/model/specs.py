@@ -119,6 +119,7 @@ _GRAMMARS = (
             "strength": {LearnedScale.kind: STRENGTH[LearnedScale.kind]},
             "context": CONTEXT,
             "taste": {JudgeTaste.kind: TASTE[JudgeTaste.kind]},
+            "weights": WEIGHTS,
             "anchors": RANKING_ANCHORS,
         },
         ("strength",),

@@ -69,7 +69,8 @@ def unusable_command_reasons(
     labels = frames.get("labels")
     if labels is not None and len(kinds) == 1:
         found |= _board_lack_of_labels(labels)
-    if kinds == ["votes"] and _pairs_stand_alone(frames["votes"]):
+    votes = frames.get("votes")
+    if votes is not None and len(kinds) == 1 and _pairs_stand_alone(votes):
         found["board"] = "votes between the pairs, each of which stands by itself"
     if not how.people:
         found["replace"] = f"people's answers (--humans FILE, or --people {people})"

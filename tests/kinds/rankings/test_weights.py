@@ -69,9 +69,6 @@ def test_the_weights_are_checked() -> None:
         "97 more: weight 'w0' is not a number",
     ):
         assert said in str(caught.value)
-    votes = pd.DataFrame({"judge": ["a"], "first": "clear", "second": "true", "winner": "first"})
-    with pytest.raises(InputError, match="give the weight of each"):
-        voirdire.fit(TABLE, criteria=votes)
 
 
 def test_the_command_line(tmp_path: Path) -> None:

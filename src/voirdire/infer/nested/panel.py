@@ -20,7 +20,7 @@ from voirdire.infer.nested.division import build_division
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent_priors import PLAIN, Group, Hyper
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.several import AnsweredSums
+from voirdire.infer.nested.several import AnsweredSums, join_answered_sums
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import COMMON, LEARNED, Design, Places
 from voirdire.model.family.family import Parts, refuse_alternatives
@@ -139,8 +139,8 @@ def panel_answers(density: PanelDensity, data: Data) -> Answers:
     )
 
 
-def panel_field(density: PanelDensity, data: Data) -> Field:
-    """The field of a density and its table.
+def panel_field(density: PanelDensity, data: Data, beside: AnsweredSums | None = None) -> Field:
+    """The field of a density and its table, perhaps with answers of another kind ``beside``.
 
     Raises
     ------
@@ -149,6 +149,9 @@ def panel_field(density: PanelDensity, data: Data) -> Field:
     """
     places, part = Places(density), data["panel"]
     sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
+    answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
+    if beside is not None:
+        answered = join_answered_sums([answered, beside._replace(learned=None)], places.size)
     several = {
         factor for term in density.terms for factor, _ in term.at
     }  # a cell may have values of many levels
@@ -156,7 +159,7 @@ def panel_field(density: PanelDensity, data: Data) -> Field:
     blocks = [places.block(factor) for factor in density.sizes if factor not in several]
     return field_of_sums(
         density,
-        AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors)),
+        answered,
         [block for block in blocks if block.min(initial=0) == COMMON],
         "name a model with fewer terms",
         near_normal=True,

@@ -10,15 +10,20 @@ theta_c,i + u_c,i,x alone (:mod:`.rankings.human`). See :mod:`voirdire.model.fam
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import panel_field
 from voirdire.kinds.results import strengths_over_contexts
+from voirdire.kinds.scores.weights import NAME, log_criteria_votes, sums_of_criteria_votes
 from voirdire.model.density import Data
-from voirdire.model.design import Scale, Term
+from voirdire.model.design import Places, Scale, Term
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.specs import Model
+from voirdire.model.terms import WEIGHTS
 from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.rankings import Rankings
 
@@ -66,11 +71,30 @@ class RankingsDensity(PanelDensity):
     over : "new" or "these"
         Whether scores are over contexts like those of the table, or over these alone.
     weights : tuple of float or None
-        Of the criteria; None where they count equally.
+        Of the criteria; None where they count equally, or as votes on them say.
+    voted : bool
+        Whether there are votes on criteria.
     """
 
     over: str = "new"
     weights: tuple[float, ...] | None = None
+    voted: bool = False
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Those of the terms, and weights of criteria that were voted on."""
+        weights = self.model.weights if self.voted else None
+        more = () if weights is None else WEIGHTS[weights.kind].parameters(weights.numbers)
+        return (*super().parameters, *more)
+
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As the family has them, then votes on criteria."""
+        found = self.ranking_parts(values, data, xp)
+        return [*found, log_criteria_votes(values, data[NAME], xp)] if self.voted else found
+
+    def ranking_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Log probability of each ranking, as the family has it."""
+        return super().log_parts(values, data, xp)
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:
@@ -79,7 +103,8 @@ class RankingsDensity(PanelDensity):
 
     def latent_model(self, data: Data) -> Field:
         """See :func:`.nested.panel.panel_field`."""
-        return panel_field(self, data)
+        beside = sums_of_criteria_votes(data[NAME], Places(self)) if self.voted else None
+        return panel_field(self, data, beside)
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""

@@ -15,7 +15,7 @@ from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.further_terms import attach_terms, has_family_terms, model_with_terms, why_no_families
 from voirdire.kinds.kind import Packed, Results, TableChange
-from voirdire.kinds.packing import pack_people, pack_rated, unpack_people, unpack_rated
+from voirdire.kinds.packing import pack_people, pack_rated, pack_votes, unpack_people, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.density import why_no_contexts, why_no_tastes
 from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings, ranked_items, ranking_outcomes
@@ -118,8 +118,8 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         table, model, told = attach_terms(table, model, request)
         if request.families is not None and request.item_families is None and not has_family_terms(model):
             _check_no_families(table, model, request)
-        weights = _read_weights(request.criteria, table.criteria).weights
-        problem = encode_rankings(model, table, over=request.over, weights=weights, anchors=request.anchors)
+        criteria = read_criterion_importance(request.criteria, table.criteria, answers="rankings")
+        problem = encode_rankings(model, table, over=request.over, criteria=criteria, anchors=request.anchors)
         check_covariates_vary(problem)
         notes = told + (
             [] if problem.anchors is None else [*problem.anchors.notes, _describe_people(problem)]
@@ -146,16 +146,16 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
 
     def encode_again(self, problem: RankingsProblem, change: TableChange) -> RankingsProblem:
         """As in :class:`.Kind`."""
-        weights = given_or_stored_criteria(problem, None, change).weights
+        criteria = given_or_stored_criteria(problem, problem.criteria_votes, change)
         how: dict[str, Any] = {
             "over": problem.density.over,
             "anchors": problem.anchors if change.own else None,
         }
-        return encode_rankings(problem.model, change.table, weights=weights, **how)
+        return encode_rankings(problem.model, change.table, criteria=criteria, **how)
 
     def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
-        """The new weights."""
-        return _read_weights(given, criteria)
+        """Old and new votes on criteria, or the new weights."""
+        return read_criterion_importance(given, criteria, answers="rankings").after(problem.criteria_votes)
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 
@@ -173,21 +173,21 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         return score_held_out(model, table, here)
 
     def pack(self, problem: RankingsProblem) -> Packed:
-        """The rankings."""
-        names, arrays = pack_rated(problem.table, "rankings")
-        tables: dict[str, Any] = {"rankings": names, "weights": problem.density.weights}
+        """Rankings, votes on criteria or their weights, people's rankings."""
+        tables, arrays = pack_votes({"criteria": problem.criteria_votes})
+        tables["rankings"], codes = pack_rated(problem.table, "rankings")
+        tables["weights"] = problem.density.weights
         people, theirs = pack_people(problem.anchors)
-        return Packed(
-            {"tables": tables | people, "anchors": None, "over": problem.density.over}, arrays | theirs
-        )
+        sections = {"tables": tables | people, "anchors": None, "over": problem.density.over}
+        return Packed(sections, arrays | codes | theirs)
 
     def unpack(self, model: Model, packed: Packed) -> RankingsProblem:
         """The problem of :meth:`pack`."""
         names = packed.sections["tables"]
         table = Rankings(**unpack_rated(names["rankings"], packed.arrays, "rankings"))
         anchors = unpack_people(Rankings, names, packed.arrays)
-        weights = unpack_criteria(packed).weights
-        return encode_rankings(model, table, over=packed.sections["over"], weights=weights, anchors=anchors)
+        how: dict[str, Any] = {"over": packed.sections["over"], "criteria": unpack_criteria(packed)}
+        return encode_rankings(model, table, anchors=anchors, **how)
 
 
 def _check_no_families(table: Rankings, model: Model, request: Request) -> None:
@@ -212,22 +212,6 @@ def _describe_people(problem: RankingsProblem) -> str:
         "they are to people, and what all judges see in them beside that is an error of the panel, whose spread is "
         "learned."
     )
-
-
-def _read_weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:
-    """Weights of the criteria; votes on them are refused.
-
-    Raises
-    ------
-    InputError
-    """
-    found = read_criterion_importance(given, criteria, ties=True, answers="rankings")
-    if found.votes is not None:
-        raise InputError(
-            "criteria: votes on criteria are not for tables of rankings; give the weight of each (columns criterion "
-            "and weight)"
-        )
-    return found
 
 
 RANKINGS = RankingsKind()

@@ -18,10 +18,19 @@ from voirdire.kinds.further_terms import (
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.rankings.density import RankingsDensity, model_terms, why_no_contexts
 from voirdire.kinds.rankings.human import read_ranked_anchors
-from voirdire.model.design import Cells
+from voirdire.kinds.scores.weights import (
+    NAME,
+    NOTHING,
+    OnCriteria,
+    encode_criteria_votes,
+    weights_problem,
+    with_judges,
+)
+from voirdire.model.design import Cells, Places
 from voirdire.model.family.ranking import ranking_family, tied_places
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.tables.counts import Votes
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Floats, Ints
 
@@ -95,6 +104,7 @@ class RankingsProblem(Problem):
         People's rankings.
     added : Resolved
         Terms beside those of the sections of the model.
+    criteria_votes : Votes or None
     """
 
     density: RankingsDensity
@@ -102,6 +112,16 @@ class RankingsProblem(Problem):
     order: Order
     anchors: PeopleTable[Rankings] | None = None
     added: Resolved = NOTHING_ADDED
+    criteria_votes: Votes | None = None
+
+    def independent_parts(self) -> tuple[Problem, ...]:
+        """Rankings, and votes on criteria."""
+        if not self.density.voted or "pinned" in self.data:
+            return ()
+        density, panel = replace(self.density, voted=False), self.data["panel"]
+        index = np.minimum(panel["index"], Places(density).size)  # weights come last
+        rankings = replace(self, density=density, data={"panel": panel | {"index": index}})
+        return rankings, weights_problem(self)
 
     @property
     def coords(self) -> dict[str, list[str]]:
@@ -194,7 +214,7 @@ def encode_rankings(
     table: Rankings,
     *,
     over: str = "new",
-    weights: tuple[float, ...] | None = None,
+    criteria: OnCriteria = NOTHING,
     anchors: object = None,
 ) -> RankingsProblem:
     """Bring a table of rankings into the form of a model.
@@ -203,8 +223,8 @@ def encode_rankings(
     ----------
     over : "new" or "these"
         Whether scores are over contexts like those of the table, or over these alone.
-    weights : tuple of float, optional
-        Of the criteria, with sum one; by default they count equally.
+    criteria : OnCriteria, optional
+        Weights of the criteria, or votes on them; by default they count equally.
     anchors : path, dataframe or PeopleTable, optional
         People's rankings; see :func:`.rankings.human.read_ranked_anchors`.
 
@@ -226,6 +246,9 @@ def encode_rankings(
     """
     if anchors is not None and model.anchors is None:
         raise InputError(f"model {model.name} has no section [anchors]; leave anchors out, or add it")
+    votes, weights = criteria.check(model)
+    if votes is not None:
+        table = with_judges(table, votes.judges)
     people = None if anchors is None else read_ranked_anchors(anchors, table)
     added = resolve_terms(model, table, {}, apart=True)
     check_terms_vary(added, "ranking")
@@ -249,13 +272,16 @@ def encode_rankings(
     levels = {name: len(names) for name, names in added.levels.items()} | levels
     family = ranking_family(places, tied_places(groups))
     density = RankingsDensity(model, *sizes, terms, family, places, tuple(levels.items()), over, weights)
+    density = replace(density, voted=votes is not None)
     cells = add_term_factors(ranking_cells(table, order), order, added)
     if people is not None:
         cells = _join_cells(cells, ranking_cells(people.table, theirs[0], people=True))
     data = density.table(cells, groups)
+    if votes is not None:
+        data[NAME] = encode_criteria_votes(votes, table.judges, table.criteria)
     judged = np.bincount(order.of(table.judge), minlength=len(table.judges))
     names = (table.judges, table.criteria, table.items)
-    return RankingsProblem(density, data, *names, judged, table, order, people, added)
+    return RankingsProblem(density, data, *names, judged, table, order, people, added, votes)
 
 
 def check_covariates_vary(problem: RankingsProblem) -> None:

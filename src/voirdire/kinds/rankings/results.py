@@ -17,6 +17,7 @@ from voirdire.kinds.answers import Answers, Seen
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.rankings.problem import RankingsProblem, encode_rankings
+from voirdire.kinds.scores.weights import NAME, criteria_vote_answers
 from voirdire.model.specs import Model
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
@@ -82,7 +83,7 @@ def ranking_answers(problem: RankingsProblem) -> list[Answers]:
     count = groups.shape[1]
 
     def log_probability(values: Values) -> Floats:
-        parts = density.log_parts(values, problem.data, np)
+        parts = density.ranking_parts(values, problem.data, np)
         return np.asarray(sum(np.where(weight > 0, of, 0.0) * weight for of, weight in parts))
 
     own = problem.order.of(table.judge)
@@ -92,7 +93,10 @@ def ranking_answers(problem: RankingsProblem) -> list[Answers]:
     for at in range(len(item)):
         here = np.flatnonzero(item[at] >= 0)
         place[here, item[at, here]] = groups[at, here]
-    return [Answers("rankings", log_probability, np.arange(count), place, {"judge": judge}, 50 * groups.size)]
+    found = [
+        Answers("rankings", log_probability, np.arange(count), place, {"judge": judge}, 50 * groups.size)
+    ]
+    return [*found, criteria_vote_answers(problem, problem.data[NAME]["weight"])] if density.voted else found
 
 
 def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:

@@ -24,6 +24,7 @@ from voirdire.kinds.scores.chances import log_score_density, score_probabilities
 from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
+from voirdire.kinds.scores.weights import criteria_vote_answers
 from voirdire.model.specs import Model
 from voirdire.model.terms.cumulative import NODES
 from voirdire.model.terms.reliability import Values
@@ -141,7 +142,7 @@ def _affordable_draws(problem: ScoresProblem) -> int:
     return int(np.clip(WORK // each, 100, 1000))
 
 
-ITEMS, CRITERIA, PEOPLE = "scores", "votes on criteria", "scores of people"
+ITEMS, PEOPLE = "scores", "scores of people"
 
 
 def score_answers(problem: ScoresProblem) -> list[Answers]:
@@ -161,7 +162,7 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
     given, about = _given_scores(problem, part)[which], _answer_names(problem, part, which)
     found = [Answers(ITEMS, log_probability, which, given, about, nodes * len(part["weight"]))]
     if density.voted:
-        found.append(_criterion_vote_answers(problem))
+        found.append(criteria_vote_answers(problem, problem.times(problem.data["criteria"])))
     if density.anchors:
         people = problem.data["anchors"]
 
@@ -173,19 +174,6 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
         given = _given_scores(problem, people)[which]
         found.append(Answers(PEOPLE, log_people, which, given, about, 20 * len(people["weight"])))
     return found
-
-
-def _criterion_vote_answers(problem: ScoresProblem) -> Answers:
-    votes = problem.data["criteria"]
-
-    def log_probability(values: Values) -> Floats:
-        return np.asarray(problem.density.log_parts(values, problem.data, np)[1][0])
-
-    which = repeated_indices(problem.times(votes))
-    judges, criteria = np.array(problem.judges), np.array(problem.criteria)
-    about = {"judge": judges[votes["judge"]][which]}
-    about |= {side: criteria[votes[side]][which] for side in ("first", "second")}
-    return Answers(CRITERIA, log_probability, which, which * 0, about, 20 * len(votes["weight"]))
 
 
 def _given_scores(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:

@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import field_of_sums
 from voirdire.infer.nested.several import AnsweredSums, join_answered_sums
 from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout
+from voirdire.kinds.scores.weights import sums_of_criteria_votes
 from voirdire.model.density import Data
-from voirdire.model.design import Cells, Places, Term, build_design
-from voirdire.model.family.sharpness import sharpness_family
+from voirdire.model.design import Places, Term, build_design
 from voirdire.model.terms.reliability import Values
 
 #: Of what a judge perceives.
@@ -53,7 +51,7 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
     form = cells(density, data)
     sums = sums_of_scores(density, data, form, places)
     if density.voted:
-        sums = join_answered_sums([sums, _sums_of_criteria_votes(data["criteria"], places)], places.size)
+        sums = join_answered_sums([sums, sums_of_criteria_votes(data["criteria"], places)], places.size)
     return field_of_sums(
         density,
         sums,
@@ -83,17 +81,6 @@ def sums_of_scores(density: ScoresLayout, data: Data, form: ScoreCells, places: 
     terms = [*TERMS, own, *form.terms, *density.added]
     design, learned = (build_design(terms, about, at) for at in (places, places.of_learned))
     return AnsweredSums(design.used, form.answers, form.predictors, learned)
-
-
-def _sums_of_criteria_votes(part: dict[str, Any], places: Places) -> AnsweredSums:
-    """Sums that votes on criteria depend on: what the first, which was chosen, weighs more than the second."""
-    cells = Cells(len(part["first"]), {}, (part["first"], part["second"]))
-    terms = [Term("weight", ("item",), 0)]
-    design, learned = (build_design(terms, cells, at) for at in (places, places.of_learned))
-    family = sharpness_family(ties=False)
-    counts = np.stack([part["weight"], 0.0 * part["weight"]])[None]
-    answers = Answers(family.log_chances, counts, family.closed_form, family.name)
-    return AnsweredSums(design, answers, len(family.predictors), learned)
 
 
 def subtract_general(values: Values, location: str) -> Values:

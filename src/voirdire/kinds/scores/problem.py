@@ -29,7 +29,6 @@ from voirdire.kinds.scores.score_counts import (
 from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
-from voirdire.tables.encode import level_positions
 from voirdire.tables.families import shared_families
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores
@@ -99,15 +98,9 @@ class ScoresProblem(Problem):
         """Scores, and votes on criteria, where these are weighed whoever votes."""
         if not (self.density.voted and self.density.uses_marginal_likelihood):
             return ()
-        sizes = (self.density.judges, self.density.criteria, self.density.items)
-        names = (self.judges, self.criteria, self.items, self.judge_votes)
         data = {name: part for name, part in self.data.items() if name != weighing.NAME}
-        return (
-            replace(self, density=replace(self.density, voted=False), data=data),
-            Problem(
-                weighing.WeightsDensity(self.model, *sizes), {weighing.NAME: self.data["criteria"]}, *names
-            ),
-        )
+        scores = replace(self, density=replace(self.density, voted=False), data=data)
+        return scores, weighing.weights_problem(self)
 
     def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.orientation_check`."""
@@ -236,7 +229,7 @@ def encode_scores(
     assert scale is not None  # else a problem was raised
     votes, weights = weighing.read_criterion_importance(criteria, table.criteria).check(model)
     if votes is not None:
-        table = with_judges(table, votes.judges)
+        table = weighing.with_judges(table, votes.judges)
     groups, judge_group = group_per_judge(table, problems)
     sizes = (len(table.criteria), len(table.items))
     codes = (table.judge, table.criterion, table.item)
@@ -331,18 +324,3 @@ def _encode_people(people: PeopleTable[Scores], scale: Scale, form: Any, context
     else:
         encoded = continuous.encode_numbers(about, scale.parts(table.score))
     return {name: column for name, column in encoded.items() if name != "judge"}
-
-
-def with_judges(table: Scores, more: Sequence[str]) -> Scores:
-    """The table with further judges, who scored nothing.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.tables.scores import read_scores
-    >>> table = read_scores(pd.DataFrame({"judge": ["b"], "item": "x", "score": [1]}))
-    >>> with_judges(table, ["a"]).judges, with_judges(table, ["a"]).judge.tolist()
-    (('a', 'b'), [1])
-    """
-    judges = tuple(sorted({*table.judges, *more}))
-    return replace(table, judges=judges, judge=level_positions(table.judges, judges)[table.judge])

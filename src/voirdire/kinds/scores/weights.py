@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.infer.nested.answers import Answers as CellCounts
+from voirdire.infer.nested.several import AnsweredSums
+from voirdire.kinds.answers import Answers, repeated_indices
 from voirdire.kinds.kind import Packed, TableChange
 from voirdire.kinds.packing import unpack_votes
 from voirdire.model.density import Data, LogDensity
+from voirdire.model.design import Cells, Places, Term, build_design
+from voirdire.model.family.sharpness import sharpness_family
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import WEIGHTS
@@ -20,12 +25,14 @@ from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
+from voirdire.tables.encode import level_positions
 from voirdire.tables.joined import joined_table
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.rated import Rated, known_names
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.scores import score_numbers
 from voirdire.tables.votes import read_votes
+from voirdire.typing import Floats
 
 NAME = "criteria"
 
@@ -63,6 +70,9 @@ class OnCriteria(NamedTuple):
                 "another, such as rating-halo, or give weights (columns criterion and weight)"
             )
         return self
+
+
+NOTHING = OnCriteria()
 
 
 def read_criterion_importance(
@@ -152,8 +162,8 @@ def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str
     problems = []
     if votes.has_ties and not ties:
         problems.append(
-            f"votes on criteria: {int(votes.counts[:, 2].sum())} ties, which models of scores refuse; ask for a forced "
-            "choice"
+            f"votes on criteria: {int(votes.counts[:, 2].sum())} ties, which models of {answers} refuse; ask for a "
+            "forced choice"
         )
     unknown = sorted(set(votes.items) - set(criteria))
     if unknown:
@@ -196,6 +206,17 @@ def log_criteria_votes(
     return log_sigmoid(gap if seen is None else seen(gap, part["judge"]), xp), part["weight"]
 
 
+def sums_of_criteria_votes(part: dict[str, Any], places: Places) -> AnsweredSums:
+    """Sums that votes on criteria depend on: what the first, which was chosen, weighs more than the second."""
+    cells = Cells(len(part["first"]), {}, (part["first"], part["second"]))
+    terms = [Term("weight", ("item",), 0)]
+    design, learned = (build_design(terms, cells, at) for at in (places, places.of_learned))
+    family = sharpness_family(ties=False)
+    counts = np.stack([part["weight"], 0.0 * part["weight"]])[None]
+    answers = CellCounts(family.log_chances, counts, family.closed_form, family.name)
+    return AnsweredSums(design, answers, len(family.predictors), learned)
+
+
 @dataclass(frozen=True)
 class WeightsDensity(LogDensity):
     """The density of criterion weights given votes on the criteria, whoever voted.
@@ -228,6 +249,49 @@ class WeightsDensity(LogDensity):
     def outcome_names(self, data: Data) -> list[str]:
         """Of votes."""
         return ["criteria_votes"]
+
+
+def weights_problem(problem: Problem) -> Problem:
+    """The weights of a problem's criteria, as its votes on them tell them apart from all other answers."""
+    density = problem.density
+    own = WeightsDensity(problem.model, density.judges, density.criteria, density.items)
+    names = (problem.judges, problem.criteria, problem.items, problem.judge_votes)
+    return Problem(own, {NAME: problem.data[NAME]}, *names)
+
+
+ON_CRITERIA = "votes on criteria"
+
+
+def criteria_vote_answers(problem: Problem, times: Floats) -> Answers:
+    """Every vote on criteria, each given so many ``times``; their probabilities are the last part of the density's."""
+    votes = problem.data[NAME]
+
+    def log_probability(values: Values) -> Floats:
+        return np.asarray(problem.density.log_parts(values, problem.data, np)[-1][0])
+
+    which = repeated_indices(times)
+    judges, criteria = np.array(problem.judges), np.array(problem.criteria)
+    about = {"judge": judges[votes["judge"]][which]}
+    about |= {side: criteria[votes[side]][which] for side in ("first", "second")}
+    return Answers(ON_CRITERIA, log_probability, which, which * 0, about, 20 * len(votes["weight"]))
+
+
+T = TypeVar("T", bound=Rated)
+
+
+def with_judges(table: T, more: Sequence[str]) -> T:
+    """The table with further judges, who answered nothing of it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> table = read_scores(pd.DataFrame({"judge": ["b"], "item": "x", "score": [1]}))
+    >>> with_judges(table, ["a"]).judges, with_judges(table, ["a"]).judge.tolist()
+    (('a', 'b'), [1])
+    """
+    judges = tuple(sorted({*table.judges, *more}))
+    return replace(table, judges=judges, judge=level_positions(table.judges, judges)[table.judge])
 
 
 def given_or_stored_criteria(problem: Problem, votes: Votes | None, change: TableChange) -> OnCriteria:

@@ -22,11 +22,15 @@ def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if len(rows) < 2:
         yield Text("There is one criterion: the ranking is its own.", "lead")
         return
-    equal = fit.model.weights is None or fit.model.weights.kind != "votes"
+    learned = "weight" in fit.posterior.central_values
+    equal = not learned and fit.problem.density.given_weights is None
     if equal:
-        yield Text("All criteria count the same in this model.", "lead")
+        yield Text("All criteria count the same.", "lead")
     else:
-        yield Text(_top_criterion_sentence(rows, _heaviest_probability(fit, rows[0]["criterion"])), "lead")
+        chance = _heaviest_probability(fit, rows[0]["criterion"]) if learned else None
+        said = _top_criterion_sentence(rows, chance)
+        yield Text(said if learned else f"The weights of the criteria are given: {said}", "lead")
+    if learned:
         yield from figure_blocks(
             fit,
             "criteria",
@@ -40,7 +44,8 @@ def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "Blue: above the average item under that criterion; orange: below. Items in the order of the ranking.",
     )
     if not equal:
-        yield make_table("criteria", f"Weights of the criteria, with {100 * fit.prob:g}% intervals", rows)
+        how = f", with {100 * fit.prob:g}% intervals" if learned else ""
+        yield make_table("criteria", f"Weights of the criteria{how}", rows)
     yield from _strengths_table(fit, [row["criterion"] for row in rows])
 
 

@@ -212,7 +212,7 @@ def long_rows(
     yield from left_out_notes(source.name, [name for name in free if name not in further], used)
     if winners.words:
         yield Note(meaning_note(winners.words))
-    if kind == "votes" and (note := swapped_note(further)):
+    if answer == "winner" and (note := swapped_note(further)):
         yield Note(f"{source.name}: {note}")
     if note := labels.note(source):
         yield note

@@ -128,8 +128,8 @@ def _layout(
     columns = source.columns()
     roles = {name: column for column, name in used.items()}
     if asked.wide:
-        votes = asked.table == "votes"
-        read, name = (wide_vote_rows, wide_vote_roles) if votes else (wide_rows, wide_roles)
+        by_table = {"votes": (wide_vote_rows, wide_vote_roles)}
+        read, name = by_table.get(asked.table or "", (wide_rows, wide_roles))
         return partial(read, source, asked, given), partial(name, source, asked, given)
     if asked.columns:
         raise InputError(

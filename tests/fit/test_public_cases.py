@@ -150,7 +150,8 @@ def test_of_two_camps_one_whose_answers_count_for_less_gives_way() -> None:
 def test_of_two_contrary_voters_each_keeps_its_position_bias() -> None:
     pairs = [("A", "B"), ("B", "A")] * 10
     rows = [votes([(a, b, a) for a, b in pairs]), votes([(a, b, b) for a, b in pairs]).assign(judge="u")]
-    bias = voirdire.fit(pd.concat(rows), model="crowd-bt-position", method="laplace").judges()["position_bias"]
+    found = voirdire.fit(pd.concat(rows), model="crowd-bt-position", method="laplace")
+    bias = found.judges()["position_bias"]
     assert bias[0] > 0.2
     assert bias[1] == pytest.approx(-bias[0], abs=0.05)
 

@@ -89,3 +89,12 @@ def test_every_answer_has_its_probability() -> None:
     drawn = problem.density.values(x[None], np)
     each = sum(one.log_likelihood(drawn).sum() for one in kind_of(problem).single(problem))
     assert each == pytest.approx(problem.density.log_likelihood(values, problem.data, np))
+
+
+def test_nothing_is_said_of_how_a_judge_ranks_that_votes_on_criteria_alone() -> None:
+    rows = [(j, c, f"i{n}", 1 + (n + k) % 5) for k, j in enumerate("ab") for c in "pq" for n in range(5)]
+    table = pd.DataFrame(rows, columns=["judge", "criterion", "item", "rank"])
+    on_criteria = pd.DataFrame({"judge": ["a", "z"], "first": "p", "second": "q", "winner": ["p", "q"]})
+    fit = voirdire.fit(table, on_criteria, method="laplace")
+    assert fit.judges().set_index("judge")["p_right"].isna().tolist() == [False, False, True]
+    assert fit.verdicts().set_index("judge").loc["z", "verdict"] == "ask people"

@@ -104,12 +104,13 @@ def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> 
 
     ``p_right`` is the probability that the judge ranks the better of two items above the worse, the mean over all pairs
     of items and over criteria. ``reliability`` is the same, and missing where the model takes all judges to be alike,
-    having neither tastes, nor what families see, nor an error of the panel.
+    having neither tastes, nor what families see, nor an error of the panel; both are of judges that voted on criteria
+    alone.
     """
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
-    return columns | with_intervals(
-        posterior, lambda values: judge_values(problem, values), prob, len(problem.judges)
-    )
+    found = with_intervals(posterior, lambda values: judge_values(problem, values), prob, len(problem.judges))
+    ranked = problem.judge_votes > 0
+    return columns | {name: np.where(ranked, column, np.nan) for name, column in found.items()}
 
 
 def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:

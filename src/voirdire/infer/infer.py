@@ -16,7 +16,7 @@ from voirdire.infer.method import BY_ADAM, LAPLACE_DRAWS, Inferred, Method, orie
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.posterior import Mode, Posterior
-from voirdire.model.problem import Check, Problem
+from voirdire.model.problem import Check, Problem, worst_level
 from voirdire.model.terms.reliability import Values
 
 UNUSED = "This fit had no chains that run on the device that was asked for: all of it ran on the processor."
@@ -88,8 +88,11 @@ def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> 
         centre |= part.density.values(one.posterior.centre, np)
         drawn |= part.density.values(draws, np)
     posterior = Posterior(problem.density, *(problem.density.flat(of, np) for of in (centre, drawn)))
-    amiss = [check for one in found[1:] for check in one.checks if check.level != "ok"]
-    return replace(first, posterior=posterior, checks=(*first.checks, *amiss))
+    checks = {of.check: of for of in first.checks}
+    for amiss in (of for one in found[1:] for of in one.checks if of.level != "ok"):
+        if worst_level([checks.get(amiss.check, amiss), amiss]) == amiss.level:
+            checks[amiss.check] = amiss
+    return replace(first, posterior=posterior, checks=tuple(checks.values()))
 
 
 def infer_at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred:

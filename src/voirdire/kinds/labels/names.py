@@ -74,6 +74,7 @@ _SHOWN = 5
 
 
 PANEL, LABELS, LARGEST_GROUP = 6, 4, 24  # judges, labels and exchanges up to which these are looked for
+LOOKED = 1_000_000  # items that are looked at under some exchange: enough for all of a hundred items
 
 
 def exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
@@ -98,11 +99,15 @@ def exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
         return []
     of, weight = part["criterion"], part["weight"]
     given, items = np.einsum("u,ukl->kl", weight, counts), _count_items(counts, of, weight)
-    found = []
+    looked = 0
+    found: list[tuple[Ints, Ints]] = []
     for labels in map(list, permutations(range(density.labels))):
         alike = (given[None, :, labels] == given[:, None]).all(axis=-1)  # who may take whose place
         for order in permutations(range(judges)) if alike.any(axis=0).all() else ():
             if alike[range(judges), order].all():
+                looked += len(counts)
+                if looked > LOOKED:
+                    return found[1:]
                 changed = counts[:, order][..., labels]
                 if _count_items(changed, of, weight) == items:
                     found.append((np.array(order), np.array(labels)))

@@ -72,7 +72,9 @@ def read_list(name: str, given: object) -> tuple[Any, ...]:
         rows = csv.reader(given.splitlines(), skipinitialspace=True)
         return tuple(part.strip() for row in rows for part in row if part.strip())
     if hasattr(given, "columns"):
-        answers = "; people's answers in a table of their own are humans= or anchors=" if name == "people" else ""
+        answers = (
+            "; people's answers in a table of their own are humans= or anchors=" if name == "people" else ""
+        )
         raise InputError(f"{name}= is a table, not a list; give a list, or a text with commas{answers}")
     if isinstance(given, Iterable):
         return tuple(given)

@@ -34,7 +34,7 @@ def map_fit(table: pd.DataFrame, **settings: Any) -> voirdire.Fit:
         (lambda: map_fit(LABELS, prob="0.9"), "prob '0.9' is not between 0 and 1"),
         (lambda: map_fit(LABELS, seconds="3"), "seconds '3' is not positive and finite"),
         (lambda: map_fit(LABELS, levels=2.5), "levels=2.5 is no list; give one"),
-        (lambda: map_fit(LABELS, people=LABELS), "people= is a table, not a list; .* are humans= or anchors="),
+        (lambda: map_fit(LABELS, people=LABELS), "people= is a table, not a list; give a list"),
         (lambda: voirdire.cross_validate(VOTES, models=2.5), "models=2.5 is no list; give one"),
         (lambda: voirdire.cross_validate(VOTES, ["crowd-bt"], by=2.5), "by=2.5 is no list; give one"),
         (lambda: voirdire.agreement(SCORES, measures=2.5), "measures=2.5 is no list; give one"),

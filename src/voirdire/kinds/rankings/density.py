@@ -15,8 +15,8 @@ from typing import Any
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import panel_field
+from voirdire.kinds.criteria_votes import NAME, log_criteria_votes, sums_of_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
-from voirdire.kinds.scores.weights import NAME, log_criteria_votes, sums_of_criteria_votes
 from voirdire.model.density import Data
 from voirdire.model.design import Places, Scale, Term
 from voirdire.model.panel_density import PanelDensity

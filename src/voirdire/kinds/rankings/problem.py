@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.criteria_votes import NAME, encode_criteria_votes, weights_problem
 from voirdire.kinds.further_terms import (
     NOTHING_ADDED,
     Resolved,
@@ -18,14 +19,7 @@ from voirdire.kinds.further_terms import (
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.rankings.density import RankingsDensity, model_terms, why_no_contexts
 from voirdire.kinds.rankings.human import read_ranked_anchors
-from voirdire.kinds.scores.weights import (
-    NAME,
-    NOTHING,
-    OnCriteria,
-    encode_criteria_votes,
-    weights_problem,
-    with_judges,
-)
+from voirdire.kinds.scores.weights import NOTHING, OnCriteria, with_judges
 from voirdire.model.design import Cells, Places
 from voirdire.model.family.ranking import ranking_family, tied_places
 from voirdire.model.problem import Problem

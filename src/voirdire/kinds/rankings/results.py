@@ -15,9 +15,9 @@ from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers, Seen
 from voirdire.kinds.columns import Columns, with_intervals
+from voirdire.kinds.criteria_votes import NAME, criteria_vote_answers
 from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.rankings.problem import RankingsProblem, encode_rankings
-from voirdire.kinds.scores.weights import NAME, criteria_vote_answers
 from voirdire.model.specs import Model
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values

@@ -19,12 +19,12 @@ from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.answers import Answers, Calibration, Seen, repeated_indices, score_predictions
+from voirdire.kinds.criteria_votes import criteria_vote_answers
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.chances import log_score_density, score_probabilities
 from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
-from voirdire.kinds.scores.weights import criteria_vote_answers
 from voirdire.model.specs import Model
 from voirdire.model.terms.cumulative import NODES
 from voirdire.model.terms.reliability import Values

@@ -37,12 +37,12 @@ import numpy as np
 
 from voirdire.infer.derivatives import count_numbers
 from voirdire.infer.nested.field import Field
+from voirdire.kinds.criteria_votes import log_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
 from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.kinds.scores.weights import log_criteria_votes
 from voirdire.model.density import ByHand, Data
 from voirdire.model.panel_density import added_parameters
 from voirdire.model.specs import Model, Section

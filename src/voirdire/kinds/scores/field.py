@@ -20,8 +20,8 @@ import numpy as np
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import field_of_sums
 from voirdire.infer.nested.several import AnsweredSums, join_answered_sums
+from voirdire.kinds.criteria_votes import sums_of_criteria_votes
 from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout
-from voirdire.kinds.scores.weights import sums_of_criteria_votes
 from voirdire.model.density import Data
 from voirdire.model.design import Places, Term, build_design
 from voirdire.model.terms.reliability import Values

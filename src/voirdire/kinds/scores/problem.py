@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation_check
+from voirdire.kinds.criteria_votes import NAME, encode_criteria_votes, weights_problem
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, has_family_terms, resolve_terms
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.scores import baseline, continuous, ordinal
@@ -98,9 +99,9 @@ class ScoresProblem(Problem):
         """Scores, and votes on criteria, where these are weighed whoever votes."""
         if not (self.density.voted and self.density.uses_marginal_likelihood):
             return ()
-        data = {name: part for name, part in self.data.items() if name != weighing.NAME}
+        data = {name: part for name, part in self.data.items() if name != NAME}
         scores = replace(self, density=replace(self.density, voted=False), data=data)
-        return scores, weighing.weights_problem(self)
+        return scores, weights_problem(self)
 
     def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.orientation_check`."""
@@ -286,9 +287,9 @@ def encode_scores(
         people = recode_contexts(people, table) if contexts else people
         data["anchors"] = _encode_people(people, scale, form, contexts)
     if votes is not None:
-        data["criteria"] = weighing.encode_criteria_votes(votes, table.judges, table.criteria)
+        data[NAME] = encode_criteria_votes(votes, table.judges, table.criteria)
         if answer_weight is not None:
-            data["criteria"]["weight"] *= answer_weight[data["criteria"]["judge"]]
+            data[NAME]["weight"] *= answer_weight[data[NAME]["judge"]]
     density = replace(density, anchors=() if people is None else human_scores_per_cell(people.table, sizes))
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     names = (table.judges, table.criteria, table.items)

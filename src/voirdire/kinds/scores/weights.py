@@ -1,29 +1,18 @@
-"""Weights of criteria for scores and rankings: given as numbers, or learned from votes on the criteria."""
+"""Importance of criteria as it is given: their weights, or votes on the criteria."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.answers import Answers as CellCounts
-from voirdire.infer.nested.several import AnsweredSums
-from voirdire.kinds.answers import Answers, repeated_indices
 from voirdire.kinds.kind import Packed, TableChange
 from voirdire.kinds.packing import unpack_votes
-from voirdire.model.density import Data, LogDensity
-from voirdire.model.design import Cells, Places, Term, build_design
-from voirdire.model.family.sharpness import sharpness_family
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
-from voirdire.model.terms import WEIGHTS
-from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.parameters import Parameter
-from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
 from voirdire.tables.joined import joined_table
@@ -32,7 +21,6 @@ from voirdire.tables.rated import Rated, known_names
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.scores import score_numbers
 from voirdire.tables.votes import read_votes
-from voirdire.typing import Floats
 
 NAME = "criteria"
 
@@ -174,106 +162,6 @@ def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str
     if problems:
         raise InputError(problems)
     return votes
-
-
-def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
-    """Distinct votes as ``judge``, ``first`` (the winner), ``second`` and ``weight``."""
-    judge = np.array([judges.index(name) for name in votes.judges], dtype=np.int64)[votes.judge]
-    place = np.array([criteria.index(name) for name in votes.items], dtype=np.int64)
-    first, second, counts = place[votes.first], place[votes.second], votes.counts
-    won, lost = counts[:, 0] > 0, counts[:, 1] > 0
-    return {
-        "judge": np.concatenate([judge[won], judge[lost]]),
-        "first": np.concatenate([first[won], second[lost]]),
-        "second": np.concatenate([second[won], first[lost]]),
-        "weight": np.concatenate([counts[won, 0], counts[lost, 1]]).astype(float),
-    }
-
-
-def log_criteria_votes(
-    values: Values, part: Mapping[str, Array], xp: Any, seen: Callable[[Array, Array], Array] | None = None
-) -> tuple[Array, Array]:
-    """Log probability of each vote on criteria and its weight, P(first) = sigmoid(w_first - w_second).
-
-    Parameters
-    ----------
-    part : dict of array
-        As of :func:`encode_criteria_votes`.
-    seen : callable, optional
-        The difference as a judge perceives it, of the difference and the judge of each vote; by default as it is.
-    """
-    gap = values["weight"][..., part["first"]] - values["weight"][..., part["second"]]
-    return log_sigmoid(gap if seen is None else seen(gap, part["judge"]), xp), part["weight"]
-
-
-def sums_of_criteria_votes(part: dict[str, Any], places: Places) -> AnsweredSums:
-    """Sums that votes on criteria depend on: what the first, which was chosen, weighs more than the second."""
-    cells = Cells(len(part["first"]), {}, (part["first"], part["second"]))
-    terms = [Term("weight", ("item",), 0)]
-    design, learned = (build_design(terms, cells, at) for at in (places, places.of_learned))
-    family = sharpness_family(ties=False)
-    counts = np.stack([part["weight"], 0.0 * part["weight"]])[None]
-    answers = CellCounts(family.log_chances, counts, family.closed_form, family.name)
-    return AnsweredSums(design, answers, len(family.predictors), learned)
-
-
-@dataclass(frozen=True)
-class WeightsDensity(LogDensity):
-    """The density of criterion weights given votes on the criteria, whoever voted.
-
-    w_c ~ Normal(0, weights.sd) with sum zero, P(first) = sigmoid(w_first - w_second); log-concave.
-
-    Examples
-    --------
-    >>> from voirdire.model.specs import load_model
-    >>> WeightsDensity(load_model("rating-halo"), judges=2, criteria=3, items=4).size
-    2
-    """
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Number of criteria."""
-        return {"criterion": self.criteria}
-
-    @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """``weight``."""
-        assert self.model.weights is not None  # else nothing would be voted on
-        found: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(self.model.weights.numbers)
-        return found
-
-    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """See :func:`log_criteria_votes`."""
-        return [log_criteria_votes(values, data[NAME], xp)]
-
-    def outcome_names(self, data: Data) -> list[str]:
-        """Of votes."""
-        return ["criteria_votes"]
-
-
-def weights_problem(problem: Problem) -> Problem:
-    """The weights of a problem's criteria, as its votes on them tell them apart from all other answers."""
-    density = problem.density
-    own = WeightsDensity(problem.model, density.judges, density.criteria, density.items)
-    names = (problem.judges, problem.criteria, problem.items, problem.judge_votes)
-    return Problem(own, {NAME: problem.data[NAME]}, *names)
-
-
-ON_CRITERIA = "votes on criteria"
-
-
-def criteria_vote_answers(problem: Problem, times: Floats) -> Answers:
-    """Every vote on criteria, each given so many ``times``; their probabilities are the last part of the density's."""
-    votes = problem.data[NAME]
-
-    def log_probability(values: Values) -> Floats:
-        return np.asarray(problem.density.log_parts(values, problem.data, np)[-1][0])
-
-    which = repeated_indices(times)
-    judges, criteria = np.array(problem.judges), np.array(problem.criteria)
-    about = {"judge": judges[votes["judge"]][which]}
-    about |= {side: criteria[votes[side]][which] for side in ("first", "second")}
-    return Answers(ON_CRITERIA, log_probability, which, which * 0, about, 20 * len(votes["weight"]))
 
 
 T = TypeVar("T", bound=Rated)

@@ -77,6 +77,7 @@ def test_predictions_know_the_family_of_a_judge(fit: Any) -> None:
     assert given[0] > given[1]
 
 
+@pytest.mark.slow
 def test_more_answers_are_of_the_same_families(tables: list[pd.DataFrame], fit: Any) -> None:
     """j5 has only scored so far."""
     new = tables[0].head(60).assign(judge="j5")
@@ -91,6 +92,7 @@ def test_more_answers_are_of_the_same_families(tables: list[pd.DataFrame], fit: 
     )
 
 
+@pytest.mark.slow
 def test_beside_people_and_votes_on_criteria() -> None:
     tables, truth = panel(2)
     pairs = [(one, other) for one in ITEMS[:4] for other in ITEMS[6:9]]

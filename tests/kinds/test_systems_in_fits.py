@@ -144,6 +144,7 @@ def test_ranks_of_systems_in_json_are_the_decisions(fit: Any) -> None:
     assert not any("rank_low" in row for row in found["items"] if "label" in row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["scores", "labels"])
 def test_the_screen_has_a_table_of_systems(kind: str, tmp_path: Path) -> None:
     favoured(kind).to_csv(tmp_path / "table.csv", index=False)

@@ -124,6 +124,7 @@ def test_of_two_camps_neither_is_better() -> None:
     np.testing.assert_allclose(judges, judges[:1].repeat(4, axis=0), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unmoved")
 def test_of_two_contrary_judges_of_three_classes_neither_is_better() -> None:
     table = by_judge(a="pqr" * 4, b="qrp" * 4)

@@ -236,6 +236,7 @@ def test_what_was_said_in_reading_is_kept(tmp_path: Path) -> None:
     assert voirdire.fit(voirdire.read(path, positive="spam"), positive="ham", **how).problem.positive == "ham"
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_the_class(tmp_path: Path) -> None:
     path = written(answered("ham", "spam"), tmp_path)
     how = ["--model", "hierarchical-dawid-skene", "--method", "laplace"]

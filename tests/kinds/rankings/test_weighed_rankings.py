@@ -29,7 +29,7 @@ def votes(first: int, second: int, judge: str = "j0") -> pd.DataFrame:
     return pd.DataFrame({"judge": judge, "first": "c0", "second": "c1", "winner": winner})
 
 
-@pytest.mark.parametrize("method", ["laplace", "auto"])
+@pytest.mark.parametrize("method", ["laplace", pytest.param("auto", marks=pytest.mark.slow)])
 def test_rankings_say_the_same_of_every_criterion(method: str) -> None:
     table, _ = panel(1)
     weighed = voirdire.fit(table, votes(9, 3), method=method)

@@ -39,7 +39,7 @@ def panel(seed: int, criteria: int = 2, contexts: int = 1, taste: float = 0.8) -
     return scores if contexts > 1 else scores.drop(columns="context"), on_criteria, worth - worth.mean()
 
 
-@pytest.mark.parametrize("method", ["laplace", "auto"])
+@pytest.mark.parametrize("method", ["laplace", pytest.param("auto", marks=pytest.mark.slow)])
 def test_scores_say_the_same_of_every_criterion(method: str) -> None:
     scores, votes, _ = panel(1, criteria=3)
     with_votes = voirdire.fit(scores, votes, levels=LEVELS, method=method)

@@ -93,6 +93,7 @@ def wrong_panel(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     return made, pd.DataFrame(rows, columns=["criterion", "first", "second", "winner"]).drop_duplicates()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "least", "panels"),
     [

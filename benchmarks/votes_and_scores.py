@@ -86,8 +86,10 @@ for name in ("joint-contexts", "joint-position"):
 
 some = sorted(set(votes["context"]))[: 4 if small() else 20]
 asked = [one[one["context"].isin(some)] for one in (votes, scores)]
+families = {judge: "Qwen" for judge in votes["judge"].unique() if judge.startswith("Qwen")}
+models = ["joint-contexts", "joint-position", voirdire.fit(asked, families=families, method="map").model]
 for what, by in (("votes of a pair in a prompt", ["pair", "context"]), ("prompts", ["context"])):
-    left_out = voirdire.cross_validate(asked, ["joint-contexts", "joint-position"], by=by, folds=4)
+    left_out = voirdire.cross_validate(asked, models, by=by, families=families, folds=4)
     for row in left_out.to_dict("records"):
         rows.append(
             {
@@ -108,6 +110,7 @@ show(
         f"{SHARPER} times as sharp. Default method. Error: root mean square, in log-odds.",
         f"mtrepro: votes and scores (second turn) of six judges on six systems in 80 prompts; {SPLITS} random halves "
         "of the prompts by Laplace's method, fitted apart: 90% of items should be within 90%, and sd of z be 1. Halves "
-        "of one table are no independent trials. Left out: votes, predicted from the other votes and all scores.",
+        "of one table are no independent trials. Left out: votes, predicted from the other votes and all scores; with "
+        "family:item the three judges of Qwen's are one family.",
     ],
 )

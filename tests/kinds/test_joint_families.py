@@ -107,6 +107,16 @@ def test_beside_people_and_votes_on_criteria() -> None:
     assert fit.criteria().set_index("criterion")["weight"]["a"] > 0.6
 
 
+def test_contexts_that_tell_nothing_are_left_out_and_that_is_said() -> None:
+    tables, _ = panel(2)
+    alone = [one.assign(context=[f"c{n // 2}" for n in range(len(one))]) for one in tables]
+    alone = [one.assign(context=name + one["context"]) for name, one in zip("vs", alone, strict=True)]
+    fit = voirdire.fit(alone, **HOW | {"method": "map"})
+    assert fit.model.name == "joint-contexts + family:item"
+    assert fit.problem.density.contexts == 0
+    assert any("contexts are left out: " in note for note in fit.notes)
+
+
 def test_named_models_and_tables_that_tell_nothing_weigh_answers() -> None:
     tables, _ = panel(2)
     named = voirdire.fit(tables, **HOW, model="joint-position")
@@ -127,11 +137,12 @@ def test_answers_left_out_are_predicted_with_the_family_of_their_judge(
 @pytest.mark.slow
 def test_answers_left_out_are_predicted_better() -> None:
     tables, _ = panel(3, 3)
-    found = [
-        voirdire.cross_validate(tables, by=["context"], folds=3, families=families, levels=LEVELS)
-        for families in (FAMILIES, {})
+    models = [voirdire.fit(tables, **HOW | {"method": "map"}).model, "joint-contexts"]
+    how: dict[str, Any] = {"folds": 3, "families": FAMILIES, "levels": LEVELS}
+    found = voirdire.cross_validate(tables, models, by=["pair", "context"], **how).set_index("model")[
+        "log_loss"
     ]
-    assert found[0]["log_loss"][0] < found[1]["log_loss"][0]
+    assert found["joint-contexts + family:item"] < found["joint-contexts"]
 
 
 @pytest.mark.slow

@@ -86,6 +86,34 @@ def test_the_page_of_scores_has_severity_and_groups(scored: Fit) -> None:
     assert re.search(rf"^\| 1 \| {first} \|", text, flags=re.MULTILINE)
 
 
+@pytest.mark.parametrize(
+    ("criteria", "said", "figure"),
+    [
+        (None, "All criteria count the same.", False),
+        ({"weight": [1, 1]}, "All criteria count the same.", False),
+        (
+            {"weight": [3, 1]},
+            "The weights of the criteria are given: a counts most, with 75% of the weight",
+            False,
+        ),
+        (
+            {"judge": "j0", "first": "a", "second": "b", "winner": ["a", "a"]},
+            "That it counts most has prob",
+            True,
+        ),
+    ],
+)
+def test_the_page_says_how_criteria_count(criteria: Any, said: str, figure: bool) -> None:
+    rows = [(f"j{k}", c, f"i{i}", 1 + (i + k) % 3) for k in range(3) for c in "ab" for i in range(4)]
+    table = pd.DataFrame(rows, columns=["judge", "criterion", "item", "score"])
+    named = {"criterion": ["a", "b"]} if criteria and "weight" in criteria else {}
+    given = None if criteria is None else pd.DataFrame(named | criteria)
+    page = report_page(fit(table, given, method="laplace"))
+    text = " ".join(re.sub(r"[^\x20-\x7e]", "", render_page(page, "md")).split())
+    assert said in text
+    assert ('id="f-criteria"' in render_page(page, "html")) is figure
+
+
 def test_what_is_new_in_a_result_appears_by_itself(small: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     more = {"pairs": [{"first": "x", "second": "y", "p_first": 0.8, "note": "new"}]}
     result = small.as_dict() | more

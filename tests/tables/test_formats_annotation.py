@@ -188,6 +188,7 @@ class TestDoccano:
 
 
 TURK = ["HITId", "WorkerId", "AssignmentStatus", "RequesterFeedback", "Input.item_id", "Input.text"]
+TURK_PAIR = ["HITId", "WorkerId", "AssignmentStatus", "Input.model_a", "Input.model_b"]
 
 
 class TestMechanicalTurk:
@@ -480,14 +481,7 @@ def test_sides_of_two_items_that_were_shown_are_votes_where_that_is_said_and_nev
     tmp_path: Path, tool: str
 ) -> None:
     if tool == "mturk":
-        head = [
-            "HITId",
-            "WorkerId",
-            "AssignmentStatus",
-            "Input.model_a",
-            "Input.model_b",
-            "Answer.preference",
-        ]
+        head = [*TURK_PAIR, "Answer.preference"]
         rows = [["H1", "W1", "Approved", "x", "y", "A"], ["H1", "W2", "Approved", "x", "y", "B"]]
     else:
         head = ["INPUT:left", "INPUT:right", "OUTPUT:result", "ASSIGNMENT:worker_id", "ASSIGNMENT:status"]
@@ -514,15 +508,7 @@ def test_sides_of_two_items_that_were_shown_are_votes_where_that_is_said_and_nev
 def test_comparisons_in_several_tasks_are_of_several_contexts(
     tmp_path: Path, inputs: list[str], contexts: list[str] | None
 ) -> None:
-    head = [
-        "HITId",
-        "WorkerId",
-        "AssignmentStatus",
-        "Input.model_a",
-        "Input.model_b",
-        *inputs,
-        "Answer.better",
-    ]
+    head = [*TURK_PAIR, *inputs, "Answer.better"]
     work = [("H1", "w1", "q1", "gpt"), ("H2", "w1", "q2", "llama"), ("H1", "w2", "q1", "tie")]
     lines = [
         [task, who, "Approved", "gpt", "llama", *[shown] * len(inputs), said]

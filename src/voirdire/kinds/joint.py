@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -174,16 +175,19 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
             "judges may have tastes under criteria": halo is None and None not in contexts,
             "judges are of families": bool(named),
         }
-        reasons = {"contexts are left out": contexts, "tastes are left out": [halo]}
+        untold = [f"contexts are left out: {one}" for one in contexts if one and None not in contexts]
+        untold += [f"tastes are left out: {halo}"] if halo and None not in contexts else []
         if any(told.values()):
             large = why_large(table, None in contexts, len(named))
             if not large:
                 model = load_model("joint-contexts")
                 why = " and ".join([f"{why},", *(what for what, holds in told.items() if holds)])
-                return (model_with_families(model) if named else model.name), why
-            reasons = {f"contexts{', tastes and families' if named else ' and tastes'} are left out": [large]}
-        said = [f"{what}: {one}" for what, ones in reasons.items() for one in ones if one]
-        why = "; ".join([why, *said[:1]])
+                if not named:
+                    return model.name, why
+                model = model if None in contexts else replace(model, context=None)
+                return model_with_families(model), "; ".join([why, *untold[:1]])
+            untold = [f"contexts{', tastes and families' if named else ' and tastes'} are left out: {large}"]
+        why = "; ".join([why, *untold[:1]])
         if request.criteria is not None:
             return "joint-maple-position", f"{why}, and criteria are weighed"
         return "joint-position", why

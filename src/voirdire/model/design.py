@@ -55,7 +55,7 @@ class Term(NamedTuple):
     name : str
         Of the values.
     factors : tuple of str
-        The axes of the values; "item" stands for each item of a cell.
+        The axes of the values; "item" stands for each item of a cell. Further ones only say which cells have it.
     predictor : int
     sign : float
         With which they enter.

@@ -55,7 +55,7 @@ class OnCriteria(NamedTuple):
         if self.votes is not None and (model.weights is None or model.weights.kind != "votes"):
             raise InputError(
                 f"votes on criteria were given, but model {model.name} takes criteria as equally important; name "
-                "another, such as rating-halo, or give weights (columns criterion and weight)"
+                "another or none, or give weights (columns criterion and weight)"
             )
         return self
 

@@ -23,7 +23,7 @@ def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         yield Text("There is one criterion: the ranking is its own.", "lead")
         return
     learned = "weight" in fit.posterior.central_values
-    equal = not learned and fit.problem.density.given_weights is None
+    equal = not learned and len(set(fit.problem.density.given_weights or ())) < 2
     if equal:
         yield Text("All criteria count the same.", "lead")
     else:

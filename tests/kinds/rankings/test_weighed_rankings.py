@@ -35,6 +35,7 @@ def test_rankings_say_the_same_of_every_criterion(method: str) -> None:
     weighed = voirdire.fit(table, votes(9, 3), method=method)
     equal = voirdire.fit(table, method=method)
     assert weighed.model.name == equal.model.name == "plackett-luce-tastes"
+    assert "Criteria are weighed by 12 votes on them, those of all judges alike." in weighed.notes
     pd.testing.assert_frame_equal(weighed.strengths(), equal.strengths())
     found = weighed.strengths().pivot(index="item", columns="criterion", values="strength")
     weight = weighed.criteria().set_index("criterion")["weight"]
@@ -75,7 +76,10 @@ def test_what_says_nothing_is_refused() -> None:
     table, _ = panel(4)
     with pytest.raises(voirdire.InputError, match="6 ties, which models of rankings refuse"):
         voirdire.fit(table, votes(3, 3).assign(winner="tie"), method="map")
-    with pytest.raises(voirdire.InputError, match="votes on criteria name 'c9', which have no rankings"):
+    with pytest.raises(
+        voirdire.InputError,
+        match="votes on criteria name 'c9', which has no rankings;",
+    ):
         voirdire.fit(table, votes(3, 3).assign(second="c9", winner="c9"), method="map")
 
 

@@ -27,6 +27,7 @@ from voirdire.kinds.scores.weights import (
     given_or_stored_criteria,
     read_criterion_importance,
     unpack_criteria,
+    weighed_note,
 )
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.problem import TARGET
@@ -138,7 +139,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         if "context" in {factor for term in problem.density.terms for factor in term.factors}:
             over = "contexts like these" if request.over == "new" else "these contexts alone"
             notes.append(f"Scores are over {over}.")
-        return problem, notes
+        return problem, notes + weighed_note(problem.criteria_votes)
 
     def result_subject(self, problem: RankingsProblem, request: Request) -> str | None:
         """The target, too, where people rank: what items are worth is then about them."""

@@ -59,6 +59,7 @@ from voirdire.kinds.scores.weights import (
     given_or_stored_criteria,
     read_criterion_importance,
     unpack_criteria,
+    weighed_note,
 )
 from voirdire.kinds.systems import check_context_scope, system_entrants, systems_and_contexts, systems_note
 from voirdire.kinds.terms_kind import TermsKind
@@ -192,6 +193,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             notes.append(f"Model {model.name} is fitted without what families share: {why}.")
         if about is not None:
             notes.append(systems_note(table, request.over))
+        notes += [] if problem.density.has_mirror else weighed_note(problem.criteria_votes)
         return problem, notes
 
     def context_results(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:

@@ -155,13 +155,20 @@ def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str
         )
     unknown = sorted(set(votes.items) - set(criteria))
     if unknown:
-        problems.append(
-            f"votes on criteria name {known_names(unknown)}, which have no {answers}; the criteria of the {answers} "
-            f"are {known_names(criteria)}"
-        )
+        hint = nearest_name(unknown[0], criteria)
+        known = hint or f"; the criteria of the {answers} are {known_names(criteria)}"
+        have = "have" if unknown[1:] else "has"
+        problems.append(f"votes on criteria name {known_names(unknown)}, which {have} no {answers}{known}")
     if problems:
         raise InputError(problems)
     return votes
+
+
+def weighed_note(votes: Votes | None) -> list[str]:
+    """Sentence on votes on criteria that count alike, whoever gave them; none without."""
+    if votes is None:
+        return []
+    return [f"Criteria are weighed by {int(votes.counts.sum()):,} votes on them, those of all judges alike."]
 
 
 T = TypeVar("T", bound=Rated)

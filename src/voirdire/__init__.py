@@ -115,8 +115,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'voirdire' has no attribute {name!r}")
+    remedy = "; voirdire.read reads tables of every kind" if name.startswith("read") else ""
+    raise AttributeError(f"module 'voirdire' has no attribute {name!r}{remedy}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

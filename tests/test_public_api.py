@@ -36,7 +36,7 @@ def test_the_public_names_are_few_sorted_and_there() -> None:
         assert inspect.getdoc(found), name
         assert isinstance(found, types.ModuleType) or callable(found)
     assert dir(voirdire) == sorted(voirdire.__all__)
-    with pytest.raises(AttributeError, match="read_scores'; voirdire.read reads tables of every kind"):
+    with pytest.raises(AttributeError, match=r"read_scores'; voirdire.read reads tables of every kind"):
         voirdire.read_scores  # noqa: B018
 
 

@@ -34,9 +34,9 @@ from voirdire.cli.agree import agree
 from voirdire.cli.fit import fit
 from voirdire.cli.metaeval import metaeval
 from voirdire.errors import InputError
+from voirdire.report.output import render_page
 from voirdire.report.rows_page import rows_page
 from voirdire.report.sources import Rows, read_run
-from voirdire.report.verb import render_page
 
 
 @pytest.fixture(scope="module")

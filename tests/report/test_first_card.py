@@ -16,12 +16,12 @@ from voirdire.report.compare import compare_fits
 from voirdire.report.compare_page import compare_page
 from voirdire.report.figures.beside import rows_comparing_runs
 from voirdire.report.fit_page import fit_page
+from voirdire.report.output import render_page
 from voirdire.report.page import Figure
 from voirdire.report.rows_page import rows_page
 from voirdire.report.sections.judges import better_than_chance_sentence
 from voirdire.report.sources import read_run, save_rows
 from voirdire.report.table import Table
-from voirdire.report.verb import render_page
 
 VOTES = pd.DataFrame(
     [(j, a, b, min(a, b)) for j in "abc" for a, b in itertools.permutations("uvwx", 2)],

@@ -19,8 +19,9 @@ from voirdire import Fit, fit
 from voirdire.folders import write_file
 from voirdire.report.compare import Comparison
 from voirdire.report.compare_page import compare_page
+from voirdire.report.output import check_format, render_page
 from voirdire.report.sources import save_rows
-from voirdire.report.verb import check_format, render_page, report
+from voirdire.report.verb import report
 
 FITS = ("llmfao", "many", "one_judge", "hostile", "scored", "hostile_scores")
 PAGES = (*FITS, "labelled", "hostile_labels", "study", "metaeval", "hostile_rows", "compared")

@@ -19,8 +19,8 @@ from voirdire.cli import app
 from voirdire.report import loo
 from voirdire.report.compare import compare_fits, read_fits
 from voirdire.report.compare_page import compare_page
+from voirdire.report.output import render_page
 from voirdire.report.page import Figure
-from voirdire.report.verb import render_page
 
 
 @pytest.fixture(scope="module")

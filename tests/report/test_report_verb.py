@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 from voirdire import Fit, InputError, fit
 from voirdire.agreement import phase_change, run_deviation
 from voirdire.cli import app
+from voirdire.report.output import render_page
 from voirdire.report.sources import Rows, read_run, save_rows
-from voirdire.report.verb import render_page, report, report_page
+from voirdire.report.verb import report, report_page
 from voirdire_studies.study import load_study
 
 

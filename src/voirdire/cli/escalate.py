@@ -14,7 +14,7 @@ from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
-from voirdire.report.verb import check_new_file
+from voirdire.report.output import check_new_file
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people

@@ -10,8 +10,8 @@ import typer
 
 from voirdire.cli import console
 from voirdire.folders import write_file
+from voirdire.report.output import check_format, check_output, render_page
 from voirdire.report.page import Page
-from voirdire.report.verb import check_format, check_output, render_page
 
 FAILED_CHECK = 3
 

@@ -11,7 +11,7 @@ from voirdire.cli.reading import TableOptions
 from voirdire.fit.store import load
 from voirdire.folders import write_file
 from voirdire.kinds.columns import to_records
-from voirdire.report.verb import check_new_file
+from voirdire.report.output import check_new_file
 
 if TYPE_CHECKING:
     import pandas as pd

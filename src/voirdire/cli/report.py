@@ -9,7 +9,7 @@ from typing import Literal
 from voirdire.cli import console
 from voirdire.cli.options import OutFile, declare_options
 from voirdire.cli.reading import split_commas
-from voirdire.report.verb import check_format
+from voirdire.report.output import check_format
 from voirdire.report.verb import report as write
 
 Format = Literal["html", "md", "latex"]

@@ -10,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voirdire.cli.console import empty_table, fill_table, printable_text
-from voirdire.report.sections.best import RANKS_NOTE
-from voirdire.report.table import share_text, target_panel_headings
+from voirdire.report.table import RANKS_NOTE, share_text, target_panel_headings
 
 Row = Mapping[str, Any]
 

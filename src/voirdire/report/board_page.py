@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report.page import IN_WORDS, Block, Page, Section, Text, findings_of, isolate_name
 from voirdire.report.provenance import origin_blocks
-from voirdire.report.sections.best import RANKS_NOTE, with_ranks
-from voirdire.report.table import make_table, share_text, target_panel_headings
+from voirdire.report.sections.best import with_ranks
+from voirdire.report.table import RANKS_NOTE, make_table, share_text, target_panel_headings
 from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:

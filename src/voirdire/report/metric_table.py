@@ -17,7 +17,7 @@ from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.report import markdown
 from voirdire.report.latex import escape_latex
-from voirdire.report.verb import check_new_file
+from voirdire.report.output import check_new_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -41,6 +41,8 @@ _HEADS = {
     "n": "n",
     "sd": "sd",
 }
+#: Note on the column of ranks.
+RANKS_NOTE = "ranks: the places that all statements about pairs together leave open"
 _ROUNDING = 1e-12
 _SHARES = ("p_best", "p_right", "first_rate", "tie_rate")
 

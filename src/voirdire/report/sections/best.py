@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report.doubts import doubt_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.page import Block, Text, isolate_name
-from voirdire.report.table import make_table, target_panel_headings
+from voirdire.report.table import RANKS_NOTE, make_table, target_panel_headings
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
-
-#: Note on the column of ranks.
-RANKS_NOTE = "ranks: the places that all statements about pairs together leave open"
 
 
 def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:

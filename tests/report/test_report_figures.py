@@ -13,11 +13,11 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from voirdire import Fit, InputError, fit
+from voirdire.report.figure_style import empty_figure, to_svg
 from voirdire.report.figures import KINDS, forest, plot
 from voirdire.report.figures.coefficients import phase_bars
 from voirdire.report.figures.heat import draw_matrix, similarity_order
 from voirdire.report.figures.rows import draw_parts
-from voirdire.report.figures.style import empty_figure, to_svg
 from voirdire.report.pair_agreement import Observed, observed_over_expected
 from voirdire.report.ppc import calibration_bins, cell_probability_draws, replicated_shares, wilson_interval
 

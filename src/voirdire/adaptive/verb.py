@@ -18,7 +18,7 @@ from voirdire.collect.protocol import Protocol
 from voirdire.collect.run import PICTURE, ROUNDS, Collected, collect
 from voirdire.errors import InputError
 from voirdire.folders import write_file
-from voirdire.report.figures.style import BLUE, ORANGE, VARIABLES, empty_figure, figure_style, to_svg
+from voirdire.report.figure_style import BLUE, ORANGE, VARIABLES, empty_figure, figure_style, to_svg
 
 _TITLES = {
     "p_best": "probability that the\nfirst item is the best",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.report import figures
+from voirdire.report.figure_style import empty_figure, figure_style
 from voirdire.report.figures import predictive
 from voirdire.report.figures.rows import Rows, draw_parts
-from voirdire.report.figures.style import empty_figure, figure_style
 from voirdire.report.page import Block, Figure, Text
 
 if TYPE_CHECKING:

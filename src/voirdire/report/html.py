@@ -10,7 +10,7 @@ from importlib import metadata, resources
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.figures.style import to_svg
+from voirdire.report.figure_style import to_svg
 from voirdire.report.page import Block, Code, Facts, Figure, Findings, Page, Section, Text
 from voirdire.report.table import Table
 

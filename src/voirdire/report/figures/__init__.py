@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.report.figure_style import figure_style
 from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
 from voirdire.report.figures.rows import WIDTH, Rows, rows_height
-from voirdire.report.figures.style import figure_style
 from voirdire.report.pair_agreement import observed_over_expected
 from voirdire.report.ppc import answers_of_kind
 from voirdire.settings import nearest_word

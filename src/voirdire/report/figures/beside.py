@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.report.figure_style import GRID, MARKERS, SERIES, name_label, name_rows
 from voirdire.report.figures.rows import Rows, axis_limits
-from voirdire.report.figures.style import GRID, MARKERS, SERIES, name_label, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.report.figure_style import GRID, colour_key, name_label, name_rows, one_colour_map, write_cells
 from voirdire.report.figures.forest import reliability_order
 from voirdire.report.figures.heat import name_columns
 from voirdire.report.figures.rows import ROW
-from voirdire.report.figures.style import GRID, colour_key, name_label, name_rows, one_colour_map, write_cells
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figures.forest import draw_forest
-from voirdire.report.figures.heat import name_columns
-from voirdire.report.figures.rows import rows_height
-from voirdire.report.figures.style import (
+from voirdire.report.figure_style import (
     MUTED,
     SERIES,
     name_label,
@@ -24,6 +21,9 @@ from voirdire.report.figures.style import (
     single_axes,
     write_cells,
 )
+from voirdire.report.figures.forest import draw_forest
+from voirdire.report.figures.heat import name_columns
+from voirdire.report.figures.rows import rows_height
 from voirdire.report.page import shorten_name
 
 if TYPE_CHECKING:

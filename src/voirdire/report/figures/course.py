@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.figures.style import MUTED, SERIES, own_figure, single_axes
+from voirdire.report.figure_style import MUTED, SERIES, own_figure, single_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

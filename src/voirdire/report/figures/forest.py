@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
+from voirdire.report.figure_style import BLUE, GRID, LETTERS, MUTED, RED, name_rows
 from voirdire.report.figures.rows import Rows, axis_limits
-from voirdire.report.figures.style import BLUE, GRID, LETTERS, MUTED, RED, name_rows
 
 if TYPE_CHECKING:
     import pandas as pd

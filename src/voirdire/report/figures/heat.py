@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.posterior import integrated_scores
-from voirdire.report.figures.rows import ROW, WIDTH
-from voirdire.report.figures.style import (
+from voirdire.report.figure_style import (
     MUTED,
     colour_key,
     name_label,
@@ -19,6 +18,7 @@ from voirdire.report.figures.style import (
     two_colour_map,
     write_cells,
 )
+from voirdire.report.figures.rows import ROW, WIDTH
 from voirdire.report.pair_agreement import observed_over_expected
 
 if TYPE_CHECKING:

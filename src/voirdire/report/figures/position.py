@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
+from voirdire.report.figure_style import BLUE, GRID, MUTED, ORANGE, name_rows
 from voirdire.report.figures.rows import Rows
-from voirdire.report.figures.style import BLUE, GRID, MUTED, ORANGE, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.report.figure_style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows
 from voirdire.report.figures.rows import Rows
-from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows
 from voirdire.report.ppc import answers_of_kind, calibration_bins, replicated_shares
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.figures.style import (
+from voirdire.report.figure_style import (
     MARKERS,
     MUTED,
     SERIES,

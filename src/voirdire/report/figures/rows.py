@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figures.style import empty_figure, figure_style
+from voirdire.report.figure_style import empty_figure, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.infer.diagnose import worst_element
 from voirdire.infer.mirror import fold_draws
 from voirdire.kinds.idata import to_inference_data
-from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
+from voirdire.report.figure_style import BLUE, MUTED, ORANGE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

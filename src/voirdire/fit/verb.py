@@ -105,11 +105,12 @@ def fit(
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
         ``rating-continuous``, ``rating-continuous-halo`` and ``rating-continuous-contexts`` between levels,
         ``rating-families`` with ``families``), for votes and scores
-        ``joint-position`` (``joint-contexts`` in several contexts or under several criteria); for rankings
+        ``joint-position`` (``joint-contexts`` in several contexts, under several criteria, with covariates); for
+        rankings
         ``plackett-luce-tastes`` (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce``
         without contexts).
     terms : str, optional
-        Of votes, scores and rankings, in the place of a model: the sum that answers depend on, such as
+        Of votes, scores (or both) and rankings, in the place of a model: the sum that answers depend on, such as
         ``"item + item:context + judge:item + judge:length"``. Names are item, judge, context, criterion, run, time,
         group, family, covariates, and columns of the table: of numbers, which values are multiplied by, or of names.
         Each term has values for all combinations of its names, independent with a spread that is learned; those of time
@@ -156,10 +157,10 @@ def fit(
         Of answers in several contexts (prompts): whether scores are over contexts like these, so that intervals hold
         for others, or over these alone.
     covariates : path, dataframe, or names, optional
-        Of votes, scores and rankings: what is held fixed when items are compared, such as their length: a table with
-        columns ``item``, optionally ``context``, and numbers; or names of which the votes have columns ``NAME_first``
-        and ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts what texts look
-        like.
+        Of votes, scores (or both) and rankings: what is held fixed when items are compared, such as their length: a
+        table with columns ``item``, optionally ``context``, and numbers; or names of which the votes have columns
+        ``NAME_first`` and ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts
+        what texts look like.
     item_families : mapping, path or dataframe, optional
         Of votes, scores and rankings: the family of items (item to family, or columns item and family), such as the lab
         that made them: how much judges favour their own family (``families``; a judge that is not named there is of no
@@ -348,7 +349,7 @@ def read_answers(
 ) -> Any:
     """Read a table of any kind, or a list of a table of votes and one of scores; see :func:`.detect.read_table`."""
     if isinstance(table, list | tuple):
-        return read_votes_and_scores(table, rows=rows)
+        return read_votes_and_scores(table, rows=rows, keep=keep)
     found = read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True)
     return KINDS[found.data].answers_to_fit(found)
 

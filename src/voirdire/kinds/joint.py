@@ -27,9 +27,9 @@ from voirdire.kinds.joint_problem import (
     JointProblem,
     all_checks,
     encode_joint,
-    model_with_families,
     why_large,
 )
+from voirdire.kinds.joint_terms import attach_to_both, model_from_terms, model_with_families
 from voirdire.kinds.kind import Kind, Packed, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.people import Preference
@@ -111,7 +111,7 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
     name = "joint"
     page_words = page_words.JOINT
     words = "votes and scores"
-    refused = ("classes", "positive", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
+    refused = ("classes", "positive", "anchor_mode='cut'", "item_families", "by", "order")
     compared = ("joint", "votes")
     needs_contexts = (
         "contexts need a model with contexts, such as joint-contexts, and tables in which items are in several; the "
@@ -174,30 +174,37 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
             "items are in several contexts": None in contexts,
             "judges may have tastes under criteria": halo is None and None not in contexts,
             "judges are of families": bool(named),
+            "covariates are given": request.covariates is not None,
         }
         untold = [f"contexts are left out: {one}" for one in contexts if one and None not in contexts]
         untold += [f"tastes are left out: {halo}"] if halo and None not in contexts else []
         if any(told.values()):
             large = why_large(table, None in contexts, len(named))
-            if not large:
+            if not large or request.covariates is not None:
                 model = load_model("joint-contexts")
                 why = " and ".join([f"{why},", *(what for what, holds in told.items() if holds)])
-                if not named:
+                if not named and request.covariates is None:
                     return model.name, why
                 model = model if None in contexts else replace(model, context=None)
-                return model_with_families(model), "; ".join([why, *untold[:1]])
+                model = model_with_families(model) if named else model
+                return model, "; ".join([why, *untold[:1]])
             untold = [f"contexts{', tastes and families' if named else ' and tastes'} are left out: {large}"]
         why = "; ".join([why, *untold[:1]])
         if request.criteria is not None:
             return "joint-maple-position", f"{why}, and criteria are weighed"
         return "joint-position", why
 
+    def model_of_terms(self, table: VotesAndScores, request: Request) -> Model:
+        """See :func:`.joint_terms.model_from_terms`."""
+        return model_from_terms(table, request)
+
     def encode_table(
         self, model: Model, table: VotesAndScores, request: Request
     ) -> tuple[JointProblem, list[str]]:
         """See :func:`.joint_problem.encode_joint`; anchors are answers to comparisons."""
+        table, model, notes = attach_to_both(table, model, request)
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
-        notes = [] if people is None else list(people.notes)
+        notes += [] if people is None else list(people.notes)
         if people is not None and model.context is not None and len(table.votes.contexts) > 1:
             people = encode_contexts(people, table.votes)
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
@@ -243,6 +250,7 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
         """Both tables with new answers: votes, scores, or a list of both."""
         parts: dict[str, Any] = {kind.name: (kind, part) for kind, part in self.parts(problem)}
         old = {name: kind.table_of(part) for name, (kind, part) in parts.items()}
+        self.refuse_without_columns(problem, "answers")
         for one in new if isinstance(new, list | tuple) else [new]:
             table: Any = read_new(one, *old.values())
             kind, part = parts[table.data]
@@ -297,11 +305,12 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
         """As of the votes, given the others and all scores."""
         if VOTES.predicts_answers(model):
             return VOTES.score_held_out(model, table.votes, here, request)
+        table, model, _ = attach_to_both(table, model, request)
         how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
         how["families"] = families = _families_of(model, table, request)
         votes, added = table.votes, NOTHING_ADDED
-        if families is not None:
-            rows = with_families(VoteRows(votes), families)
+        if model.terms:
+            rows = VoteRows(votes) if families is None else with_families(VoteRows(votes), families)
             votes, added = rows.votes, resolve_terms(model.part("votes"), rows, {})
         return evaluate_held_out_votes(
             votes, here, lambda seen: encode_joint(model, VotesAndScores(seen, table.scores), **how), added

@@ -32,7 +32,11 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.checks import CheckBasis, linked_items_check
-from voirdire.kinds.further_terms import FAMILY, Resolved, has_family_terms, with_families
+from voirdire.kinds.further_terms import (
+    Resolved,
+    has_family_terms,
+    with_families,
+)
 from voirdire.kinds.joint_density import JointDensity
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
@@ -42,10 +46,8 @@ from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.people import Anchors
 from voirdire.kinds.votes.position import position_check
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.panel_density import added_equation
 from voirdire.model.problem import Check, Problem, list_names
 from voirdire.model.specs import Model, Section
-from voirdire.model.term_rows import TermRow
 from voirdire.tables.votes import VoteRows
 from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.trust.checks import check_dependent_judges, check_influence
@@ -165,20 +167,6 @@ def encode_joint(
     names = (tables.judges, tables.criteria, tables.items)
     answers = votes.judge_votes + scores.judge_votes
     return JointProblem(density, votes.data | scores.data, *names, answers, votes, scores)
-
-
-def model_with_families(model: Model) -> Model:
-    """A model with what families of judges share of items.
-
-    Examples
-    --------
-    >>> from voirdire.model.specs import load_model
-    >>> model_with_families(load_model("joint-contexts")).name
-    'joint-contexts + family:item'
-    """
-    rows = (TermRow((FAMILY, "item")),)
-    said = f"{model.equation.rstrip()}\n{added_equation(rows, ())}"
-    return replace(model, name=f"{model.name} + {rows[0].words}", terms=rows, equation=said)
 
 
 MOST_LATENT, MOST_ROWS = 5_000, 50_000  # strengths and tastes, and answers, of a default with spreads learned

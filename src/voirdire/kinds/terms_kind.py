@@ -91,15 +91,24 @@ class TermsKind(Kind[T, P]):
 
     def join(self, problem: P, new: object) -> T:
         """Old and new answers."""
-        if problem.added.units or {*problem.added.levels} - {*COLUMNS, FAMILY}:
-            raise InputError(
-                f"a fit with terms of further columns takes no new {self.name} alone; fit old and new ones together"
-            )
+        self.refuse_without_columns(problem, self.name)
         old: Any = self.table_of(problem)
         added: Any = read_new(new, old)
         self.check_new_answers(problem, added)
         both: T = joined_table(old, added)
         return self.with_families_of(problem, both) if FAMILY in old.further.factors else both
+
+    def refuse_without_columns(self, problem: P, answers: str) -> None:
+        """Refuse new answers, in words, to a fit whose terms are of further columns.
+
+        Raises
+        ------
+        InputError
+        """
+        if problem.added.units or {*problem.added.levels} - {*COLUMNS, FAMILY}:
+            raise InputError(
+                f"a fit with terms of further columns takes no new {answers} alone; fit old and new ones together"
+            )
 
     def with_families_of(self, problem: P, table: Any) -> T:
         """A table with the families that a problem has; judges that it does not know are of none."""

@@ -210,6 +210,28 @@ def with_column(table: T, name: str) -> T:
     return of.with_further(of.further.with_factor(name, levels, code))  # type: ignore[no-any-return]
 
 
+def with_common_levels(one: Further, other: Further) -> tuple[Further, Further]:
+    """Both with the levels of both in each factor that both have, sorted.
+
+    Examples
+    --------
+    >>> one = Further(factors={"topic": ("b",)}, factor=np.array([[0]]))
+    >>> other = Further(factors={"topic": ("a",)}, factor=np.array([[0], [-1]]))
+    >>> [found.codes["topic"].tolist() for found in with_common_levels(one, other)]
+    [[1], [0, -1]]
+    """
+    shared = {name: tuple(sorted({*levels, *other.factors[name]})) for name, levels in one.factors.items()}
+    recoded = []
+    for further in (one, other):
+        factor = further.factor
+        for at, (name, levels) in enumerate(further.factors.items()):
+            assert factor is not None  # of each factor
+            place = np.array([*map(shared[name].index, levels), -1])
+            factor = np.where(np.arange(len(further.factors)) == at, place[factor], factor)
+        recoded.append(replace(further, factors=shared, factor=factor))
+    return recoded[0], recoded[1]
+
+
 def _is_number(cell: object) -> bool:
     name = cell_to_name(cell)
     return isinstance(name, str) and is_number(name)

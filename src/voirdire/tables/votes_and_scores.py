@@ -75,8 +75,10 @@ class VotesAndScores:
         return np.asarray(voted & scored)
 
 
-def read_votes_and_scores(tables: Sequence[object], *, rows: bool = False) -> VotesAndScores:
-    """Read a list of two tables, one of votes and one of scores, in either order.
+def read_votes_and_scores(
+    tables: Sequence[object], *, rows: bool = False, keep: Sequence[str] = ()
+) -> VotesAndScores:
+    """Read a list of two tables, one of votes and one of scores, in either order; ``keep`` names columns to keep.
 
     Raises
     ------
@@ -99,7 +101,7 @@ def read_votes_and_scores(tables: Sequence[object], *, rows: bool = False) -> Vo
         count = "1 table was" if len(tables) == 1 else f"{len(tables)} tables were"
         alone = "; pass a single table by itself" if len(tables) == 1 else f"; {JOIN_FILES}"
         raise InputError(f"{count} given, but {_ONE_OF_EACH}{alone}")
-    read = [read_table(table, votes=True, rows=rows) for table in tables]
+    read = [read_table(table, votes=True, rows=rows, keep=keep) for table in tables]
     one, other = (table.data for table in read)
     wrong = [number for number, table in enumerate(read, start=1) if table.data not in _TAKEN]
     if one == other:

@@ -1,0 +1,118 @@
+"""Terms of votes and scores together, beside those of their model: one effect for both tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from voirdire.errors import InputError
+from voirdire.kinds.further_terms import (
+    FAMILY,
+    attach_terms,
+    has_family_terms,
+    model_with_terms,
+    why_no_families,
+)
+from voirdire.kinds.request import Request
+from voirdire.kinds.scores.density import WITH_SPREADS
+from voirdire.kinds.unused_columns import has_recurring_items
+from voirdire.model.panel_density import TIME, added_equation
+from voirdire.model.specs import Model, load_model
+from voirdire.model.term_rows import TermRow
+from voirdire.tables.further import with_common_levels
+from voirdire.tables.votes import VoteRows
+from voirdire.tables.votes_and_scores import VotesAndScores
+
+#: Sections of models of votes and scores, by what their values are of, and what every such model has.
+SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
+ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
+OF_FAMILIES = frozenset({FAMILY, "item"})
+
+
+def attach_to_both(
+    tables: VotesAndScores, model: Model, request: Request
+) -> tuple[VotesAndScores, Model, list[str]]:
+    """Both tables with what the terms of a model and a request are of, and the model with these: one effect for both.
+
+    What an item is worth to a judge moves alike in votes and in scores; covariates are in units of those of the scores.
+
+    Returns
+    -------
+    tables, model, notes
+
+    Raises
+    ------
+    InputError
+        A term of what a table does not have, of time, or of a column of numbers in one table and of names in the
+        other; a model whose spreads are given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+    >>> tables = read_votes_and_scores([votes, scores], rows=True)
+    >>> request = Request(covariates=pd.DataFrame({"item": ["x", "y"], "length": [3, 5]}))
+    >>> tables, model, _ = attach_to_both(tables, load_model("joint-contexts"), request)
+    >>> tables.votes.further.covariate.tolist(), [row.words for row in model.terms]
+    ([[[-1.0], [1.0]]], ['length', 'judge:length'])
+    """
+    if has_family_terms(model) and (why := why_no_families(tables, request)) is not None:
+        raise InputError(f"terms: family cannot be told: {why}; leave it out")
+    if not request.asks_terms and all(frozenset(row.factors) == OF_FAMILIES for row in model.terms):
+        return tables, model, []
+    if model.strength.kind not in WITH_SPREADS:
+        raise InputError(
+            f"model {model.name} takes no covariates and no terms; take joint-contexts, or leave them out"
+        )
+    if any(TIME in row.factors for row in model.terms):
+        raise InputError("terms: time is not for tables of votes and scores; leave it out")
+    if not tables.votes.has_rows:
+        raise InputError("terms: the votes were only counted, not kept; give the table itself")
+    scores, model, notes = attach_terms(tables.scores, model, request, (FAMILY,))
+    rows, _, _ = attach_terms(VoteRows(tables.votes), model, request, (FAMILY,))
+    of_votes, of_scores = rows.further, scores.further
+    if other := {*of_votes.covariates} ^ {*of_scores.covariates}:
+        raise InputError(
+            f"terms: column {min(other)!r} has numbers in one table and names in the other; write it alike in both"
+        )
+    if of_votes.covariate is not None:
+        ratio = of_votes.units / of_scores.units
+        of_votes = replace(of_votes, covariate=of_votes.covariate * ratio, units=of_scores.units)
+    of_votes, of_scores = with_common_levels(of_votes, of_scores)
+    votes = rows.with_further(of_votes).votes
+    return VotesAndScores(votes, scores.with_further(of_scores)), model, notes
+
+
+def model_from_terms(tables: VotesAndScores, request: Request) -> Model:
+    """The model of a sum of terms; consistencies, cutpoints and tie habits are those of ``joint-contexts``.
+
+    Raises
+    ------
+    InputError
+        A sum without items, or with what the tables cannot tell.
+    """
+    contexts = any(has_recurring_items(table) for table in tables.parts)
+    tastes = contexts or len(tables.criteria) > 1
+    untold = {
+        "context": None if contexts else "no item is in several contexts",
+        "taste": "there is one judge"
+        if len(tables.judges) < 2
+        else (None if tastes else "there are neither contexts nor several criteria"),
+    }
+    return model_with_terms(load_model("joint-contexts"), request.terms, SECTIONS, ALWAYS, untold)
+
+
+def model_with_families(model: Model) -> Model:
+    """A model with what families of judges share of items.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> model_with_families(load_model("joint-contexts")).name
+    'joint-contexts + family:item'
+    """
+    rows = (TermRow((FAMILY, "item")),)
+    said = f"{model.equation.rstrip()}\n{added_equation(rows, ())}"
+    return replace(model, name=f"{model.name} + {rows[0].words}", terms=rows, equation=said)

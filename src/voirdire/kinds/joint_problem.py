@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.checks import CheckBasis, linked_items_check
+from voirdire.kinds.effect_checks import effect_checks
 from voirdire.kinds.further_terms import (
     Resolved,
     has_family_terms,
@@ -208,6 +209,7 @@ def all_checks(problem: JointProblem, basis: CheckBasis, of_votes: Residuals, le
         *constant_judges_check(problem.of_scores),
         *([] if votes.criteria_votes else weights_check(problem.of_scores, "joint-position")),
         *([] if votes.anchors is None else [trusting.human_agreement_check(votes, basis.posterior)]),
+        *effect_checks(problem, basis.posterior, [VoteRows(votes.coded_votes), problem.of_scores.table]),
         *trusting.same_criteria_check(votes, basis.posterior),
         *check_dependent_judges(problem, left, basis.seed),
         *position_check(votes, of_votes, basis.judges),

@@ -11,6 +11,7 @@ from voirdire.kinds.checks import (
     separation_check,
     under_some_criterion,
 )
+from voirdire.kinds.effect_checks import effect_checks
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.model.problem import Check, list_names
 
@@ -18,7 +19,7 @@ from voirdire.model.problem import Check, list_names
 def all_checks(problem: RankingsProblem, basis: CheckBasis) -> list[Check]:
     """Checks that every fit of rankings makes, after those of its method."""
     own = [connectivity_check(problem), first_or_last_check(problem), constant_judges_check(problem)]
-    return [*basis.of_method, *own]
+    return [*basis.of_method, *own, *effect_checks(problem, basis.posterior, [problem.table])]
 
 
 def connectivity_check(problem: RankingsProblem) -> Check:

@@ -16,6 +16,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
+from voirdire.kinds.effect_checks import effect_checks
 from voirdire.kinds.scores.concordance import human_concordance_check
 from voirdire.kinds.scores.halo import (
     count_recurring_contexts,
@@ -158,6 +159,8 @@ def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
     ]
     own += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
     posterior = basis.posterior
+    unit = "points" if problem.in_points else "log-odds"
+    own += effect_checks(problem, posterior, [problem.table], unit=unit)
     if posterior.values is not None:
         own += checks.below_chance_check(problem, basis.judges)
     if problem.model.pool == "none":

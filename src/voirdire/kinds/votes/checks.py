@@ -128,6 +128,6 @@ def all_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
         *weights_check(problem),
         *(below_chance_check(problem, basis.judges) if basis.posterior.values is not None else []),
         *groups.contexts_check(problem, basis.posterior),
-        *adjusted.covariate_checks(problem, basis.posterior),
+        *adjusted.effect_checks(problem, basis.posterior),
         *trust_checks(problem, basis),
     ]

@@ -1,0 +1,93 @@
+"""Checks of covariates and of own families, of tables of any kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+
+JUDGES, ITEMS = list("abcd"), [f"i{n}" for n in range(8)]
+LENGTHS = pd.DataFrame({"item": ITEMS, "length": [3, 1, 4, 1, 5, 9, 2, 6]})
+OF_JUDGES = {judge: "xy"[n % 2] for n, judge in enumerate(JUDGES)}
+OF_ITEMS = {item: "xy"[n % 2] for n, item in enumerate(ITEMS)}
+
+
+def scores(favour: float = 0.0) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    rows = [
+        (
+            j,
+            c,
+            i,
+            float(
+                1 + np.searchsorted([-1.5, 0, 1.5], favour * (OF_JUDGES[j] == OF_ITEMS[i]) + rng.logistic())
+            ),
+        )
+        for j in JUDGES
+        for c in range(12)
+        for i in ITEMS
+    ]
+    return pd.DataFrame(rows, columns=["judge", "context", "item", "score"])
+
+
+def rankings() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    rows = [
+        (j, c, i, r)
+        for j in JUDGES
+        for c in range(4)
+        for i, r in zip(ITEMS, 1 + rng.permutation(8), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["judge", "context", "item", "rank"])
+
+
+def votes() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    rows = [
+        (j, *rng.choice(ITEMS, 2, replace=False), ["first", "second"][rng.integers(2)]) for j in JUDGES * 20
+    ]
+    return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+
+
+def check(fit: Any, name: str) -> Any:
+    return fit.checks().set_index("check").loc[name]
+
+
+@pytest.mark.parametrize(
+    ("table", "unit"),
+    [
+        (scores, "log-odds"),
+        (lambda: scores().assign(score=lambda t: t["score"] + 0.25), "points"),
+        (rankings, "log-odds"),
+        (votes, "log-odds"),
+        (lambda: [votes(), scores().drop(columns="context")], "log-odds"),
+    ],
+    ids=["levels", "numbers", "rankings", "votes", "both"],
+)
+def test_a_covariate_that_is_the_items_alone_is_named(table: Any, unit: str) -> None:
+    found = check(voirdire.fit(table(), covariates=LENGTHS, method="laplace"), "covariates")
+    assert found["level"] == "warn"
+    assert "length is the same wherever an item is asked about" in found["message"]
+    assert f"] {unit} for each " in found["message"]
+
+
+def test_a_covariate_of_answers_is_none_of_the_items() -> None:
+    table = scores().assign(length=np.random.default_rng(6).normal(size=len(scores())))
+    found = check(voirdire.fit(table, covariates="length", method="map"), "covariates")
+    assert found["level"] == "ok"
+    assert "nan" not in found["message"]
+
+
+def test_judges_of_scores_who_favour_their_family_are_named() -> None:
+    how: dict[str, Any] = {"families": OF_JUDGES, "item_families": OF_ITEMS}
+    table = scores(favour=2.0)
+    found = check(voirdire.fit(table, method="laplace", **how), "own-family")
+    assert found["level"] == "warn"
+    assert "to leave such answers out, --without-own-family" in found["message"]
+    at_mode = check(voirdire.fit(table, method="map", **how), "own-family")
+    assert "nan" not in at_mode["message"]
+    assert "The mode alone does not say how sure that is." in at_mode["message"]

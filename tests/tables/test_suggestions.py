@@ -188,6 +188,16 @@ def test_words_for_the_sides_of_a_pair_are_proposed(
     assert as_proposed(known).votes["winner"].tolist() == votes["winner"].tolist()
 
 
+@pytest.mark.parametrize("words", [("model_a", "model_b", "tie"), ("A", "B", "tie")])
+def test_a_winner_that_is_missing_is_proposed_as_none(tmp_path: Path, words: tuple[str, ...]) -> None:
+    lines = [f"ann,x{n % 2},x{1 - n % 2},{word}" for n, word in enumerate([*words, "N/A", *words, "N/A"])]
+    path = written(tmp_path, "\n".join(["rater,model_a,model_b,preferred", *lines]))
+    options = proposed(path)
+    assert "N/A" not in str(options)
+    said = {"winner 'N/A' stands for a missing value; leave out the rows that nobody answered"}
+    assert set(read(path, **options).refused["reason"]) == said  # the same of both pairs, and so one problem
+
+
 def test_winners_zero_and_one_are_asked_about(tmp_path: Path) -> None:
     """One may be the first item or the second: nothing is proposed."""
     path = written(tmp_path, "judge,model_a,model_b,winner\nann,x,y,0\nann,y,x,1\nbob,x,y,0\n")

@@ -17,6 +17,7 @@ from voirdire.tables.columns import (
     normalise_column_name,
     table_kind,
 )
+from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_content import all_numbers, count_cells
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
@@ -291,6 +292,8 @@ class WinnerCells:
         """The outcome that a winner of two items means."""
         if said is None or said == "":
             raise Odd("no winner")
+        if said in MISSING and said not in (first, second, *self._meanings):
+            raise Odd(f"winner {said!r} stands for a missing value; leave out the rows that nobody answered")
         if self._meanings:
             if said not in self._meanings:
                 raise Odd(

@@ -137,9 +137,7 @@ def test_judges_added_where_the_order_shown_is_unknown_gain_nothing_by_it() -> N
         found = ranking_robustness(shown, ["position-first:15"], replicates=2)
     assert found.bears["model"].tolist() == ["majority-vote", "crowd-bt"]
     majority = found.table.set_index("model").loc["majority-vote"]
-    assert (
-        majority["concordance"] < 1
-    )  # that they always answered as the panel does was an accident of the columns
+    assert majority["concordance"] < 1  # the columns alone had them always answer as the panel does
     with (
         pytest.warns(match="drawn at random"),
         pytest.raises(InputError, match="which item was shown first is unknown"),

@@ -124,3 +124,22 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["simulate", "rq3", "--add", "random:1"])
     assert run.exit_code == 2
     assert "only with --votes" in run.output
+
+
+def test_judges_added_where_the_order_shown_is_unknown_gain_nothing_by_it() -> None:
+    votes = panel(3, 5).assign(order="unknown")
+    swap = votes["winner"] == "second"
+    shown = votes.assign(first=votes["first"].where(~swap, votes["second"]), winner="first")
+    shown["second"] = votes["second"].where(
+        ~swap, votes["first"]
+    )  # as rankings are read: the better one first
+    with pytest.warns(UserWarning, match="in an order drawn at random"):
+        found = ranking_robustness(shown, ["position-first:15"], replicates=2)
+    assert found.bears["model"].tolist() == ["majority-vote", "crowd-bt"]
+    majority = found.table.set_index("model").loc["majority-vote"]
+    assert majority["concordance"] < 1  # the columns alone had them always answer as the panel does
+    with (
+        pytest.warns(match="drawn at random"),
+        pytest.raises(InputError, match="which item was shown first is unknown"),
+    ):
+        ranking_robustness(shown, ["random:1"], models=["crowd-bt-position"], replicates=1)

@@ -56,6 +56,18 @@ def test_rankings_as_objects_and_tuples(tmp_path: Path) -> None:
     assert ranks(path) == {"a": {"y": 1, "z": 2, "x": 3}}
 
 
+def test_items_of_best_and_worst_may_hold_commas(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('judge,items,best,worst\na,"x|y, z|w",x,w\nb,"x; y, z; w","y, z",w\nc,"x, y, w",x,w\n')
+    found = ranks(path)
+    assert found["a"] == {"x": 1, "y, z": 2, "w": 3}
+    assert found["b"] == {"y, z": 1, "x": 2, "w": 3}
+    assert found["c"] == {"x": 1, "y": 2, "w": 3}
+    path.write_text("judge,items,best,worst\na,x|y,x,v\nb,x|y,x,y\n")
+    (said,) = read(path).refused["reason"]
+    assert said == "best 'x' and worst 'v' are not both among those shown, 'x', 'y'"
+
+
 def test_ranks_that_are_none_are_refused_and_empty_ones_were_not_ranked(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("judge,prompt,rank_x,rank_y,rank_z\na,p,1,,2\nb,p,2,1,0\nc,p,2,1,best\n")

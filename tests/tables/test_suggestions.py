@@ -188,6 +188,16 @@ def test_words_for_the_sides_of_a_pair_are_proposed(
     assert as_proposed(known).votes["winner"].tolist() == votes["winner"].tolist()
 
 
+@pytest.mark.parametrize("words", [("model_a", "model_b", "tie"), ("A", "B", "tie")])
+def test_a_winner_that_is_missing_is_proposed_as_none(tmp_path: Path, words: tuple[str, ...]) -> None:
+    lines = [f"ann,x{n % 2},x{1 - n % 2},{word}" for n, word in enumerate([*words, "N/A", *words, "N/A"])]
+    path = written(tmp_path, "\n".join(["rater,model_a,model_b,preferred", *lines]))
+    options = proposed(path)
+    assert "N/A" not in str(options)
+    said = {"winner 'N/A' stands for a missing value; leave out the rows that nobody answered"}
+    assert set(read(path, **options).refused["reason"]) == said  # the same of both pairs, and so one problem
+
+
 def test_winners_zero_and_one_are_asked_about(tmp_path: Path) -> None:
     """One may be the first item or the second: nothing is proposed."""
     path = written(tmp_path, "judge,model_a,model_b,winner\nann,x,y,0\nann,y,x,1\nbob,x,y,0\n")
@@ -328,3 +338,30 @@ def test_winners_beside_losers_are_told_what_to_write(tmp_path: Path, columns: s
     found = examine_file(written(tmp_path, f"judge,prompt,{columns}\nann,p,x,y\nbob,p,y,x\n"))
     assert "write both into columns first and second" in (found.error or "")
     assert found.command == ""
+
+
+def test_columns_that_are_left_are_proposed_as_the_shell_reads_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "item,note,gpt,Rater 1\n1,a b,3,4\n2,c d,2,2\n")
+    with pytest.raises(InputError, match="--columns 'gpt,Rater 1' leaves it out"):
+        voirdire.fit(read(path, wide="judge"))
+
+
+def test_a_score_with_a_comma_has_the_same_remedy_from_every_reader(tmp_path: Path) -> None:
+    path = written(tmp_path, "judge;item;score\na;x;1,96\nb;x;0,5\na;y;2,04\nb;y;1,02\n")
+    for table in (path, pd.read_csv(path, sep=";")):
+        with pytest.raises(InputError, match="'0,5' is not a number; write a point for the comma"):
+            voirdire.fit(table)
+
+
+def test_doctor_sends_rankings_to_no_verb_that_reads_none(tmp_path: Path) -> None:
+    path = written(tmp_path, "judge,context,item,rank\na,p,x,1\na,p,y,2\nb,p,x,1\nb,p,y,2\n")
+    assert examine_file(path).lacks["metaeval"] == "scores"
+    assert "--table votes" in examine_file(path).lacks["replace"]
+
+
+def test_of_an_item_in_every_vote_no_place_is_named_that_the_file_does_not_tell() -> None:
+    rows = [("a", "ref", other, "first", "unknown") for other in "xyzxyz"]
+    votes = pd.DataFrame(rows, columns=["judge", "first", "second", "winner", "order"])
+    found = voirdire.fit(votes, method="map")
+    assert any("ref is in every vote, at a place not known" in note for note in found.notes)
+    assert "always first" not in f"{found.notes} {found.checks()['message'].tolist()}"

@@ -2,8 +2,9 @@
 
 MAPLE (section 5.3) asks this of synthetic panels, whose truth is known. Of a real panel it is not: what is measured is
 how far the ranking moves from the one that the same model makes of the panel alone. An added judge answers the
-questions of one of the panel's judges, drawn at random, in the order in which they were shown there; judges whose
-answers depend on the items (adversaries, coins) take the strengths of the panel's own ranking for the truth.
+questions of one of the panel's judges, drawn at random, in the order in which they were shown there (where that is
+unknown, in one drawn at random); judges whose answers depend on the items (adversaries, coins) take the strengths of
+the panel's own ranking for the truth.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from voirdire.fit.verb import fit
 from voirdire.kinds.ranked_fit import RankedFit
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.specs import load_model
+from voirdire.notices import give_notice
 from voirdire.simulate.judges.base import Judge
 from voirdire.simulate.panel import JUDGES, judge_from_spec
 from voirdire.simulate.questions import UNANSWERED, Questions
@@ -162,7 +164,7 @@ def ranking_robustness(
         See :func:`parse_added_judges`: ``["position-first:1..20", "random:1..10"]``.
     models : sequence of str, optional
         Models of votes; by default majority vote, the model with one coin a judge and that with one for each position
-        (crowd-bt, crowd-bt-position; of a table with criteria maple, maple-position).
+        (crowd-bt, crowd-bt-position; of a table with criteria maple, maple-position), where the order shown is known.
     replicates : int
         How often judges are drawn.
     least : float
@@ -199,9 +201,14 @@ def ranking_robustness(
         problems.append(f"least {least} is no share above a half")
     raise_problems(problems)
     read = read_votes(votes)
+    if read.order_unknown:
+        read = _shuffle_sides(read, seed)
+        give_notice(
+            "which item was shown first is not known: added judges see every question in an order drawn at random"
+        )
     if models is None:
         coins = ("maple", "maple-position") if read.has_criteria else ("crowd-bt", "crowd-bt-position")
-        models = ("majority-vote", *coins)
+        models = ("majority-vote", *coins[: 1 if read.order_unknown else 2])
     _check_models(models)
     judges = np.array(read.judges, dtype=object)[read.judge[read.row_cell]]
     own = _votes_frame(read, read.row_cell, read.row_outcome, judges)
@@ -277,6 +284,21 @@ def _draw_answers(
     )
 
 
+def _shuffle_sides(votes: Votes, seed: int) -> Votes:
+    """Votes whose order shown is unknown, with the two sides of every one drawn at random.
+
+    Columns of such a table may hold the better item first (rankings do), which an added judge must not see.
+    """
+    rng, cells = np.random.default_rng(seed), votes.row_cell
+    frame = _votes_frame(
+        votes, cells, votes.row_outcome, np.array(votes.judges, dtype=object)[votes.judge[cells]]
+    )
+    turned = rng.random(len(frame)) < 0.5
+    frame.loc[turned, ["first", "second"]] = frame.loc[turned, ["second", "first"]].to_numpy()
+    frame.loc[turned, "winner"] = frame.loc[turned, "winner"].replace({"first": "second", "second": "first"})
+    return read_votes(frame)
+
+
 def _votes_frame(votes: Votes, cells: Ints, outcome: Ints, judge: object) -> pd.DataFrame:
     import pandas as pd
 
@@ -285,6 +307,7 @@ def _votes_frame(votes: Votes, cells: Ints, outcome: Ints, judge: object) -> pd.
         columns["criterion"] = np.array(votes.criteria, dtype=object)[votes.criterion[cells]]
     for name, codes in (("first", votes.first), ("second", votes.second)):
         columns[name] = np.array(votes.items, dtype=object)[codes[cells]]
+    columns |= {"order": "unknown"} if votes.order_unknown else {}
     return pd.DataFrame(columns | {"winner": _WINNERS[outcome]})
 
 

@@ -156,7 +156,8 @@ def constant_item_note(votes: Votes) -> str | None:
 def _constant_item(votes: Votes) -> str | None:
     for place, shown in (("first", votes.first), ("second", votes.second)):
         if len(shown) and (shown == shown[0]).all():
-            return f"{votes.items[shown[0]]} is always {place}"
+            where = "in every vote, at a place not known" if votes.order_unknown else f"always {place}"
+            return f"{votes.items[shown[0]]} is {where}"
     return None
 
 

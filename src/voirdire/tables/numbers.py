@@ -47,7 +47,7 @@ def read_number(value: object) -> float | int:
             raise ValueError(f"is {value}, which is not a finite number")
         if not _DECIMAL.fullmatch(value):
             plainly = "; write it plainly, such as 12, -0.5 or 1e-3" if any(map(str.isdigit, value)) else ""
-            raise ValueError(f"{_short_value(value)} is not a number{plainly}")
+            raise ValueError(f"{_short_value(value)} is not a number{number_remedy(value) or plainly}")
         whole = _WHOLE.fullmatch(value)
         short = whole is not None and len(whole[2]) <= round(math.log10(LARGEST))
         number: float | int = int(whole[1] + whole[2]) if whole is not None and short else float(value)
@@ -60,6 +60,28 @@ def read_number(value: object) -> float | int:
     if abs(number) > LARGEST:
         raise ValueError(f"{_short_value(value)} is beyond {LARGEST:g}; give it in a larger unit")
     return number
+
+
+def number_remedy(said: str) -> str:
+    """What to write in the place of a number that is none, as the end of a sentence; nothing where that is not known.
+
+    Examples
+    --------
+    >>> number_remedy("1,96"), number_remedy("95%"), number_remedy("many")
+    ('; write a point for the comma', '; write 95, without the percent sign', '')
+    """
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", said):
+        point = f", or {said.replace(',', '.')} if the comma is a point" if said.count(",") == 1 else ""
+        return f"; write {said.replace(',', '')}{point}"
+    if said.endswith("%") and _DECIMAL.fullmatch(said[:-1]):
+        return f"; write {said[:-1]}, without the percent sign"
+    if _DECIMAL.fullmatch(said.replace(",", ".")):
+        return "; write a point for the comma"
+    if _DECIMAL.fullmatch(said.replace("\N{MINUS SIGN}", "-")):
+        return "; write a hyphen for the minus sign"
+    if (parts := re.fullmatch(r"(\S+) ?(?:/|of|out of) ?(\d+)", said)) and _DECIMAL.fullmatch(parts[1]):
+        return f"; write {parts[1]}, and name the scale that ends at {parts[2]} by --levels"
+    return "; delete the spaces" if _DECIMAL.fullmatch(said.strip()) else ""
 
 
 def is_number(value: object) -> bool:

@@ -47,7 +47,7 @@ def unusable_command_reasons(
     if kinds == ["rankings"]:
         lack = "another table: --table votes reads rankings as votes"
         alone = {"agree": "a second judge"} if len(set(frames["rankings"]["judge"])) < 2 else {}
-        return alone | dict.fromkeys(("metaeval", "replace"), lack)
+        return alone | {"metaeval": "scores", "replace": lack}
     if len(kinds) > 1:
         found = {
             verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board", "replace")

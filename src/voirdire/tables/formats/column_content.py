@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import list_names
@@ -88,7 +89,7 @@ def check_no_text_columns(source: Source, columns: Sequence[str]) -> None:
         scores = ",".join(name for name in columns if name not in alien)
         raise InputError(
             f"{source.name}: {list_names(alien)} holds no numbers, while other columns of judges hold scores; "
-            f"--wide judge --columns {scores} leaves it out, --table labels reads all as labels"
+            f"--wide judge --columns {quote(scores)} leaves it out, --table labels reads all as labels"
         )
 
 

@@ -17,6 +17,7 @@ from voirdire.tables.columns import (
     normalise_column_name,
     table_kind,
 )
+from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_content import all_numbers, count_cells
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
@@ -33,6 +34,7 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
+from voirdire.tables.numbers import number_remedy
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, meaning_note
 
@@ -245,26 +247,8 @@ def _answer_number(answer: str, said: Any) -> float | int | None:
         raise Odd(f"{answer} {said} is no number; write 1 or 0, or use a column label")
     value = number_or_none(said)
     if value is None and said not in (None, ""):
-        raise Odd(f"{answer} {said!r} is no number{_number_remedy(said) if isinstance(said, str) else ''}")
+        raise Odd(f"{answer} {said!r} is no number{number_remedy(said) if isinstance(said, str) else ''}")
     return value
-
-
-def _number_remedy(said: str) -> str:
-    """What to write in the place of a number that is none; nothing where that is not known."""
-    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", said):
-        point = f", or {said.replace(',', '.')} if the comma is a point" if said.count(",") == 1 else ""
-        return f"; write {said.replace(',', '')}{point}"
-    if said.endswith("%") and number_or_none(said[:-1]) is not None:
-        return f"; write {said[:-1]}, without the percent sign"
-    if number_or_none(said.replace(",", ".")) is not None:
-        return "; write a point for the comma"
-    if number_or_none(said.replace("\N{MINUS SIGN}", "-")) is not None:
-        return "; write a hyphen for the minus sign"
-    if (parts := re.fullmatch(r"(\S+) ?(?:/|of|out of) ?(\d+)", said)) and number_or_none(
-        parts[1]
-    ) is not None:
-        return f"; write {parts[1]}, and name the scale that ends at {parts[2]} by --levels"
-    return "; delete the spaces" if number_or_none(said.strip()) is not None else ""
 
 
 class WinnerCells:
@@ -291,6 +275,8 @@ class WinnerCells:
         """The outcome that a winner of two items means."""
         if said is None or said == "":
             raise Odd("no winner")
+        if said in MISSING and said not in (first, second, *self._meanings):
+            raise Odd(f"winner {said!r} stands for a missing value; leave out the rows that nobody answered")
         if self._meanings:
             if said not in self._meanings:
                 raise Odd(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import find_roles, normalise_column_name
+from voirdire.tables.columns import find_roles, list_names, normalise_column_name
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.long_table import NAMELESS, left_out_notes, one_judge_note
 from voirdire.tables.formats.records import Record
@@ -254,9 +254,11 @@ def _best_worst(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
         written = _literal_in_cell(cell) if isinstance(cell, str) else cell
         listed = written if isinstance(written, list) else None
         if listed is None and isinstance(cell, str) and len(how["shown"]) == 1:
-            listed = [part.strip() for part in re.split(r"[;|,]", cell)]
+            # by one mark, where best and worst are parts then: names may hold the others
+            splits = [[part.strip() for part in re.split(mark, cell)] for mark in ("[|]", ";", ",", "[;|,]")]
+            listed = next((parts for parts in splits if {best, worst} <= set(parts)), splits[-1])
         shown += [_item_name(one) for one in (listed if listed is not None else [cell])]
     if shown and not {best, worst} <= set(shown):
-        raise Odd(f"best {best!r} and worst {worst!r} are not both among those shown")
+        raise Odd(f"best {best!r} and worst {worst!r} are not both among those shown, {list_names(shown)}")
     middle = [item for item in shown if item not in (best, worst)]
     return [[best], middle, [worst]] if middle else [[best], [worst]]

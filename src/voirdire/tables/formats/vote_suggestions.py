@@ -9,6 +9,7 @@ from itertools import pairwise
 from shlex import quote
 from typing import Any
 
+from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_samples import FEW, Held, is_key
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
 
@@ -49,11 +50,12 @@ def _guess_winner_outcomes(one: Held) -> dict[str, str]:
     >>> _guess_winner_outcomes(held)
     {'A much better': 'first', 'B better': 'second', 'Tie': 'tie'}
     """
-    if len(one.values) > FEW or any(set(",=") & set(value) for value in one.values):
+    values = [value for value in one.values if value not in MISSING]
+    if len(one.values) > FEW or any(set(",=") & set(value) for value in values):
         return {}
     words = {
         value: set(re.findall(r"[^\W\d_]+|\d+", value.lower()))
-        for value in one.values
+        for value in values
         if not _TIE.fullmatch(value)
     }
     if any(of & _UNSURE for of in words.values()):
@@ -62,7 +64,7 @@ def _guess_winner_outcomes(one: Held) -> dict[str, str]:
         meanings = dict(zip(sides, ("first", "second"), strict=True))
         said = {value: [meanings[word] for word in of & meanings.keys()] for value, of in words.items()}
         if {*map(tuple, said.values())} == {("first",), ("second",)}:
-            found = {value: said[value][0] if value in said else "tie" for value in one.values}
+            found = {value: said[value][0] if value in said else "tie" for value in values}
             return dict(sorted(found.items(), key=lambda one: OUTCOMES.index(one[1])))
     return {}
 
@@ -83,7 +85,10 @@ def suggest_votes(
         return several
     for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
         items = {value for side in pair for value in side.values}
-        named_items = {value.lower() for value in one.values} <= {*map(str.lower, items), *OUTCOME_WORDS}
+        named_items = {value.lower() for value in one.values if value not in MISSING} <= {
+            *map(str.lower, items),
+            *OUTCOME_WORDS,
+        }
         words = {} if items and named_items else _guess_winner_outcomes(one)
         if not words and (complete or not (items and one.few and named_items)):
             continue

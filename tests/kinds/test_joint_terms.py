@@ -72,7 +72,7 @@ def fit(tables: list[pd.DataFrame]) -> Any:
 
 def test_a_covariate_has_one_effect_in_votes_and_scores(fit: Any, tmp_path: Path) -> None:
     assert fit.model.name == "joint-contexts"
-    assert any("covariates are given" in note for note in fit.notes)
+    assert any("further effects are asked for" in note for note in fit.notes)
     names = [parameter.name for parameter in fit.problem.density.parameters]
     assert names.count("effect:length") == names.count("judge:length") == 1
     assert fit.covariates()["name"].tolist() == ["length"]
@@ -160,12 +160,52 @@ def test_sums_of_terms_name_columns_that_both_tables_have(tables: list[pd.DataFr
         voirdire.fit(numbered, terms="item + item:topic", **HOW)
 
 
+OF_JUDGES = {f"j{k}": "xy"[k % 2] for k in range(6)}
+OF_ITEMS = {item: "xy"[n % 2] for n, item in enumerate(ITEMS)}
+
+
+def with_favour(tables: list[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Votes for the own family wherever one is asked about, and two levels more for its items."""
+    votes, scores = tables[0].copy(), tables[1].copy()
+    for side in ("first", "second"):
+        own = votes["judge"].map(OF_JUDGES) == votes[side].map(OF_ITEMS)
+        alone = own & (votes["first"].map(OF_ITEMS) != votes["second"].map(OF_ITEMS))
+        votes.loc[alone, "winner"] = side
+    own = scores["judge"].map(OF_JUDGES) == scores["item"].map(OF_ITEMS)
+    scores["score"] = np.minimum(scores["score"] + 2 * own, 5)
+    return [votes, scores]
+
+
+def test_judges_that_favour_their_family_do_so_in_votes_and_scores(
+    tables: list[pd.DataFrame], tmp_path: Path
+) -> None:
+    how: dict[str, Any] = HOW | {"families": OF_JUDGES, "item_families": OF_ITEMS}
+    fit = voirdire.fit(with_favour(tables), **how)
+    found = fit.own_family()
+    assert found["judge"].tolist()[1:] == sorted(OF_JUDGES)  # also those that voted or scored alone
+    assert found["low"][0] > 1
+    assert "own-family" in set(fit.checks().query("level == 'warn'")["check"])
+    again = voirdire.load(fit.save(tmp_path / "run"))
+    pd.testing.assert_frame_equal(again.own_family(), found)
+    left = voirdire.fit(with_favour(tables), **how, without_own_family=True)
+    for what in ("votes are", "scores are"):
+        assert any(f"{what} of a judge on an item of its family: left out." in note for note in left.notes)
+    with pytest.raises(InputError, match=r"no judge compared .* or answered about an item of its own family"):
+        voirdire.fit(tables, **how | {"item_families": dict.fromkeys(ITEMS, "z")})
+
+
+def test_groups_of_answers_are_of_a_column_of_both(tables: list[pd.DataFrame]) -> None:
+    both = [one.assign(part=np.where(np.arange(len(one)) % 2, "odd", "even")) for one in tables]
+    levels = voirdire.fit(both, by="part", **HOW | {"method": "map"}).terms()["level"]
+    assert {"i0, even", "i0, odd"} <= set(levels)
+    with pytest.raises(InputError, match="the scores have no column 'part'"):
+        voirdire.fit([both[0], tables[1]], by="part", **HOW)
+
+
 def test_models_of_given_spread_and_new_answers_alone_are_refused(
     fit: Any, tables: list[pd.DataFrame]
 ) -> None:
-    with pytest.raises(
-        InputError, match="joint-position takes no covariates and no terms; take joint-contexts"
-    ):
+    with pytest.raises(InputError, match=r"joint-position takes no further effects .*; take joint-contexts"):
         voirdire.fit(tables, model="joint-position", covariates="length", **HOW)
     with pytest.raises(InputError, match="takes no new answers alone; fit old and new ones together"):
         fit.update(tables[0].head(2))

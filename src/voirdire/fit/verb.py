@@ -162,9 +162,9 @@ def fit(
         ``NAME_first`` and ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts
         what texts look like.
     item_families : mapping, path or dataframe, optional
-        Of votes, scores and rankings: the family of items (item to family, or columns item and family), such as the lab
-        that made them: how much judges favour their own family (``families``; a judge that is not named there is of no
-        item's) is estimated and held fixed.
+        Of votes, scores (or both) and rankings: the family of items (item to family, or columns item and family), such
+        as the lab that made them: how much judges favour their own family (``families``; a judge that is not named
+        there is of no item's) is estimated and held fixed.
     without_own_family : bool
         Leave answers out in which a judge is asked about an item of its own family, and say how many, instead of
         estimating.

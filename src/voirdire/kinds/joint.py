@@ -111,7 +111,7 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
     name = "joint"
     page_words = page_words.JOINT
     words = "votes and scores"
-    refused = ("classes", "positive", "anchor_mode='cut'", "item_families", "by", "order")
+    refused = ("classes", "positive", "anchor_mode='cut'", "order")
     compared = ("joint", "votes")
     needs_contexts = (
         "contexts need a model with contexts, such as joint-contexts, and tables in which items are in several; the "
@@ -174,16 +174,16 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
             "items are in several contexts": None in contexts,
             "judges may have tastes under criteria": halo is None and None not in contexts,
             "judges are of families": bool(named),
-            "covariates are given": request.covariates is not None,
+            "further effects are asked for": request.asks_terms,
         }
         untold = [f"contexts are left out: {one}" for one in contexts if one and None not in contexts]
         untold += [f"tastes are left out: {halo}"] if halo and None not in contexts else []
         if any(told.values()):
             large = why_large(table, None in contexts, len(named))
-            if not large or request.covariates is not None:
+            if not large or request.asks_terms:
                 model = load_model("joint-contexts")
                 why = " and ".join([f"{why},", *(what for what, holds in told.items() if holds)])
-                if not named and request.covariates is None:
+                if not named and not request.asks_terms:
                     return model.name, why
                 model = model if None in contexts else replace(model, context=None)
                 model = model_with_families(model) if named else model

@@ -75,7 +75,8 @@ class JointProblem(Problem):
     @property
     def added(self) -> Resolved:
         """Terms beside those of the sections of the model, which both parts have."""
-        return self.of_votes.added
+        concerned = {*self.of_votes.added.concerned, *self.of_scores.added.concerned}
+        return replace(self.of_votes.added, concerned=tuple(sorted(concerned)))
 
     def part(self, data: str) -> Any:
         """The votes, the scores, or both."""

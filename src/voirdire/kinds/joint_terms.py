@@ -12,6 +12,7 @@ from voirdire.kinds.further_terms import (
     model_with_terms,
     why_no_families,
 )
+from voirdire.kinds.own_families import add_own_families_of_both
 from voirdire.kinds.request import Request
 from voirdire.kinds.scores.density import WITH_SPREADS
 from voirdire.kinds.unused_columns import has_recurring_items
@@ -60,18 +61,23 @@ def attach_to_both(
     """
     if has_family_terms(model) and (why := why_no_families(tables, request)) is not None:
         raise InputError(f"terms: family cannot be told: {why}; leave it out")
-    if not request.asks_terms and all(frozenset(row.factors) == OF_FAMILIES for row in model.terms):
+    own = request.item_families is not None or request.without_own_family
+    if not (request.asks_terms or own) and all(frozenset(row.factors) == OF_FAMILIES for row in model.terms):
         return tables, model, []
-    if model.strength.kind not in WITH_SPREADS:
+    if model.strength.kind not in WITH_SPREADS and (request.asks_terms or model.terms):
         raise InputError(
-            f"model {model.name} takes no covariates and no terms; take joint-contexts, or leave them out"
+            f"model {model.name} takes no further effects (covariates, families of items, groups, terms); take "
+            "joint-contexts, or leave them out"
         )
     if any(TIME in row.factors for row in model.terms):
         raise InputError("terms: time is not for tables of votes and scores; leave it out")
     if not tables.votes.has_rows:
         raise InputError("terms: the votes were only counted, not kept; give the table itself")
-    scores, model, notes = attach_terms(tables.scores, model, request, (FAMILY,))
-    rows, _, _ = attach_terms(VoteRows(tables.votes), model, request, (FAMILY,))
+    (rows, scores), left = add_own_families_of_both((VoteRows(tables.votes), tables.scores), request)
+    asked = replace(request, item_families=None, without_own_family=False)
+    scores, model, notes = attach_terms(scores, model, asked, (FAMILY,))
+    rows, _, _ = attach_terms(rows, model, asked, (FAMILY,))
+    notes = [*left, *notes]
     of_votes, of_scores = rows.further, scores.further
     if other := {*of_votes.covariates} ^ {*of_scores.covariates}:
         raise InputError(

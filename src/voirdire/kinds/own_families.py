@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,30 +48,66 @@ def add_own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
     families = asked_families(request, table.judges, table.items)
     if families is None:
         return table, []
-    of_judges, of_items = families
+    own = _is_own(table, *families)
+    if request.without_own_family:
+        return _leave_own_out(table, own)
+    check_own_families([own])
+    return _with_own(table, own), []
+
+
+def add_own_families_of_both(tables: Sequence[Any], request: Request) -> tuple[Sequence[Any], list[str]]:
+    """As :func:`add_own_families`, of several tables with the same judges and items, one of which tells the effect."""
+    families = asked_families(request, tables[0].judges, tables[0].items)
+    if families is None:
+        return tables, []
+    own = [_is_own(table, *families) for table in tables]
+    if request.without_own_family:
+        left, notes = zip(*map(_leave_own_out, tables, own), strict=True)
+        return left, [note for some in notes for note in some]
+    check_own_families(own)
+    return [*map(_with_own, tables, own)], []
+
+
+def _is_own(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str]) -> Bools:
+    """Which answers are of a judge on an item of its family, shape (rows,); of votes each item, (2, rows)."""
     judge = np.array([of_judges[name] for name in table.judges], dtype=object)[table.judge]
     item = np.array([of_items[name] for name in table.items], dtype=object)[table.item]
-    own: Bools = judge == item.T  # of votes of each item
-    if request.without_own_family:
-        any_own = own.reshape(-1, table.rows).any(axis=0)
-        if any_own.all():
-            raise InputError(
-                f"all {table.rows:,} {table.data} are of judges on items of their own family; nothing is left"
-            )
-        count = f"{int(any_own.sum()):,} of {table.rows:,} {table.data}"
-        return table.subset(~any_own), [f"{count} are of a judge on an item of its family: left out."]
-    said = (
-        "answered about an item of its own family and another about it, too"
-        if own.ndim == 1
-        else ("compared an item of its own family with one of another")
-    )
-    if own.all() or not own.any() or (own.ndim > 1 and (own[0] == own[1]).all()):
+    return np.asarray(judge == item.T, dtype=bool)
+
+
+def _leave_own_out(table: Any, own: Bools) -> tuple[Any, list[str]]:
+    any_own = own.reshape(-1, table.rows).any(axis=0)
+    if any_own.all():
         raise InputError(
-            f"no judge {said}: an effect of own families cannot be told; check that judges and items name their "
-            "families alike, or leave the families of items out"
+            f"all {table.rows:,} {table.data} are of judges on items of their own family; nothing is left"
         )
+    count = f"{int(any_own.sum()):,} of {table.rows:,} {table.data}"
+    return table.subset(~any_own), [f"{count} are of a judge on an item of its family: left out."]
+
+
+def _with_own(table: Any, own: Bools) -> Any:
     further = table.further.with_covariates((OWN_FAMILY,), own.T[..., None].astype(float), np.ones(1))
-    return table.with_further(further), []
+    return table.with_further(further)
+
+
+def check_own_families(own: Sequence[Bools]) -> None:
+    """Raise where no table tells answers about an item of the own family from others.
+
+    Raises
+    ------
+    InputError
+    """
+    if any(one.any() and not one.all() and (one.ndim == 1 or (one[0] != one[1]).any()) for one in own):
+        return
+    said = {
+        1: "answered about an item of its own family and another about it, too",
+        2: "compared an item of its own family with one of another",
+    }
+    ways = " or ".join(said[ndim] for ndim in dict.fromkeys(one.ndim for one in own))
+    raise InputError(
+        f"no judge {ways}: an effect of own families cannot be told; check that judges and items name their "
+        "families alike, or leave the families of items out"
+    )
 
 
 def own_family_judges(table: Any) -> tuple[str, ...]:

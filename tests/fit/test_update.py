@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from counted_votes import drop_order_and_contexts
 
 from voirdire import fit, load
 from voirdire.errors import InputError
 from voirdire.simulate import TwoCoin, simulate_votes
 from voirdire.tables import read_votes
-from voirdire.tables.counts import drop_order_and_contexts
 from voirdire.tables.joined import joined_table
 
 

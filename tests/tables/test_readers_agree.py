@@ -15,11 +15,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from counted_votes import drop_order_and_contexts
 
 from voirdire import InputError
 from voirdire.notices import listen_for_notes
 from voirdire.tables import Votes, grouped, read_table, read_votes
-from voirdire.tables.counts import CountedVotes, drop_order_and_contexts
+from voirdire.tables.counts import CountedVotes
 
 FIELDS = ("judges", "criteria", "items", "has_criteria", "rows")
 CODES = ("judge", "criterion", "first", "second", "counts")

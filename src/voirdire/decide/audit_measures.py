@@ -26,7 +26,6 @@ from voirdire.decide.audit_effects import (
 )
 from voirdire.decide.audit_information import Found, information_rows
 from voirdire.decide.verdicts import ALARM, SMALL, alarm_interval, bias_direction
-from voirdire.typing import Floats
 
 OF_DRIFT = 0.015  # chance that drift is: a slow one is harder to find than any other bias
 DRIFT = "drift"
@@ -123,7 +122,9 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
     else:
         needs["position"] = "votes on pairs whose order shown is known"
     if not answers.paired:
-        severity = judge_effects(answers, _other_family_mask(answers), small, intercept=False)
+        # 1 of items that are not of the judge's family, else NaN: what it favours is no lenience
+        others = None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
+        severity = judge_effects(answers, others, small, intercept=False)
         add_measure("severity", severity, compared + " (and --positive, of classes)")
     further = {name: numbers for name, numbers in answers.numbers.items() if name != CONFIDENCE}
     for name, numbers in further.items():
@@ -178,11 +179,6 @@ def _choose_position_effect(
         return own or beside
     units = len(np.unique(answers.unit[answers.judge == judge]))
     return own if 2 * own.units >= units else beside
-
-
-def _other_family_mask(answers: Answers) -> Floats | None:
-    """1 of items that are not of the judge's family, else NaN: what it favours is no lenience."""
-    return None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
 
 
 def _test_effects(mine: list[_Seen]) -> list[Found]:

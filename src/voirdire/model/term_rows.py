@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from voirdire.errors import InputError
 from voirdire.settings import is_number
@@ -78,7 +78,9 @@ def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
             continue
         numbers = {key: row[key] for key in NUMBERS if key in row}
         problems += [
-            f"[[term]] {factors} has no key {key!r}; it takes factors, rate, sd" for key in _unknown_keys(row)
+            f"[[term]] {factors} has no key {key!r}; it takes factors, rate, sd"
+            for key in row
+            if key not in ("factors", *NUMBERS)
         ]
         problems += [
             f"[[term]] {factors}: {key} must be positive, not {value!r}"
@@ -91,10 +93,6 @@ def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
         problems += _row_problems(one, f"[[term]] {factors}")
         rows.append(one)
     return tuple(rows), [*problems, *_repeated_rows(rows, "[[term]]")]
-
-
-def _unknown_keys(row: Mapping[str, Any]) -> list[str]:
-    return [key for key in row if key not in ("factors", *NUMBERS)]
 
 
 def _row_problems(row: TermRow, place: str) -> list[str]:

@@ -270,20 +270,6 @@ class CountedVotes(Votes):
         return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
 
 
-def drop_order_and_contexts(votes: Votes) -> CountedVotes:
-    """Forget the order and the contexts of votes.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.tables.votes import read_votes
-    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x"], "second": "y", "winner": ["second", "first"]})
-    >>> drop_order_and_contexts(read_votes(table)).counts.tolist()
-    [[1, 1, 0]]
-    """
-    return CountedVotes(**{name: getattr(votes, name) for name in _KEPT})
-
-
 def count_votes(
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
     codes: tuple[IntArray, IntArray, IntArray, IntArray],

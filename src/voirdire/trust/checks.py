@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.problem import Check, Problem
 from voirdire.tables.words import count_in_words
-from voirdire.trust.dependence import most_alike, pairwise_dependence
+from voirdire.trust.dependence import SHOWN, alike_pairs_in_words, most_alike, pairwise_dependence
 from voirdire.trust.influence import Rivals, judges_changing_first
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
@@ -17,7 +17,6 @@ from voirdire.typing import Floats
 
 ALPHA = 0.01  # of the tests of one check together
 CLEAR = 0.9  # probability from which a lead counts as clear
-SHOWN = 3
 
 
 def check_dependent_judges(
@@ -47,14 +46,11 @@ def check_dependent_judges(
     )
     if not alike:
         return [Check("dependence", "ok", found.size, f"{worth}: none agree more than the model expects.")]
-    names = [
-        f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:SHOWN]
-    ]
-    more = f" and {count_in_words(len(alike) - SHOWN, 'more pairs')}" if len(alike) > SHOWN else ""
+    pairs = alike_pairs_in_words([problem.judges[judge] for judge in left.judges], alike)
     if not found.matters:
-        message = found.minor_message(f"{'; '.join(names)}{more} agree", f"{count} judges")
+        message = found.minor_message(f"{pairs} agree", f"{count} judges")
         return [Check("dependence", "ok", found.size, message)]
-    message = f"{worth}: {'; '.join(names)}{more} agree far more than the model expects of independent judges"
+    message = f"{worth}: {pairs} agree far more than the model expects of independent judges"
     if chosen is not None and chosen not in ("joint", "cut"):
         message += f". The pairs do not rest on their consensus but on the anchors ({chosen}); strengths and ranks do."
         return [Check("dependence", "warn", found.size, message)]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
 
+from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats
 
 SMALLEST = 2.0  # summed variance below which two judges share too little to be tested
 RESAMPLES = 100
+SHOWN = 3  # pairs that are named
 MATTERS = 0.95  # share of its judges below which a panel is worth less than their number
 
 
@@ -156,3 +158,15 @@ def most_alike(found: Correlations, alpha: float) -> list[tuple[int, int]]:
     one, other = np.nonzero(np.triu(found.z > bound, 1))
     order = np.argsort(-found.rho[one, other], kind="stable")
     return [(int(one[i]), int(other[i])) for i in order]
+
+
+def alike_pairs_in_words(names: Sequence[str], alike: Sequence[tuple[int, int]]) -> str:
+    """Names of pairs of judges, the first of them.
+
+    Examples
+    --------
+    >>> alike_pairs_in_words(["a", "b", "c"], [(0, 1), (1, 2)])
+    'a and b; b and c'
+    """
+    more = f" and {count_in_words(len(alike) - SHOWN, 'more pairs')}" if len(alike) > SHOWN else ""
+    return "; ".join(f"{names[i]} and {names[j]}" for i, j in alike[:SHOWN]) + more

@@ -26,11 +26,6 @@ class Shared(NamedTuple):
     error: float
 
 
-def noise_judges(found: Residuals) -> Ints:
-    """Judges, as places among :attr:`.Residuals.judges`, whom ``ODDS`` name as noise; see :func:`noise_odds`."""
-    return np.flatnonzero(noise_odds(found) > ODDS)
-
-
 def noise_odds(found: Residuals) -> Floats:
     """Odds that each judge answers nearly at random, shape (judges,): 0 of one who shares too few questions.
 

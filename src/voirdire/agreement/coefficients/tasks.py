@@ -89,7 +89,9 @@ def plan_tasks(
             tasks = _tasks_against(ratings, known, against)
         else:
             tasks = [
-                _task_of_measure(one, ratings) for one in known if one.of == "panel" or _is_panel(one, chosen)
+                _task_of_measure(one, ratings)
+                for one in known
+                if one.of == "panel" or (one.of == "both" and len(chosen) > 2)
             ]
             if with_pairs or len(chosen) == 2:
                 tasks += [
@@ -105,10 +107,6 @@ def plan_tasks(
                 tasks += liked[place].win_rate_tasks(name, chosen)
         work.append(tasks)
     return work, notes
-
-
-def _is_panel(measure: Measure, judges: Sequence[str]) -> bool:
-    return measure.of == "both" and len(judges) > 2
 
 
 def _check_judges(

@@ -71,7 +71,7 @@ class Factor:
         columns = normal.reshape(len(normal), -1)
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
-        out[common] = rest = _upper_solve(self.rest, columns[common])
+        out[common] = rest = _solve_triangular(self.rest, columns[common], 1)
         out[plan.alone] = self.alone[:, None] * columns[plan.alone]
         for stack, inverse, beside in self._stack_parts():
             left = columns[stack.own] - beside @ rest[stack.shared]
@@ -107,7 +107,7 @@ class Factor:
                 rest[:, 0] -= np.bincount(stack.shared.ravel(), less.ravel(), len(rest))
             else:
                 np.subtract.at(rest, stack.shared, less)
-        out[common] = _lower_solve(self.rest, rest)
+        out[common] = _solve_triangular(self.rest, rest, 0)
         return out.reshape(slopes.shape)
 
     @cached_property
@@ -328,14 +328,6 @@ def _cholesky_factor(matrix: Floats) -> Floats:
     if failed or not np.isfinite(lower[-1, -1]):
         raise np.linalg.LinAlgError("not positive definite")
     return np.asarray(lower)
-
-
-def _lower_solve(lower: Floats, right: Floats) -> Floats:
-    return _solve_triangular(lower, right, 0)
-
-
-def _upper_solve(lower: Floats, right: Floats) -> Floats:
-    return _solve_triangular(lower, right, 1)
 
 
 def _solve_triangular(lower: Floats, right: Floats, transposed: int) -> Floats:

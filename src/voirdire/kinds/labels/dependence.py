@@ -20,13 +20,11 @@ from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.words import count_in_words
-from voirdire.trust.dependence import most_alike, pairwise_dependence
+from voirdire.trust.dependence import alike_pairs_in_words, most_alike, pairwise_dependence
 from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 
 ALPHA = 0.01  # of all pairs of judges together
-_SHOWN = 3
 
 
 def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> Residuals:
@@ -134,19 +132,14 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         return [
             Check("dependence", "ok", found.size, f"{worth}: none err together more than the model expects.")
         ]
-    names = [
-        f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:_SHOWN]
-    ]
-    more = f" and {count_in_words(len(alike) - _SHOWN, 'more pairs')}" if len(alike) > _SHOWN else ""
+    pairs = alike_pairs_in_words([problem.judges[judge] for judge in left.judges], alike)
     if not found.matters:
-        message = found.minor_message(
-            f"{'; '.join(names)}{more} are right and wrong together", f"{count} judges{of}"
-        )
+        message = found.minor_message(f"{pairs} are right and wrong together", f"{count} judges{of}")
         return [Check("dependence", "ok", found.size, message)]
     often = "many times over" if found.size < 0.5 * count else "more than once"
     known = "more items" if (problem.known >= 0).any() else "items"
     message = (
-        f"{worth}: {'; '.join(names)}{more} are right and wrong together far more than independent judges. Their "
+        f"{worth}: {pairs} are right and wrong together far more than independent judges. Their "
         f"shared mistakes count as evidence {often}: drop copies, name families (families=, --families), and pass "
         f"{known} of known class (anchors=..., --anchors)."
     )

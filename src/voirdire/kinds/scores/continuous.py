@@ -103,11 +103,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     Human scores come after those of the judges, of judge -1, with people's severity in the place of a judge's and a
     noise of their own.
     """
-    parts = [data["scores"]]
-    if density.anchors:
-        people = data["anchors"]
-        nothing = np.full(len(people["item"]), -1)
-        parts.append({**dict.fromkeys(density.about, nothing), **people})
+    parts = density.score_parts(data)
     joined = {name: np.concatenate([part[name] for part in parts]) for name in (*density.about, *ANSWERED)}
     about = {name: joined[name] for name in density.about}
     item, of_people = about.pop("item"), about["judge"] < 0

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.answers import CellAnswers
-from voirdire.model.density import LogDensity
+from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import Cells, Term
 from voirdire.model.panel_density import STEP, sum_of_terms
 from voirdire.model.terms import RATERS
@@ -154,6 +154,14 @@ class ScoresLayout(LogDensity):
         factors = {factor for term in self.added for factor in term.factors} - {*known, STEP}
         numbers = ("numbers",) if any(term.covariate is not None for term in self.added) else ()
         return (*known, *sorted(factors), *numbers)
+
+    def score_parts(self, data: Data) -> list[dict[str, Any]]:
+        """Scores of the judges, then those of people where there are such, with -1 for what these are not about."""
+        parts = [data["scores"]]
+        if self.anchors:
+            people = data["anchors"]
+            parts.append({**dict.fromkeys(self.about, np.full(len(people["item"]), -1)), **people})
+        return parts
 
     def about_rows(self, rows: tuple[Ints, ...]) -> dict[str, Ints]:
         """Codes by name of rows that are told by :attr:`about`, or by the first of these; -1 of all others."""

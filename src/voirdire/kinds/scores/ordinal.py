@@ -248,12 +248,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
 
     Human scores come after those of the judges, of judge -1 and with people's severity in the place of a judge's.
     """
-    parts = [data["scores"]]
-    if density.anchors:
-        people = data["anchors"]
-        nothing = np.full(len(people["item"]), -1)
-        parts.append({**dict.fromkeys(density.about, nothing), **people})
-    tables = [_count_levels(part, density) for part in parts]
+    tables = [_count_levels(part, density) for part in density.score_parts(data)]
     about = {name: np.concatenate([found[name] for found, _ in tables]) for name in tables[0][0]}
     counts = np.concatenate([counts for _, counts in tables])
     judge, criterion, item = (about.pop(name) for name in NAMES)

@@ -81,8 +81,10 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
             raise InputError(f"anchors: all {said}; name the items as in the votes")
         notes.append(f"{said}: {NOT_USED}")
     people = people.subset(~unused)
-    people = read_votes(people, name="anchors", items=panel.items, criteria=_anchor_criteria(people, panel))
-    if not _names_persons(table):
+    criteria = panel.criteria if people.has_criteria else people.criteria
+    people = read_votes(people, name="anchors", items=panel.items, criteria=criteria)
+    # where persons are named, disagreement is between people, and every answer counts
+    if not columns_among(table, [PERSON], Problems("anchors")):
         _check_contradictions(people)
     unseen = _count_unseen(people, panel)
     if unseen:
@@ -126,15 +128,6 @@ def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
         people, places = people.subset(places >= 0), places[places >= 0]
     people = people.with_codes(contexts=panel.contexts, row_context=places)
     return replace(anchors, votes=people, notes=tuple(notes))
-
-
-def _names_persons(table: object) -> bool:
-    """True if it says who answered: then disagreement is between people, and every answer counts."""
-    return bool(columns_among(table, [PERSON], Problems("anchors")))
-
-
-def _anchor_criteria(people: Votes, panel: Votes) -> tuple[str, ...]:
-    return panel.criteria if people.has_criteria else people.criteria
 
 
 def _check_contradictions(people: Votes) -> None:

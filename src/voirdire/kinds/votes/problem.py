@@ -242,7 +242,8 @@ def encode_cells(
     if not reliability.position_aware:
         table = _order_pairs(table)
     judge_free = not reliability.keys
-    tie_judge = table.judge * 0 if judge_free and not _ties_by_judge(model) else table.judge
+    ties_by_judge = model.ties is not None and TIES[model.ties.kind].by_judge
+    tie_judge = table.judge * 0 if judge_free and not ties_by_judge else table.judge
     pair_key = (table.criterion * items + table.first) * items + table.second
     if structured:
         numbers = table.more.get("numbers", np.zeros((2, len(pair_key), 0)))
@@ -356,10 +357,6 @@ def _name_some(names: Sequence[str]) -> str:
 def _votes_per_judge(votes: Votes, judges: tuple[str, ...]) -> Ints:
     code = level_positions(votes.judges, judges)[votes.judge]
     return np.bincount(code, votes.counts.sum(axis=1), len(judges)).astype(np.int64)
-
-
-def _ties_by_judge(model: Model) -> bool:
-    return model.ties is not None and TIES[model.ties.kind].by_judge
 
 
 def _order_pairs(table: Cells) -> Cells:

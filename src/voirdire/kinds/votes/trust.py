@@ -20,7 +20,8 @@ from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.reliability import Values
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
-from voirdire.trust.checks import ALPHA, SHOWN, check_dependent_judges, check_influence
+from voirdire.trust.checks import ALPHA, check_dependent_judges, check_influence
+from voirdire.trust.dependence import SHOWN
 from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import typer
 
+from voirdire.agreement.replace.people import required_people
 from voirdire.cli import console
 from voirdire.cli.options import ModelName, OutFile, declare_options
 from voirdire.cli.reading import TableOptions
 from voirdire.decide.escalate import Escalation, check_escalation
-from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.report.output import check_new_file
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
-from voirdire.tables.people import join_people_answers, split_people
+from voirdire.tables.people import split_people
 
 
 @declare_options()
@@ -66,11 +66,7 @@ def escalate(
         raise typer.BadParameter("--model: the saved fit has its own; leave it out, or give the table")
     read = None if saved else reading.table(table, humans or [])
     judges, answers, levels = split_people(read, (), reading.levels)
-    people = join_people_answers(people, answers)
-    if people is None:
-        raise InputError(
-            "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
-        )
+    people = required_people(people, answers)
     if saved:
         result = load(table)
     else:

@@ -216,14 +216,11 @@ class TableOptions:
             names, rows = source.columns(), list(source.records())
         if not how.map and answers & set(names):
             return self.table(path)
+        asked = [(name, "--map") for name in renamed.values()]
+        asked += [(name, "--where") for name in how.where or {}]
         problems = [
-            f"{path}: there is no column {name!r} (--map){nearest_name(name, names)}"
-            for name in renamed.values()
-            if name not in names
-        ]
-        problems += [
-            f"{path}: there is no column {name!r} (--where){nearest_name(name, names)}"
-            for name in how.where or {}
+            f"{path}: there is no column {name!r} ({option}){nearest_name(name, names)}"
+            for name, option in asked
             if name not in names
         ]
         problems += [
@@ -240,8 +237,8 @@ class TableOptions:
                 [cell_to_name(cell, ends=True) == cell_to_name(said, ends=True) for cell in frame[name]]
             ]
         if rows and frame.empty:
-            asked = ", ".join(f"{name}={said}" for name, said in (how.where or {}).items())
-            raise InputError(f"{path}: no row has {asked} (--where)")
+            wanted = ", ".join(f"{name}={said}" for name, said in (how.where or {}).items())
+            raise InputError(f"{path}: no row has {wanted} (--where)")
         return frame.drop(columns=hidden).rename(columns={name: to for to, name in renamed.items()})
 
     def people(self, path: Path | None) -> Any:

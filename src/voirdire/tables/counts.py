@@ -206,8 +206,8 @@ class Votes(AnswerTable):
             self.has_criteria,
         ).with_codes(
             order_unknown=self.order_unknown,
-            details=None if self.details is None else self.details.subset(mask),
-            further=self.further.subset(mask),
+            details=None if self.details is None else self.details.take(mask),
+            further=self.further.take(np.flatnonzero(mask)),
         )
 
 

@@ -31,7 +31,7 @@ class Details:
 
     Examples
     --------
-    >>> Details(degree=np.array([0.9, 0.6])).subset(np.array([True, False])).degree.tolist()
+    >>> Details(degree=np.array([0.9, 0.6])).take(np.array([True, False])).degree.tolist()
     [0.9]
     """
 
@@ -46,12 +46,8 @@ class Details:
         """True where anything was made of the details."""
         return bool(self.groups) or self.degree is not None
 
-    def subset(self, rows: Bools) -> Details:
-        """Those of some votes."""
-        return self.take(np.flatnonzero(rows))
-
-    def take(self, rows: Ints) -> Details:
-        """Those of the votes at some places."""
+    def take(self, rows: Ints | Bools) -> Details:
+        """Those of some votes, by their places or a mask."""
         return replace(
             self, **{name: getattr(self, name)[rows] for name in ROWS if getattr(self, name) is not None}
         )

@@ -21,7 +21,7 @@ from voirdire.tables.covariates import (
 from voirdire.tables.encode import cell_to_name, encode_column
 from voirdire.tables.numbers import is_number
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.typing import Bools, Floats, Ints
+from voirdire.typing import Floats, Ints
 
 #: Columns of every table.
 ANSWERS = (
@@ -55,7 +55,7 @@ class Further:
     Examples
     --------
     >>> further = Further({"length": ["3", "5"]}, ("length",), np.ones(1), np.array([[-1.0], [1.0]]))
-    >>> further.subset(np.array([True, False])).covariate.tolist()
+    >>> further.take(np.array([0])).covariate.tolist()
     [[-1.0]]
     """
 
@@ -73,10 +73,6 @@ class Further:
         if self.factor is None:
             return {}
         return {name: self.factor[:, at] for at, name in enumerate(self.factors)}
-
-    def subset(self, rows: Bools) -> Further:
-        """Those of some rows."""
-        return self.take(np.flatnonzero(rows))
 
     def take(self, at: Ints) -> Further:
         """Those of the rows at some places."""

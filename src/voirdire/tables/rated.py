@@ -171,7 +171,7 @@ class Rated(AnswerTable):
         for one in fields(self):
             value = getattr(self, one.name)
             kept[one.name] = value[mask] if isinstance(value, np.ndarray) else value
-        kept["further"] = self.further.subset(mask)
+        kept["further"] = self.further.take(np.flatnonzero(mask))
         return type(self)(**kept)
 
     def with_further(self: R, further: Further) -> R:

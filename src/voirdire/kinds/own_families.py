@@ -69,7 +69,7 @@ def add_own_families_of_both(tables: Sequence[Any], request: Request) -> tuple[S
 
 
 def _is_own(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str]) -> Bools:
-    """Which answers are of a judge on an item of its family, shape (rows,); of votes each item, (2, rows)."""
+    """True where an answer is of a judge on an item of its family, shape (rows,); of votes each item, (2, rows)."""
     judge = np.array([of_judges[name] for name in table.judges], dtype=object)[table.judge]
     item = np.array([of_items[name] for name in table.items], dtype=object)[table.item]
     return np.asarray(judge == item.T, dtype=bool)

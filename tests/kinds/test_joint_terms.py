@@ -89,8 +89,18 @@ def test_columns_of_the_tables_and_a_table_of_items_say_the_same(
     assert given.covariates()["unit"][0] == fit.covariates()["unit"][0]
 
 
-def test_the_density_is_that_of_worth_and_length_in_both_tables(fit: Any, tables: list[pd.DataFrame]) -> None:
-    """By hand, from the tables as they were written; up to what no answer says."""
+@pytest.mark.parametrize("of_items", [False, True])
+def test_the_density_is_that_of_worth_and_length_in_both_tables(
+    fit: Any, tables: list[pd.DataFrame], of_items: bool
+) -> None:
+    """By hand, from the tables as they were written; up to what no answer says.
+
+    An item's own slope is from one mean, that of the scores, in both tables, whatever items were scored how often.
+    """
+    if of_items:
+        tables = [tables[0], tables[1][lambda t: (t["length"] < 110) | (t["judge"] > "j4")]]
+        terms = "item + length + judge:length + item:length"
+        fit = voirdire.fit(tables, terms=terms, covariates="length", **HOW | {"method": "map"})
     problem, rng = fit.problem, np.random.default_rng(5)
     density = problem.density
     unit = fit.covariates()["unit"][0]
@@ -102,9 +112,13 @@ def test_the_density_is_that_of_worth_and_length_in_both_tables(fit: Any, tables
         votes, scores = tables
         k = votes["judge"].map(of_judge).to_numpy()
         i, j = (votes[side].map(ITEMS.index).to_numpy() for side in ("first", "second"))
-        far = (votes["length_first"] - votes["length_second"]).to_numpy() / unit
-        strength = values["strength"][0]
-        gap = np.exp(values["log_vote_scale"]) * right[k] * (strength[i] - strength[j] + slope[k] * far)
+        one, other = (
+            ((votes[f"length_{side}"] - tables[1]["length"].mean()) / unit).to_numpy()
+            for side in ("first", "second")
+        )
+        strength, own = values["strength"][0], values.get("item:length", np.zeros(10))
+        difference = strength[i] + (slope[k] + own[i]) * one - strength[j] - (slope[k] + own[j]) * other
+        gap = np.exp(values["log_vote_scale"]) * right[k] * difference
         gap = gap + values["shift"][k]
         total = -np.logaddexp(0, np.where(votes["winner"] == "first", -gap, gap)).sum()
         k = scores["judge"].map(of_judge).to_numpy()
@@ -113,7 +127,7 @@ def test_the_density_is_that_of_worth_and_length_in_both_tables(fit: Any, tables
         gaps = np.exp(values["log_gap"][0])
         cuts = np.concatenate([[0], np.cumsum(gaps)])
         cuts = cuts - 0.5 * (cuts[0] + cuts[-1])
-        worth = strength[i] + slope[k] * far - values["severity"][k] - values["cut_location"][0]
+        worth = strength[i] + (slope[k] + own[i]) * far - values["severity"][k] - values["cut_location"][0]
         above = 1 / (1 + np.exp(cuts - (right[k] * worth)[:, None]))
         ends = np.concatenate([np.ones((len(i), 1)), above, np.zeros((len(i), 1))], axis=1)
         level = scores["score"].to_numpy() - 1

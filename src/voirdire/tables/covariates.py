@@ -120,8 +120,10 @@ def covariate_names(given: object) -> tuple[str, ...]:
     return ()
 
 
-def standardise_covariates(names: tuple[str, ...], raw: Floats, problems: Problems) -> tuple[Floats, Floats]:
-    """Covariates, shape (..., covariates), from their means in their standard deviations; and these.
+def standardise_covariates(
+    names: tuple[str, ...], raw: Floats, problems: Problems
+) -> tuple[Floats, Floats, Floats]:
+    """Covariates, shape (..., covariates), from their means in their standard deviations; these; and the means.
 
     Raises
     ------
@@ -134,7 +136,7 @@ def standardise_covariates(names: tuple[str, ...], raw: Floats, problems: Proble
         if sd <= 1e-12 * max(1.0, abs(mean)):
             problems.table(f"{name!r} is {mean:g} throughout; leave it out")
     problems.raise_any()
-    return (raw - centre) / unit, unit
+    return (raw - centre) / unit, unit, centre
 
 
 @dataclass(frozen=True, eq=False)

@@ -227,6 +227,50 @@ def test_models_of_given_spread_and_new_answers_alone_are_refused(
         voirdire.fit([tables[0], tables[1].drop(columns="length")], covariates="length", **HOW)
 
 
+@pytest.mark.parametrize("name", ["level", "weight", "numbers", "step", "end", "people", "gap"])
+def test_a_column_may_have_any_name(tables: list[pd.DataFrame], name: str) -> None:
+    """A term of a column is the same under another name, of every kind of scores and of votes."""
+    how: dict[str, Any] = {"method": "map"}
+    finer = tables[1].assign(score=tables[1]["score"] + 0.25)
+    for table in (tables, tables[0], tables[1], finer):
+        each = table if isinstance(table, list) else [table]
+        found = []
+        for column in (name, "topic"):
+            given = [one.assign(**{column: np.where(np.arange(len(one)) // 3 % 2, "u", "v")}) for one in each]
+            fit = voirdire.fit(given if len(each) > 1 else given[0], terms=f"item + item:{column}", **how)
+            found.append(fit.terms().assign(term=""))
+        pd.testing.assert_frame_equal(*found)
+
+
+def test_time_makes_its_own_periods(tables: list[pd.DataFrame]) -> None:
+    scores = tables[1].assign(time=np.arange(40), period=np.arange(40) % 3 // 2)
+    scores["period"] = scores["period"].map({0: "dry", 1: "wet"})
+    for terms in ("item + judge:time + item:period", "item + item:period + judge:time"):
+        with pytest.raises(InputError, match="rename the column 'period'"):
+            voirdire.fit(scores, terms=terms, method="map")
+    moments = [one.assign(time=np.arange(len(one))) for one in tables]
+    with pytest.raises(InputError, match="time is not for tables of votes and scores"):
+        voirdire.fit(moments, by="time", **HOW)
+
+
+def test_messages_name_the_table_and_no_column_as_its_own_remedy(tables: list[pd.DataFrame]) -> None:
+    votes, scores = tables
+    gaps = scores.assign(length=scores["length"].where(scores.index > 2))
+    with pytest.raises(InputError, match="covariates of scores: rows 1, 2 and 3: length is empty"):
+        voirdire.fit([votes, gaps], covariates="length", **HOW)
+    with pytest.raises(InputError, match="covariates of scores: 'length' is 3 throughout"):
+        voirdire.fit([votes, scores.assign(length=3)], covariates="length", **HOW)
+    grouped = [one.assign(group=np.where(one["judge"] < "j4", "g", "h")) for one in tables]
+    with pytest.raises(InputError, match="the scores take column 'group' otherwise; give it another name"):
+        voirdire.fit(grouped, terms="item + group:item", **HOW)
+    for name in ("judge", "criterion", "run", "family", "time"):
+        with pytest.raises(InputError, match=f"covariates: '{name}' says who answered .* drop or rename"):
+            voirdire.fit(tables, covariates=panel(1)[1].rename(columns={"length": name}), **HOW)
+    kept: dict[str, Any] = {"families": OF_JUDGES, "item_families": OF_ITEMS, "without_own_family": True}
+    with pytest.raises(InputError, match=r"own-family needs .* and no without_own_family"):
+        voirdire.fit(tables, terms="item + judge:own-family", **kept, **HOW)
+
+
 @pytest.mark.long
 @pytest.mark.slow
 def test_intervals_hold_what_items_are_worth_but_for_their_length() -> None:

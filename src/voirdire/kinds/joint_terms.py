@@ -34,8 +34,8 @@ def attach_to_both(
 ) -> tuple[VotesAndScores, Model, list[str]]:
     """Both tables with what the terms of a model and a request are of, and the model with these: one effect for both.
 
-    What an item is worth to a judge moves alike in votes and in scores; covariates are in units of those of the scores, from
-    their means.
+    What an item is worth to a judge moves alike in votes and in scores; covariates are in units of those of the scores,
+    from their means.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def attach_to_both(
             f"model {model.name} takes no further effects (covariates, families of items, groups, terms); take "
             "joint-contexts, or leave them out"
         )
-    if any(TIME in row.factors for row in model.terms):
+    if request.by == TIME or any(TIME in row.factors for row in model.terms):
         raise InputError("terms: time is not for tables of votes and scores; leave it out")
     if not tables.votes.has_rows:
         raise InputError("terms: the votes were only counted, not kept; give the table itself")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -149,9 +149,8 @@ def with_covariates(table: T, given: object) -> T:
     >>> with_covariates(scores, items).further.covariate.tolist()
     [[-1.0], [1.0]]
     """
-    problems, any_table = Problems("covariates"), table
-    names = covariate_names(given)
-    of: Any = any_table
+    names, of = covariate_names(given), cast(Any, table)
+    problems = Problems(f"covariates of {of.data}" if names else "covariates")
     if names:
         raw = np.stack([_numeric_column(of, name, problems) for name in names], axis=-1)
     else:
@@ -253,6 +252,8 @@ def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object
 def missing_column_message(table: Any, name: str) -> str:
     """Sentence about a further column that a table does not have: the one that is meant, or those that there are."""
     spare = further_names(table)
+    if name in (*table.further.present, *spare):
+        return f"the {table.data} take column {name!r} otherwise; give it another name, or leave it out"
     hint = nearest_name(name, [*table.further.present, *spare]) or (
         f"; further columns are {', '.join(map(repr, spare)) or 'none'}"
     )

@@ -82,6 +82,19 @@ def test_a_covariate_of_answers_is_none_of_the_items() -> None:
     assert "nan" not in found["message"]
 
 
+@pytest.mark.parametrize("varying", ["votes", "scores"])
+def test_a_covariate_that_varies_in_one_table_is_told_there(varying: str) -> None:
+    of_items, rng = LENGTHS.set_index("item")["length"], np.random.default_rng(7)
+    table, scored = votes(), scores().drop(columns="context")
+    for one, columns in ((table, ("first", "second")), (scored, ("item",))):
+        more = rng.normal(size=len(one)) if (varying == "votes") == (one is table) else 0.0
+        for name in columns:
+            side = "" if name == "item" else f"_{name}"
+            one[f"length{side}"] = one[name].map(of_items) + more * (name != "second")
+    found = check(voirdire.fit([table, scored], covariates="length", method="map"), "covariates")
+    assert found["level"] == "ok"
+
+
 def test_judges_of_scores_who_favour_their_family_are_named() -> None:
     how: dict[str, Any] = {"families": OF_JUDGES, "item_families": OF_ITEMS}
     table = scores(favour=2.0)

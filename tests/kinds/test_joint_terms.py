@@ -208,6 +208,14 @@ def test_judges_that_favour_their_family_do_so_in_votes_and_scores(
         voirdire.fit(tables, **how | {"item_families": dict.fromkeys(ITEMS, "z")})
 
 
+def test_an_item_that_lost_all_its_answers_is_linked_to_none(tables: list[pd.DataFrame]) -> None:
+    how: dict[str, Any] = {"families": dict.fromkeys(OF_JUDGES, "x"), "item_families": {"i0": "x"}}
+    fit = voirdire.fit(tables, **how, without_own_family=True, **HOW | {"method": "map"})
+    found = fit.checks().set_index("check").loc["connectivity"]
+    assert found["level"] == "warn"
+    assert "i0 against the rest" in found["message"]
+
+
 def test_groups_of_answers_are_of_a_column_of_both(tables: list[pd.DataFrame]) -> None:
     both = [one.assign(part=np.where(np.arange(len(one)) % 2, "odd", "even")) for one in tables]
     levels = voirdire.fit(both, by="part", **HOW | {"method": "map"}).terms()["level"]

@@ -69,7 +69,10 @@ def check(fit: Any, name: str) -> Any:
     ids=["levels", "numbers", "rankings", "votes", "both"],
 )
 def test_a_covariate_that_is_the_items_alone_is_named(table: Any, unit: str) -> None:
-    found = check(voirdire.fit(table(), covariates=LENGTHS, method="laplace"), "covariates")
+    fit = voirdire.fit(table(), covariates=LENGTHS, method="laplace")
+    found = check(fit, "covariates")
+    effect = fit.covariates()["effect"][0]
+    assert f"length {effect:+.2f} [" in found["message"]
     assert found["level"] == "warn"
     assert "length is the same wherever an item is asked about" in found["message"]
     assert f"] {unit} for each " in found["message"]
@@ -104,3 +107,14 @@ def test_judges_of_scores_who_favour_their_family_are_named() -> None:
     at_mode = check(voirdire.fit(table, method="map", **how), "own-family")
     assert "nan" not in at_mode["message"]
     assert "The mode alone does not say how sure that is." in at_mode["message"]
+
+
+@pytest.mark.parametrize(("favour", "level"), [(-2.0, "warn"), (0.45, "ok")])
+def test_judges_that_count_their_family_down_are_named_and_none_by_chance(favour: float, level: str) -> None:
+    """At 0.45 the 95% interval of every judge is clear of 0, but not those that hold for all of them together."""
+    fit = voirdire.fit(
+        scores(favour=favour), method="laplace", families=OF_JUDGES, item_families=OF_ITEMS, prob=0.95
+    )
+    of_judges = fit.own_family().iloc[1:]
+    assert ((of_judges["low"] > 0) | (of_judges["high"] < 0)).all()
+    assert check(fit, "own-family")["level"] == level

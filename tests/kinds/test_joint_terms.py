@@ -158,6 +158,7 @@ def test_sums_of_terms_name_columns_that_both_tables_have(tables: list[pd.DataFr
     ]
     fit = voirdire.fit(both, terms="item + item:topic + judge:length", **HOW | {"method": "map"})
     assert fit.model.name == "item + item:topic + judge:length"
+    assert "Column topic is taken as names." in fit.notes
     levels = fit.terms().query("term == 'item:topic'")["level"]
     assert {level.split(", ")[1] for level in levels} == {"sun", "moon", "rain"}
     for terms, message in [
@@ -202,10 +203,20 @@ def test_judges_that_favour_their_family_do_so_in_votes_and_scores(
     again = voirdire.load(fit.save(tmp_path / "run"))
     pd.testing.assert_frame_equal(again.own_family(), found)
     left = voirdire.fit(with_favour(tables), **how, without_own_family=True)
-    for what in ("votes are", "scores are"):
+    own = [tables[0]["judge"].map(OF_JUDGES) == tables[0][side].map(OF_ITEMS) for side in ("first", "second")]
+    for what in (f"{(own[0] | own[1]).sum()} of 120 votes are", "20 of 40 scores are"):
         assert any(f"{what} of a judge on an item of its family: left out." in note for note in left.notes)
     with pytest.raises(InputError, match=r"no judge compared .* or answered about an item of its own family"):
         voirdire.fit(tables, **how | {"item_families": dict.fromkeys(ITEMS, "z")})
+
+
+def test_one_table_tells_the_effect_and_pairs_within_a_family_tell_none(tables: list[pd.DataFrame]) -> None:
+    votes, scores = tables
+    own = (votes["first"].map(OF_ITEMS) == "x") & (votes["second"].map(OF_ITEMS) == "x")
+    votes = votes[(votes["judge"] != "j0") | own]
+    how: dict[str, Any] = {"families": {"j0": "x", "j4": "x"}, "item_families": OF_ITEMS}
+    found = voirdire.fit([votes, scores], **how, **HOW | {"method": "map"}).own_family()
+    assert found["judge"].tolist()[1:] == ["j4"]
 
 
 def test_an_item_that_lost_all_its_answers_is_linked_to_none(tables: list[pd.DataFrame]) -> None:

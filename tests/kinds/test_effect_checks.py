@@ -69,7 +69,10 @@ def check(fit: Any, name: str) -> Any:
     ids=["levels", "numbers", "rankings", "votes", "both"],
 )
 def test_a_covariate_that_is_the_items_alone_is_named(table: Any, unit: str) -> None:
-    found = check(voirdire.fit(table(), covariates=LENGTHS, method="laplace"), "covariates")
+    fit = voirdire.fit(table(), covariates=LENGTHS, method="laplace")
+    found = check(fit, "covariates")
+    effect = fit.covariates()["effect"][0]
+    assert f"length {effect:+.2f} [" in found["message"]
     assert found["level"] == "warn"
     assert "length is the same wherever an item is asked about" in found["message"]
     assert f"] {unit} for each " in found["message"]
@@ -82,6 +85,19 @@ def test_a_covariate_of_answers_is_none_of_the_items() -> None:
     assert "nan" not in found["message"]
 
 
+@pytest.mark.parametrize("varying", ["votes", "scores"])
+def test_a_covariate_that_varies_in_one_table_is_told_there(varying: str) -> None:
+    of_items, rng = LENGTHS.set_index("item")["length"], np.random.default_rng(7)
+    table, scored = votes(), scores().drop(columns="context")
+    for one, columns in ((table, ("first", "second")), (scored, ("item",))):
+        more = rng.normal(size=len(one)) if (varying == "votes") == (one is table) else 0.0
+        for name in columns:
+            side = "" if name == "item" else f"_{name}"
+            one[f"length{side}"] = one[name].map(of_items) + more * (name != "second")
+    found = check(voirdire.fit([table, scored], covariates="length", method="map"), "covariates")
+    assert found["level"] == "ok"
+
+
 def test_judges_of_scores_who_favour_their_family_are_named() -> None:
     how: dict[str, Any] = {"families": OF_JUDGES, "item_families": OF_ITEMS}
     table = scores(favour=2.0)
@@ -91,3 +107,14 @@ def test_judges_of_scores_who_favour_their_family_are_named() -> None:
     at_mode = check(voirdire.fit(table, method="map", **how), "own-family")
     assert "nan" not in at_mode["message"]
     assert "The mode alone does not say how sure that is." in at_mode["message"]
+
+
+@pytest.mark.parametrize(("favour", "level"), [(-2.0, "warn"), (0.45, "ok")])
+def test_judges_that_count_their_family_down_are_named_and_none_by_chance(favour: float, level: str) -> None:
+    """At 0.45 the 95% interval of every judge is clear of 0, but not those that hold for all of them together."""
+    fit = voirdire.fit(
+        scores(favour=favour), method="laplace", families=OF_JUDGES, item_families=OF_ITEMS, prob=0.95
+    )
+    of_judges = fit.own_family().iloc[1:]
+    assert ((of_judges["low"] > 0) | (of_judges["high"] < 0)).all()
+    assert check(fit, "own-family")["level"] == level

@@ -89,8 +89,18 @@ def test_columns_of_the_tables_and_a_table_of_items_say_the_same(
     assert given.covariates()["unit"][0] == fit.covariates()["unit"][0]
 
 
-def test_the_density_is_that_of_worth_and_length_in_both_tables(fit: Any, tables: list[pd.DataFrame]) -> None:
-    """By hand, from the tables as they were written; up to what no answer says."""
+@pytest.mark.parametrize("of_items", [False, True])
+def test_the_density_is_that_of_worth_and_length_in_both_tables(
+    fit: Any, tables: list[pd.DataFrame], of_items: bool
+) -> None:
+    """By hand, from the tables as they were written; up to what no answer says.
+
+    An item's own slope is from one mean, that of the scores, in both tables, whatever items were scored how often.
+    """
+    if of_items:
+        tables = [tables[0], tables[1][lambda t: (t["length"] < 110) | (t["judge"] > "j4")]]
+        terms = "item + length + judge:length + item:length"
+        fit = voirdire.fit(tables, terms=terms, covariates="length", **HOW | {"method": "map"})
     problem, rng = fit.problem, np.random.default_rng(5)
     density = problem.density
     unit = fit.covariates()["unit"][0]
@@ -102,9 +112,13 @@ def test_the_density_is_that_of_worth_and_length_in_both_tables(fit: Any, tables
         votes, scores = tables
         k = votes["judge"].map(of_judge).to_numpy()
         i, j = (votes[side].map(ITEMS.index).to_numpy() for side in ("first", "second"))
-        far = (votes["length_first"] - votes["length_second"]).to_numpy() / unit
-        strength = values["strength"][0]
-        gap = np.exp(values["log_vote_scale"]) * right[k] * (strength[i] - strength[j] + slope[k] * far)
+        one, other = (
+            ((votes[f"length_{side}"] - tables[1]["length"].mean()) / unit).to_numpy()
+            for side in ("first", "second")
+        )
+        strength, own = values["strength"][0], values.get("item:length", np.zeros(10))
+        difference = strength[i] + (slope[k] + own[i]) * one - strength[j] - (slope[k] + own[j]) * other
+        gap = np.exp(values["log_vote_scale"]) * right[k] * difference
         gap = gap + values["shift"][k]
         total = -np.logaddexp(0, np.where(votes["winner"] == "first", -gap, gap)).sum()
         k = scores["judge"].map(of_judge).to_numpy()
@@ -113,7 +127,7 @@ def test_the_density_is_that_of_worth_and_length_in_both_tables(fit: Any, tables
         gaps = np.exp(values["log_gap"][0])
         cuts = np.concatenate([[0], np.cumsum(gaps)])
         cuts = cuts - 0.5 * (cuts[0] + cuts[-1])
-        worth = strength[i] + slope[k] * far - values["severity"][k] - values["cut_location"][0]
+        worth = strength[i] + (slope[k] + own[i]) * far - values["severity"][k] - values["cut_location"][0]
         above = 1 / (1 + np.exp(cuts - (right[k] * worth)[:, None]))
         ends = np.concatenate([np.ones((len(i), 1)), above, np.zeros((len(i), 1))], axis=1)
         level = scores["score"].to_numpy() - 1
@@ -144,6 +158,7 @@ def test_sums_of_terms_name_columns_that_both_tables_have(tables: list[pd.DataFr
     ]
     fit = voirdire.fit(both, terms="item + item:topic + judge:length", **HOW | {"method": "map"})
     assert fit.model.name == "item + item:topic + judge:length"
+    assert "Column topic is taken as names." in fit.notes
     levels = fit.terms().query("term == 'item:topic'")["level"]
     assert {level.split(", ")[1] for level in levels} == {"sun", "moon", "rain"}
     for terms, message in [
@@ -188,10 +203,28 @@ def test_judges_that_favour_their_family_do_so_in_votes_and_scores(
     again = voirdire.load(fit.save(tmp_path / "run"))
     pd.testing.assert_frame_equal(again.own_family(), found)
     left = voirdire.fit(with_favour(tables), **how, without_own_family=True)
-    for what in ("votes are", "scores are"):
+    own = [tables[0]["judge"].map(OF_JUDGES) == tables[0][side].map(OF_ITEMS) for side in ("first", "second")]
+    for what in (f"{(own[0] | own[1]).sum()} of 120 votes are", "20 of 40 scores are"):
         assert any(f"{what} of a judge on an item of its family: left out." in note for note in left.notes)
     with pytest.raises(InputError, match=r"no judge compared .* or answered about an item of its own family"):
         voirdire.fit(tables, **how | {"item_families": dict.fromkeys(ITEMS, "z")})
+
+
+def test_one_table_tells_the_effect_and_pairs_within_a_family_tell_none(tables: list[pd.DataFrame]) -> None:
+    votes, scores = tables
+    own = (votes["first"].map(OF_ITEMS) == "x") & (votes["second"].map(OF_ITEMS) == "x")
+    votes = votes[(votes["judge"] != "j0") | own]
+    how: dict[str, Any] = {"families": {"j0": "x", "j4": "x"}, "item_families": OF_ITEMS}
+    found = voirdire.fit([votes, scores], **how, **HOW | {"method": "map"}).own_family()
+    assert found["judge"].tolist()[1:] == ["j4"]
+
+
+def test_an_item_that_lost_all_its_answers_is_linked_to_none(tables: list[pd.DataFrame]) -> None:
+    how: dict[str, Any] = {"families": dict.fromkeys(OF_JUDGES, "x"), "item_families": {"i0": "x"}}
+    fit = voirdire.fit(tables, **how, without_own_family=True, **HOW | {"method": "map"})
+    found = fit.checks().set_index("check").loc["connectivity"]
+    assert found["level"] == "warn"
+    assert "i0 against the rest" in found["message"]
 
 
 def test_groups_of_answers_are_of_a_column_of_both(tables: list[pd.DataFrame]) -> None:
@@ -211,6 +244,50 @@ def test_models_of_given_spread_and_new_answers_alone_are_refused(
         fit.update(tables[0].head(2))
     with pytest.raises(InputError, match="the scores have no column 'length'"):
         voirdire.fit([tables[0], tables[1].drop(columns="length")], covariates="length", **HOW)
+
+
+@pytest.mark.parametrize("name", ["level", "weight", "numbers", "step", "end", "people", "gap"])
+def test_a_column_may_have_any_name(tables: list[pd.DataFrame], name: str) -> None:
+    """A term of a column is the same under another name, of every kind of scores and of votes."""
+    how: dict[str, Any] = {"method": "map"}
+    finer = tables[1].assign(score=tables[1]["score"] + 0.25)
+    for table in (tables, tables[0], tables[1], finer):
+        each = table if isinstance(table, list) else [table]
+        found = []
+        for column in (name, "topic"):
+            given = [one.assign(**{column: np.where(np.arange(len(one)) // 3 % 2, "u", "v")}) for one in each]
+            fit = voirdire.fit(given if len(each) > 1 else given[0], terms=f"item + item:{column}", **how)
+            found.append(fit.terms().assign(term=""))
+        pd.testing.assert_frame_equal(*found)
+
+
+def test_time_makes_its_own_periods(tables: list[pd.DataFrame]) -> None:
+    scores = tables[1].assign(time=np.arange(40), period=np.arange(40) % 3 // 2)
+    scores["period"] = scores["period"].map({0: "dry", 1: "wet"})
+    for terms in ("item + judge:time + item:period", "item + item:period + judge:time"):
+        with pytest.raises(InputError, match="rename the column 'period'"):
+            voirdire.fit(scores, terms=terms, method="map")
+    moments = [one.assign(time=np.arange(len(one))) for one in tables]
+    with pytest.raises(InputError, match="time is not for tables of votes and scores"):
+        voirdire.fit(moments, by="time", **HOW)
+
+
+def test_messages_name_the_table_and_no_column_as_its_own_remedy(tables: list[pd.DataFrame]) -> None:
+    votes, scores = tables
+    gaps = scores.assign(length=scores["length"].where(scores.index > 2))
+    with pytest.raises(InputError, match="covariates of scores: rows 1, 2 and 3: length is empty"):
+        voirdire.fit([votes, gaps], covariates="length", **HOW)
+    with pytest.raises(InputError, match="covariates of scores: 'length' is 3 throughout"):
+        voirdire.fit([votes, scores.assign(length=3)], covariates="length", **HOW)
+    grouped = [one.assign(group=np.where(one["judge"] < "j4", "g", "h")) for one in tables]
+    with pytest.raises(InputError, match="the scores take column 'group' otherwise; give it another name"):
+        voirdire.fit(grouped, terms="item + group:item", **HOW)
+    for name in ("judge", "criterion", "run", "family", "time"):
+        with pytest.raises(InputError, match=f"covariates: '{name}' says who answered .* drop or rename"):
+            voirdire.fit(tables, covariates=panel(1)[1].rename(columns={"length": name}), **HOW)
+    kept: dict[str, Any] = {"families": OF_JUDGES, "item_families": OF_ITEMS, "without_own_family": True}
+    with pytest.raises(InputError, match=r"own-family needs .* and no without_own_family"):
+        voirdire.fit(tables, terms="item + judge:own-family", **kept, **HOW)
 
 
 @pytest.mark.long

@@ -240,7 +240,9 @@ def linked_items_check(
         What is said where all items are linked, and of groups that nothing links.
     """
     items = len(problem.items)
-    node = criterion * items + item
+    silent = np.setdiff1d(np.arange(items), item)  # whose answers were all left out: each by itself
+    link = np.append(link, link.max(initial=-1) + 1 + np.arange(len(silent)))
+    node = np.append(criterion * items + item, silent)
     nodes, at = np.unique(node, return_inverse=True)
     links, by = np.unique(link, return_inverse=True)
     group = connected_groups(by, at, len(links), len(nodes))[len(links) :]

@@ -17,6 +17,7 @@ from voirdire.model.panel_density import (
     TIME,
     added_equation,
     added_terms,
+    factor_of_column,
     random_walk_design,
     term_label,
 )
@@ -98,6 +99,10 @@ def attach_terms(
         named = {frozenset(row.factors) for row in rows}
         rows += [row for row in more if frozenset(row.factors) not in named]
     for name in dict.fromkeys(name for row in rows for name in row.factors):
+        if name == PERIOD and any(TIME in row.factors for row in rows):
+            raise InputError(
+                "terms: periods are those of time; rename the column 'period', or leave time out"
+            )
         if name == TIME:
             of = _add_periods(of)
         elif name in (*COLUMNS, *OF_SCORES):
@@ -108,7 +113,10 @@ def attach_terms(
             _check_judge_groups(name, of, request)
             of = with_families(of, request.families)
         elif name == OWN_FAMILY and name not in of.further.covariates:
-            raise InputError(f"terms: {name} needs families=, item_families=; pass both, or leave it out")
+            raise InputError(
+                f"terms: {name} needs families=, item_families=, and no without_own_family; pass both alone, or leave "
+                "it out"
+            )
         elif name not in (*of.further.covariates, *of.further.factors):
             _check_name(name, of, of_judges, request.by)
             of = with_column(of, name)
@@ -151,8 +159,6 @@ def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any
 
 def _add_periods(table: Any) -> Any:
     """With the factor of periods, of about equally many answers each."""
-    if PERIOD in table.further.factors:
-        return table
     if table.time is None:
         raise InputError(f"terms: the {table.data} have no column 'time'; leave time out")
     moments, code = np.unique(table.time, return_inverse=True)
@@ -363,7 +369,8 @@ def resolve_terms(
             of_judge, names = judges[name]
             codes[name], levels[name] = of_judge[table.judge], names
         elif name in further.factors:
-            codes[name], levels[name] = further.codes[name], further.factors[name]
+            own = factor_of_column(name)
+            codes[own], levels[own] = further.codes[name], further.factors[name]
         else:
             codes[name] = getattr(table, name)
             levels[name] = getattr(table, (COLUMNS | OF_SCORES)[name])

@@ -34,7 +34,8 @@ def attach_to_both(
 ) -> tuple[VotesAndScores, Model, list[str]]:
     """Both tables with what the terms of a model and a request are of, and the model with these: one effect for both.
 
-    What an item is worth to a judge moves alike in votes and in scores; covariates are in units of those of the scores.
+    What an item is worth to a judge moves alike in votes and in scores; covariates are in units of those of the scores,
+    from their means.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def attach_to_both(
             f"model {model.name} takes no further effects (covariates, families of items, groups, terms); take "
             "joint-contexts, or leave them out"
         )
-    if any(TIME in row.factors for row in model.terms):
+    if request.by == TIME or any(TIME in row.factors for row in model.terms):
         raise InputError("terms: time is not for tables of votes and scores; leave it out")
     if not tables.votes.has_rows:
         raise InputError("terms: the votes were only counted, not kept; give the table itself")
@@ -84,8 +85,9 @@ def attach_to_both(
             f"terms: column {min(other)!r} has numbers in one table and names in the other; write it alike in both"
         )
     if of_votes.covariate is not None:
-        ratio = of_votes.units / of_scores.units
-        of_votes = replace(of_votes, covariate=of_votes.covariate * ratio, units=of_scores.units)
+        units, means = of_scores.units, of_scores.means
+        values = (of_votes.covariate * of_votes.units + of_votes.means - means) / units
+        of_votes = replace(of_votes, covariate=values, units=units, means=means)
     of_votes, of_scores = with_common_levels(of_votes, of_scores)
     votes = rows.with_further(of_votes).votes
     return VotesAndScores(votes, scores.with_further(of_scores)), model, notes

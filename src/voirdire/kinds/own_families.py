@@ -86,7 +86,8 @@ def _leave_own_out(table: Any, own: Bools) -> tuple[Any, list[str]]:
 
 
 def _with_own(table: Any, own: Bools) -> Any:
-    further = table.further.with_covariates((OWN_FAMILY,), own.T[..., None].astype(float), np.ones(1))
+    values = own.T[..., None].astype(float)
+    further = table.further.with_covariates((OWN_FAMILY,), values, np.ones(1), np.zeros(1))
     return table.with_further(further)
 
 

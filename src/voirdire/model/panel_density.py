@@ -138,9 +138,22 @@ class PanelDensity(LogDensity):
 
 
 TIME, STEP = "time", "step"
+#: What rows of answers hold beside the factors that terms are of; a column of such a name is another one.
+HELD = (STEP, "numbers", "level", "weight", "end", "people", "gap")
 ALONE = "effect:"  # before the name of a term of one factor, which parameters of sections may have
 RATE = 1.0  # of the spread of effects by factors, in log-odds
 SLOPE_SD, SLOPE_RATE = 1.5, 2.0  # of the slope of a covariate, and of the spread of slopes and of steps
+
+
+def factor_of_column(name: str) -> str:
+    """The factor of a table's column, none of what rows of answers hold beside.
+
+    Examples
+    --------
+    >>> factor_of_column("topic"), factor_of_column("level")
+    ('topic', 'column level')
+    """
+    return f"column {name}" if name in HELD else name
 
 
 def added_terms(
@@ -175,7 +188,7 @@ def added_terms(
     for row in rows:
         name = row.words if len(row.factors) > 1 else ALONE + row.factors[0]
         number = next((covariates.index(one) for one in row.factors if one in covariates), None)
-        axes = tuple(one for one in row.factors if one not in (*covariates, TIME))
+        axes = tuple(factor_of_column(one) for one in row.factors if one not in (*covariates, TIME))
         scale = _term_scale(row, name, number is not None or TIME in row.factors, not axes, unit)
         if TIME in row.factors:
             found += [

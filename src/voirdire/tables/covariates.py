@@ -86,6 +86,13 @@ def text(items: object, column: str = "text") -> pd.DataFrame:
 __all__ = ["OWN_FAMILY", "covariate_columns", "text"]
 
 OWN_FAMILY = "own-family"
+TERM_NAMES = (
+    "judge",
+    "criterion",
+    "run",
+    "family",
+    "time",
+)  # of terms, whatever columns a table of items has
 SIDES = ("first", "second")
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".json", ".gz", ".zst", ".xlsx")
 SHOWN = 3
@@ -120,8 +127,10 @@ def covariate_names(given: object) -> tuple[str, ...]:
     return ()
 
 
-def standardise_covariates(names: tuple[str, ...], raw: Floats, problems: Problems) -> tuple[Floats, Floats]:
-    """Covariates, shape (..., covariates), from their means in their standard deviations; and these.
+def standardise_covariates(
+    names: tuple[str, ...], raw: Floats, problems: Problems
+) -> tuple[Floats, Floats, Floats]:
+    """Covariates, shape (..., covariates), from their means in their standard deviations; these; and the means.
 
     Raises
     ------
@@ -134,7 +143,7 @@ def standardise_covariates(names: tuple[str, ...], raw: Floats, problems: Proble
         if sd <= 1e-12 * max(1.0, abs(mean)):
             problems.table(f"{name!r} is {mean:g} throughout; leave it out")
     problems.raise_any()
-    return (raw - centre) / unit, unit
+    return (raw - centre) / unit, unit, centre
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +240,10 @@ def _check_names(names: tuple[str, ...], problems: Problems) -> None:
     for name in names:
         if name == OWN_FAMILY:
             problems.table(f"the name {name!r} is that of the effect of own families; rename the column")
+        if name in TERM_NAMES:
+            problems.table(
+                f"{name!r} says who answered what or when, and is no number of an item; drop or rename the column"
+            )
 
 
 def number_column(

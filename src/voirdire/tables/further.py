@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class Further:
         Names of numbers.
     units : array, shape (covariates,)
         How much of a covariate, in the table's numbers, is one unit of its effect.
+    means : array, shape (covariates,)
+        What covariates are measured from, in the table's numbers; not saved.
     covariate : array, shape (rows, covariates), of votes (rows, 2, covariates)
         In units from the mean; of votes those of the first and of the second item.
     factors : dict of str to tuple of str
@@ -54,7 +56,7 @@ class Further:
 
     Examples
     --------
-    >>> further = Further({"length": ["3", "5"]}, ("length",), np.ones(1), np.array([[-1.0], [1.0]]))
+    >>> further = Further({"length": ["3", "5"]}, ("length",), covariate=np.array([[-1.0], [1.0]]))
     >>> further.take(np.array([0])).covariate.tolist()
     [[-1.0]]
     """
@@ -62,6 +64,7 @@ class Further:
     columns: Mapping[str, Sequence[object]] = field(default_factory=dict)
     covariates: tuple[str, ...] = ()
     units: Floats = field(default_factory=lambda: np.zeros(0))
+    means: Floats = field(default_factory=lambda: np.zeros(0))
     covariate: Floats | None = None
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     factor: Ints | None = None
@@ -82,13 +85,16 @@ class Further:
         kept = {name: getattr(self, name)[at] for name in ROWS if getattr(self, name) is not None}
         return replace(self, columns=columns, **kept)
 
-    def with_covariates(self, names: tuple[str, ...], values: Floats, units: Floats) -> Further:
+    def with_covariates(
+        self, names: tuple[str, ...], values: Floats, units: Floats, means: Floats
+    ) -> Further:
         """With more covariates, values of shape (rows, names), of votes (rows, 2, names)."""
         before = np.zeros((*values.shape[:-1], 0)) if self.covariate is None else self.covariate
         return replace(
             self,
             covariates=(*self.covariates, *names),
             units=np.append(self.units, units),
+            means=np.append(self.means, means),
             covariate=np.concatenate([before, values], axis=-1),
         )
 
@@ -143,9 +149,8 @@ def with_covariates(table: T, given: object) -> T:
     >>> with_covariates(scores, items).further.covariate.tolist()
     [[-1.0], [1.0]]
     """
-    problems, any_table = Problems("covariates"), table
-    names = covariate_names(given)
-    of: Any = any_table
+    names, of = covariate_names(given), cast(Any, table)
+    problems = Problems(f"covariates of {of.data}" if names else "covariates")
     if names:
         raw = np.stack([_numeric_column(of, name, problems) for name in names], axis=-1)
     else:
@@ -156,8 +161,7 @@ def with_covariates(table: T, given: object) -> T:
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.table(f"{name!r} is named twice; name it once")
     problems.raise_any()
-    values, units = standardise_covariates(names, raw, problems)
-    found = of.further.with_covariates(names, values, units)
+    found = of.further.with_covariates(names, *standardise_covariates(names, raw, problems))
     _check_collinear(found, problems)
     problems.raise_any()
     return of.with_further(found)  # type: ignore[no-any-return]
@@ -248,6 +252,8 @@ def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object
 def missing_column_message(table: Any, name: str) -> str:
     """Sentence about a further column that a table does not have: the one that is meant, or those that there are."""
     spare = further_names(table)
+    if name in (*table.further.present, *spare):
+        return f"the {table.data} take column {name!r} otherwise; give it another name, or leave it out"
     hint = nearest_name(name, [*table.further.present, *spare]) or (
         f"; further columns are {', '.join(map(repr, spare)) or 'none'}"
     )

@@ -310,3 +310,20 @@ def test_intervals_hold_what_items_are_worth_but_for_their_length() -> None:
     assert 0.87 - error < np.mean(held[::2]) < 0.96
     assert np.mean(effects) > 0.8
     assert np.mean(errors[::2]) < np.mean(errors[1::2])
+
+
+def test_people_among_the_judges_compare(tables: list[pd.DataFrame]) -> None:
+    """j0 and j1 vote, j2 and j3 do both, j4 and j5 score."""
+    how: dict[str, Any] = HOW | {"method": "map"}
+    fit = voirdire.fit(tables, people=["j0", "j1"], **how)
+    assert fit.problem.judges == ("j2", "j3", "j4", "j5")
+    assert fit.problem.of_votes.anchors.votes.counts.sum() == 60
+    for name in ("j2", "j5"):
+        with pytest.raises(
+            InputError, match=f"people: '{name}' gave scores, and votes and scores together take"
+        ):
+            voirdire.fit(tables, people=[name], **how)
+    with pytest.raises(
+        InputError, match="people: 'ann' is no judge of a table; judges are j0, j1, j2, j3, j4, j5"
+    ):
+        voirdire.fit(tables, people=["ann"], **how)

@@ -59,14 +59,45 @@ def split_people(
     tables = list(table) if isinstance(table, list | tuple) else [table]
     names = tuple(map(str, read_list("people", people)))
     answers: list[Any] = []
-    for at, one in enumerate(tables):
-        if names:
+    if names and len(tables) > 1:
+        tables = [one if isinstance(one, Imported) else read_as(one, Reading()) for one in tables]
+        of_tables = _people_of_tables(tables, names)
+    else:
+        of_tables = [names] * len(tables)
+    for at, (one, named) in enumerate(zip(tables, of_tables, strict=True)):
+        if named:
             known = isinstance(one, Imported)
-            tables[at] = one = replace(one, people=names) if known else read_as(one, Reading(people=names))
+            tables[at] = one = replace(one, people=named) if known else read_as(one, Reading(people=named))
         if isinstance(one, Imported):
             levels = one.levels if levels is None else levels
             answers += [] if (found := one.answers_of_people) is None else [found]
     return tables if isinstance(table, list | tuple) else tables[0], answers, levels
+
+
+def _people_of_tables(tables: Sequence[Imported], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Who of the people is a judge of each table of votes and scores; people compare there, and give no scores.
+
+    Raises
+    ------
+    InputError
+    """
+    judges = [{str(name) for name in one.table["judge"]} if "judge" in one.table else set() for one in tables]
+    problems = [
+        f"people: {name!r} is no judge of a table; judges are {', '.join(sorted(set().union(*judges)))}; people= "
+        "(--people) names those of them who are people"
+        for name in names
+        if not any(name in one for one in judges)
+    ]
+    problems += [
+        f"people: {name!r} gave scores, and votes and scores together take people's comparisons alone; leave these "
+        "scores out, or fit the scores by themselves"
+        for one, of in zip(tables, judges, strict=True)
+        for name in names
+        if "score" in one.table and name in of
+    ]
+    if problems:
+        raise InputError(problems)
+    return [tuple(name for name in names if name in of) for of in judges]
 
 
 def join_people_answers(given: object, answers: Sequence[Any]) -> Any:

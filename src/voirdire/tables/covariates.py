@@ -86,13 +86,8 @@ def text(items: object, column: str = "text") -> pd.DataFrame:
 __all__ = ["OWN_FAMILY", "covariate_columns", "text"]
 
 OWN_FAMILY = "own-family"
-TERM_NAMES = (
-    "judge",
-    "criterion",
-    "run",
-    "family",
-    "time",
-)  # of terms, whatever columns a table of items has
+#: Names that terms have of themselves, whatever columns a table of items has.
+TERM_NAMES = ("judge", "criterion", "run", "family", "time")
 SIDES = ("first", "second")
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".json", ".gz", ".zst", ".xlsx")
 SHOWN = 3
@@ -117,8 +112,18 @@ def covariate_columns(given: object) -> tuple[str, ...]:
 
 
 def covariate_names(given: object) -> tuple[str, ...]:
-    """Names of covariates, where ``given`` is such and no table; see :func:`covariate_columns`."""
+    """Names of covariates, where ``given`` is such and no table; see :func:`covariate_columns`.
+
+    Raises
+    ------
+    InputError
+        A text that names nothing.
+    """
     if isinstance(given, str):
+        if not given.strip(" ,"):
+            raise InputError(
+                f"covariates={given!r} names nothing; give names of columns, or a table of items"
+            )
         if given.lower().endswith(TABLES) or Path(given).exists():
             return ()
         return tuple(name.strip() for name in given.split(",") if name.strip())

@@ -269,6 +269,7 @@ def test_bad_covariates_are_refused(given: tuple[pd.DataFrame, pd.DataFrame]) ->
     refused(given, "'length' is named twice", covariates=["length", "length"])
     refused(given, "no column beside item and context", covariates=items.drop(columns="length"))
     refused(given, "neither a table of items nor names", covariates=3)
+    refused(given, "covariates=' ' names nothing", covariates=" ")
     refused(
         given,
         "pools votes before it looks at them, so it takes no terms",

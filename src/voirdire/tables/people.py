@@ -59,11 +59,11 @@ def split_people(
     tables = list(table) if isinstance(table, list | tuple) else [table]
     names = tuple(map(str, read_list("people", people)))
     answers: list[Any] = []
+    of_tables = [names] * len(tables)
     if names and len(tables) > 1:
         tables = [one if isinstance(one, Imported) else read_as(one, Reading()) for one in tables]
-        of_tables = _people_of_tables(tables, names)
-    else:
-        of_tables = [names] * len(tables)
+        if len({"score" in one.table for one in tables}) > 1:
+            of_tables = _people_of_tables(tables, names)
     for at, (one, named) in enumerate(zip(tables, of_tables, strict=True)):
         if named:
             known = isinstance(one, Imported)
@@ -75,7 +75,7 @@ def split_people(
 
 
 def _people_of_tables(tables: Sequence[Imported], names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Who of the people is a judge of each table of votes and scores; people compare there, and give no scores.
+    """People among the judges of votes and of scores of the same items, who compare and give no scores.
 
     Raises
     ------

@@ -101,8 +101,11 @@ for what, by in (("votes of a pair in a prompt", ["pair", "context"]), ("prompts
                 "model": row["model"],
                 "tables": 1,
                 "log loss": round(row["log_loss"], 3),
-                "more than the first": round(row["difference"], 3) if "difference" in row else None,
-                "error of that": round(row["difference_se"], 3) if "difference" in row else None,
+            }
+            | {
+                said: round(row[name], 3)
+                for said, name in (("more than the first", "difference"), ("error of that", "difference_se"))
+                if name in row
             }
         )
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import voirdire
+from voirdire.cli import app
 from voirdire.errors import InputError
 
 LIMITS = np.array([-2.0, -0.7, 0.7, 2.0])
 ITEMS = [f"i{n}" for n in range(10)]
-SHARPER, LIKES, APART = (
-    1.5,
-    0.6,
-    0.4,
-)  # of votes; of a standard deviation of length, on average and among judges
+SHARPER = 1.5  # of votes
+LIKES, APART = 0.6, 0.4  # of a standard deviation of length, on average and among judges
 HOW: dict[str, Any] = {"levels": [1, 2, 3, 4, 5], "method": "laplace"}
 
 
@@ -312,7 +312,7 @@ def test_intervals_hold_what_items_are_worth_but_for_their_length() -> None:
     assert np.mean(errors[::2]) < np.mean(errors[1::2])
 
 
-def test_people_among_the_judges_compare(tables: list[pd.DataFrame]) -> None:
+def test_people_among_the_judges_compare(tables: list[pd.DataFrame], tmp_path: Path) -> None:
     """j0 and j1 vote, j2 and j3 do both, j4 and j5 score."""
     how: dict[str, Any] = HOW | {"method": "map"}
     fit = voirdire.fit(tables, people=["j0", "j1"], **how)
@@ -327,3 +327,11 @@ def test_people_among_the_judges_compare(tables: list[pd.DataFrame]) -> None:
         InputError, match="people: 'ann' is no judge of a table; judges are j0, j1, j2, j3, j4, j5"
     ):
         voirdire.fit(tables, people=["ann"], **how)
+    paths = [str(tmp_path / name) for name in ("votes.csv", "scores.csv")]
+    for table, path in zip(tables, paths, strict=True):
+        table.to_csv(path, index=False)
+    run = CliRunner().invoke(app, ["fit", *paths, "--people", "j0,j1", "--method", "map", "--json"])
+    assert run.exit_code == 0, run.output
+    assert [row["judge"] for row in json.loads(run.stdout)["judges"]] == ["j2", "j3", "j4", "j5"]
+    run = CliRunner().invoke(app, ["fit", *paths, "--people", "j2"], env={"COLUMNS": "200"})
+    assert "people: 'j2' gave scores" in run.output

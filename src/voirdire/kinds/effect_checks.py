@@ -10,6 +10,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.quantities import effect_tables, own_family_rows
 from voirdire.model.problem import Check, list_names
+from voirdire.settings import PROB
 from voirdire.tables.covariates import OWN_FAMILY
 
 ALPHA = 0.05  # chance that any judge is said to favour its family where none does
@@ -23,7 +24,6 @@ def effect_checks(
     *,
     sure: Sequence[str] = (),
     unit: str = "log-odds",
-    prob: float = 0.9,
 ) -> list[Check]:
     """Check what covariates decide, and which cannot be told from the items themselves.
 
@@ -38,12 +38,12 @@ def effect_checks(
         Covariates that decide every answer.
     unit : str
         Of scores, in words.
-    prob : float
-        Of intervals.
     """
-    found = {row["name"]: row for row in effect_tables(problem, posterior, prob).get("covariates", [])}
+    if not problem.added.units:
+        return []
+    found = {row["name"]: row for row in effect_tables(problem, posterior, PROB).get("covariates", [])}
     plain = [row for name, row in found.items() if name != OWN_FAMILY]
-    out = [] if OWN_FAMILY not in found else [_own_family_check(problem, posterior, unit, prob)]
+    out = [] if OWN_FAMILY not in found else [_own_family_check(problem, posterior, unit)]
     if not plain:
         return out
     fixed, sure = (
@@ -96,9 +96,9 @@ def _interval_text(row: dict[str, Any]) -> str:
     return "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
 
 
-def _own_family_check(problem: Any, posterior: Posterior, unit: str, prob: float) -> Check:
+def _own_family_check(problem: Any, posterior: Posterior, unit: str) -> Check:
     """Judges that favour their own family, or count it down."""
-    found = own_family_rows(problem, posterior, prob)
+    found = own_family_rows(problem, posterior, PROB)
     if posterior.draws is None:
         message = f"Scores hold fixed what judges make of their own family: {found['effect'][0]:+.2f} {unit} over all."
         return Check("own-family", "ok", 0.0, f"{message} The mode alone does not say how sure that is.")

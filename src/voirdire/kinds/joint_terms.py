@@ -12,7 +12,7 @@ from voirdire.kinds.further_terms import (
     model_with_terms,
     why_no_families,
 )
-from voirdire.kinds.own_families import add_own_families_of_both
+from voirdire.kinds.own_families import add_own_families_to_all
 from voirdire.kinds.request import Request
 from voirdire.kinds.scores.density import WITH_SPREADS
 from voirdire.kinds.unused_columns import has_recurring_items
@@ -74,7 +74,7 @@ def attach_to_both(
         raise InputError("terms: time is not for tables of votes and scores; leave it out")
     if not tables.votes.has_rows:
         raise InputError("terms: the votes were only counted, not kept; give the table itself")
-    (rows, scores), left = add_own_families_of_both((VoteRows(tables.votes), tables.scores), request)
+    (rows, scores), left = add_own_families_to_all((VoteRows(tables.votes), tables.scores), request)
     asked = replace(request, item_families=None, without_own_family=False)
     scores, model, notes = attach_terms(scores, model, asked, (FAMILY,))
     rows, _, _ = attach_terms(rows, model, asked, (FAMILY,))

@@ -45,18 +45,12 @@ def asked_families(
 
 def add_own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
     """With the covariate of own families, or without the answers about them."""
-    families = asked_families(request, table.judges, table.items)
-    if families is None:
-        return table, []
-    own = _is_own(table, *families)
-    if request.without_own_family:
-        return _leave_own_out(table, own)
-    check_own_families([own])
-    return _with_own(table, own), []
+    (found,), notes = add_own_families_to_all([table], request)
+    return found, notes
 
 
-def add_own_families_of_both(tables: Sequence[Any], request: Request) -> tuple[Sequence[Any], list[str]]:
-    """As :func:`add_own_families`, of several tables with the same judges and items, one of which tells the effect."""
+def add_own_families_to_all(tables: Sequence[Any], request: Request) -> tuple[Sequence[Any], list[str]]:
+    """As :func:`add_own_families`, of tables of the same judges and items, one of which at least tells the effect."""
     families = asked_families(request, tables[0].judges, tables[0].items)
     if families is None:
         return tables, []
@@ -64,7 +58,7 @@ def add_own_families_of_both(tables: Sequence[Any], request: Request) -> tuple[S
     if request.without_own_family:
         left, notes = zip(*map(_leave_own_out, tables, own), strict=True)
         return left, [note for some in notes for note in some]
-    check_own_families(own)
+    _check_own_families(own)
     return [*map(_with_own, tables, own)], []
 
 
@@ -91,13 +85,8 @@ def _with_own(table: Any, own: Bools) -> Any:
     return table.with_further(further)
 
 
-def check_own_families(own: Sequence[Bools]) -> None:
-    """Raise where no table tells answers about an item of the own family from others.
-
-    Raises
-    ------
-    InputError
-    """
+def _check_own_families(own: Sequence[Bools]) -> None:
+    """Raise where no table tells answers about an item of the own family from others."""
     if any(one.any() and not one.all() and (one.ndim == 1 or (one[0] != one[1]).any()) for one in own):
         return
     said = {

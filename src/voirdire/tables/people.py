@@ -59,15 +59,18 @@ def split_people(
     tables = list(table) if isinstance(table, list | tuple) else [table]
     names = tuple(map(str, read_list("people", people)))
     answers: list[Any] = []
-    of_tables = [names] * len(tables)
-    if names and len(tables) > 1:
+    named = [*names, *(name for one in tables if isinstance(one, Imported) for name in one.people)]
+    if named and len(tables) > 1:
         tables = [one if isinstance(one, Imported) else read_as(one, Reading()) for one in tables]
-        if len({"score" in one.table for one in tables}) > 1:
-            of_tables = _people_of_tables(tables, names)
-    for at, (one, named) in enumerate(zip(tables, of_tables, strict=True)):
-        if named:
+        whole = [replace(one, people=()) for one in tables]
+        if len({"score" in one.table for one in whole}) > 1:
+            of_tables = _people_of_tables(whole, list(dict.fromkeys(named)))
+            tables = [replace(one, people=of) for one, of in zip(whole, of_tables, strict=True)]
+            names = ()
+    for at, one in enumerate(tables):
+        if names:
             known = isinstance(one, Imported)
-            tables[at] = one = replace(one, people=named) if known else read_as(one, Reading(people=named))
+            tables[at] = one = replace(one, people=names) if known else read_as(one, Reading(people=names))
         if isinstance(one, Imported):
             levels = one.levels if levels is None else levels
             answers += [] if (found := one.answers_of_people) is None else [found]

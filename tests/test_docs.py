@@ -23,7 +23,6 @@ def blocks(project: Path, language: str, document: str = "README.md") -> list[st
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_the_readme_prints_what_it_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Lines that are shown are printed, in their order; numbers may differ in the second decimal between machines."""

@@ -26,7 +26,7 @@ from scipy.stats import norm
 
 import voirdire
 from voirdire.adaptive.design import design_order, starting_questions
-from voirdire.adaptive.revealed import reveal
+from voirdire.adaptive.replay import replay_votes
 from voirdire.adaptive.rounds import Course, Request, choose_rounds
 
 RUNS = int(os.environ.get("VOIRDIRE_BENCH_RUNS", "1" if small() else "5"))
@@ -236,7 +236,7 @@ def stop(run: int) -> dict[str, Any]:
     rng = np.random.default_rng([run, 1])
     coins = [tuple(pair) for pair in rng.uniform(0.6, 0.98, (4, 2))]
     votes, truth = panel(coins, 6, 2.0, [run, 2], repeats=2)
-    course, _ = reveal(votes, until=f"p_best >= {SURE}", count=24, seed=run)
+    course, _ = replay_votes(votes, until=f"p_best >= {SURE}", count=24, seed=run)
     known, last = course.known[0], course.rounds[-1]
     return {
         "reached": course.reached,

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 from common import median, shared, show
 
+from voirdire.infer.latent_gaussian.coordinates import build_coordinates
+from voirdire.infer.latent_gaussian.cost import CHAINS
+from voirdire.infer.latent_gaussian.spread_posterior import spread_covariance
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.coordinates import build_coordinates
-from voirdire.infer.nested.cost import CHAINS
-from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.threads import one_thread
 from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.votes.problem import encode_votes

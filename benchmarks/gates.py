@@ -13,7 +13,7 @@ from common import show, small
 from scipy import stats
 
 import voirdire
-from voirdire.decide.betting import log_bet_evidence
+from voirdire.decide.confidence_sequence import log_bet_evidence
 from voirdire.decide.gate import ITEMS
 from voirdire.decide.gate_pairs import Differences
 from voirdire.decide.gate_people import PLANNED, bound_distance, prediction_powered_difference

@@ -9,7 +9,7 @@ from halves import apart, halves
 
 import voirdire
 from voirdire.kinds.fit import Fit
-from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.response_probabilities import cell_probabilities
 
 MODEL = "crowd-bt-contexts"
 SPLITS, TABLES = (1, 1) if small() else (12, 6)

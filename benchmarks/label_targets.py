@@ -17,7 +17,7 @@ import pandas as pd
 from common import labelled, shared, show
 
 import voirdire
-from voirdire.kinds.labels.about import collect_panel, panel_probabilities
+from voirdire.kinds.labels.class_probabilities import collect_panel, panel_probabilities
 from voirdire.kinds.labels.target import DEPENDENCE, SHARE, Panel, Target
 from voirdire.typing import Floats, Ints
 

@@ -41,8 +41,8 @@ def table(contexts: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def one(contexts: int) -> dict[str, object]:
+    from voirdire.infer.latent_gaussian.mode import LatentMode
     from voirdire.infer.mode import find_mode
-    from voirdire.infer.nested.mode import NestedMode
     from voirdire.kinds.votes.problem import encode_votes
     from voirdire.model.specs import load_model
     from voirdire.tables.votes import read_votes
@@ -51,7 +51,7 @@ def one(contexts: int) -> dict[str, object]:
     before, start, used = peak(), time.perf_counter(), time.process_time()
     problem = encode_votes(load_model("crowd-bt-contexts"), read_votes(asked))
     mode = find_mode(problem)
-    assert isinstance(mode, NestedMode)
+    assert isinstance(mode, LatentMode)
     there, of_processors = time.perf_counter(), time.process_time() - used
     found = mode.nested.found
     sd = np.sqrt(found.factor.marginal_variances())

@@ -18,9 +18,9 @@ from common import shared, show
 from voirdire.infer.convergence import convergence_diagnostics
 from voirdire.infer.device.choice import device_chain_count, find_gpu
 from voirdire.infer.device.executor import Device
+from voirdire.infer.latent_gaussian.cost import FEW_CHAINS
+from voirdire.infer.latent_gaussian.moves import Moves
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.cost import FEW_CHAINS
-from voirdire.infer.nested.moves import Moves
 from voirdire.infer.threads import one_thread
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from common import median, show
 
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.nested import maximise_spreads
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.spread_posterior import maximise_spreads
 from voirdire.infer.threads import one_thread
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.model.specs import load_model
@@ -28,7 +28,7 @@ def panel(judges: int, items: int) -> ScoresProblem:
     return encode_scores(load_model("rating-learned"), read_scores(pd.DataFrame(columns)))
 
 
-def seconds(problem: ScoresProblem, field: Field) -> float:
+def seconds(problem: ScoresProblem, field: LatentGaussianModel) -> float:
     x, hyper = field.latent(problem.density.starts(problem.data)[0])
     start = time.process_time()
     maximise_spreads(field, x, hyper)

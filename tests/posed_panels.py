@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from voirdire.infer import find_mode
-from voirdire.infer.nested.adapting import adapt_coordinates
-from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
-from voirdire.infer.nested.nested import spread_covariance
+from voirdire.infer.latent_gaussian.adapting import adapt_coordinates
+from voirdire.infer.latent_gaussian.coordinates import Coordinates, build_coordinates
+from voirdire.infer.latent_gaussian.spread_posterior import spread_covariance
 from voirdire.kinds import encode_scores, encode_votes
 from voirdire.kinds.rankings.problem import encode_rankings
 from voirdire.model import load_model

@@ -23,7 +23,7 @@ import voirdire
 from voirdire import InputError
 from voirdire.agreement import compare_metrics
 from voirdire.cli import app
-from voirdire.fit.each import fit_each
+from voirdire.fit.independent_fits import fit_each
 from voirdire.parallel import run_parallel
 from voirdire_repro import load_system
 from voirdire_repro.rerun import rerun, used_rows

@@ -43,7 +43,7 @@ pd.DataFrame(choices)
 # And what if we want to know which of the first two is better? `voirdire plan --apart top` says how many more prompts, or judges, that takes:
 
 # %%
-from voirdire.planning.apart import plan_to_distinguish
+from voirdire.planning.distinguish import plan_to_distinguish
 
 plan = plan_to_distinguish(pilot, "top")
 print(plan)

@@ -14,7 +14,7 @@ from voirdire import InputError
 from voirdire.agreement.correlation.people import combine_score_tables
 from voirdire.cli import app
 from voirdire.notices import listen_for_notes
-from voirdire.tables.chosen import select_rows
+from voirdire.tables.row_filter import select_rows
 
 ITEMS = [f"i{at}" for at in range(8)]
 TRUTH = dict(zip(ITEMS, [1, 2, 3, 4, 5, 4, 2, 1], strict=True))

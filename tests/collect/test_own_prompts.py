@@ -16,7 +16,7 @@ from voirdire.collect import Prompts
 from voirdire.collect.plan import make_plan
 from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import HERE, required_variables
-from voirdire.collect.shown import prompts_planned, protocol_templates
+from voirdire.collect.shown_prompts import prompts_planned, protocol_templates
 
 PANEL = {
     "judges": [

@@ -22,7 +22,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.cli.collect import _confirm_host
 from voirdire.collect import Judge, collect, read_panel
-from voirdire.collect.allowed import BUILT_IN, key_problems, parse_key_hosts
+from voirdire.collect.allowed_hosts import BUILT_IN, key_problems, parse_key_hosts
 from voirdire.collect.plan import find_protocol, metadata, protocol_names
 from voirdire.errors import InputError
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import integrate, stats
 
 import voirdire
-from voirdire.decide.betting import log_bet_evidence
+from voirdire.decide.confidence_sequence import log_bet_evidence
 from voirdire.decide.gate import verdict_sentence
 from voirdire.decide.gate_answers import read_differences
 from voirdire.decide.gate_found import expected_losses

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.decide.alike import independence_ratios
 from voirdire.decide.audit_answers import pair_with_reference
+from voirdire.decide.judge_independence import independence_ratios
 from voirdire.tables import read_table
 
 ITEMS = 300

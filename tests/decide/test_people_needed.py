@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
+from voirdire.decide.choice_cost import people_needed
 from voirdire.decide.decision import people_preference
-from voirdire.decide.prospects import people_needed
 from voirdire.kinds.people import Preference
-from voirdire.planning.apart import plan_to_distinguish
+from voirdire.planning.distinguish import plan_to_distinguish
 
 ITEMS = 5
 

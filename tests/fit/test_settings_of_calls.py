@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.decide.telling import telling
+from voirdire.decide.informative_prompts import telling
 from voirdire.errors import InputError
 
 SCORES = pd.DataFrame(

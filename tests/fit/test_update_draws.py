@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from voirdire import Fit, fit, load
-from voirdire.infer.nested.carrying import carry_draws
-from voirdire.infer.nested.transporting import transport_draws
+from voirdire.infer.latent_gaussian.draw_extension import extend_draws
+from voirdire.infer.latent_gaussian.draw_transport import transport_draws
 
 
 def votes_of(count: int, *, contexts: int = 0, seed: int = 3) -> pd.DataFrame:
@@ -128,7 +128,7 @@ def test_draws_without_new_answers_stay_where_they_are() -> None:
     problem, draws = old.problem, old.posterior.draws
     assert draws is not None
     some = problem.density.fold_orientations(draws[:, ::5].reshape(-1, draws.shape[2]), problem.data)[0]
-    carried = carry_draws(problem, some, problem, np.random.default_rng(0))
+    carried = extend_draws(problem, some, problem, np.random.default_rng(0))
     assert carried is not None
     assert carried.new_answer_share == 0.0
     # strengths of sum zero have a mean of their own again, which the prior alone tells
@@ -150,7 +150,7 @@ def test_values_of_new_judges_are_draws_of_their_prior() -> None:
     draws = old.posterior.draws
     assert draws is not None
     flat = old.problem.density.fold_orientations(draws.reshape(-1, draws.shape[2]), old.problem.data)[0]
-    carried = carry_draws(old.problem, flat, posed, rng)
+    carried = extend_draws(old.problem, flat, posed, rng)
     assert carried is not None
     values = posed.density.values(carried.new.flat(carried.x, carried.hyper), np)
     strength = values["strength"][..., posed.items.index("new")].ravel()
@@ -170,4 +170,4 @@ def test_answers_that_are_no_longer_there_are_noticed() -> None:
     fewer = fit(table[:100], model="learned-crowd-bt-position", method="map").problem
     draws = old.posterior.draws
     assert draws is not None
-    assert carry_draws(old.problem, draws[0, :3], fewer, np.random.default_rng(0)) is None
+    assert extend_draws(old.problem, draws[0, :3], fewer, np.random.default_rng(0)) is None

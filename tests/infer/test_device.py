@@ -16,8 +16,8 @@ from voirdire.errors import InputError
 from voirdire.infer.device import choice
 from voirdire.infer.device.coordinates import arrays_of, coordinates_of
 from voirdire.infer.device.executor import Device
-from voirdire.infer.nested.hamiltonian import Place, follow_path
-from voirdire.infer.nested.rescaling import apply_steps, draw_steps
+from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path
+from voirdire.infer.latent_gaussian.rescaling import apply_steps, draw_steps
 
 KINDS = ["learned-crowd-bt-position", "scores"]
 LONGER = [SHARP, CONTINUOUS, "rankings", MANY, TOLD, DIVIDED]
@@ -45,7 +45,7 @@ def test_paths_are_those_of_the_processor(kind: str) -> None:
     where = placed(kind)
     rng = np.random.default_rng(2)
     z, momentum = rng.normal(size=(2, 10, where.size))
-    here = Place(z, *where.energy_by_numpy(z))
+    here = PathPoint(z, *where.energy_by_numpy(z))
     step = 0.05  # the sharpness of some would leave for infinity
     end, p = device(kind).executor(where).follow_path(here, momentum, 5, step)
     its_end, its_p = follow_path(where.energy_by_numpy, here, momentum, 5, step)

@@ -15,7 +15,7 @@ import voirdire
 from voirdire.infer.posterior import some_draws
 from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds import encode_votes, kind_of
-from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.model import draw_from_prior, load_model
 from voirdire.model.density import LogDensity
 from voirdire.tables import read_votes

@@ -17,7 +17,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.infer import find_mode
 from voirdire.kinds import encode_scores, encode_votes
-from voirdire.kinds.joint_problem import JointProblem, encode_joint
+from voirdire.kinds.votes_and_scores_problem import VotesAndScoresProblem, encode_votes_and_scores
 from voirdire.model import load_model
 from voirdire.tables import read_scores, read_votes
 from voirdire.tables.votes_and_scores import read_votes_and_scores
@@ -64,7 +64,7 @@ def fitted(panel: Any) -> voirdire.Fit:
     return voirdire.fit([panel[0], panel[1]], levels=LEVELS)
 
 
-def silenced(problem: JointProblem, *tables: str) -> JointProblem:
+def silenced(problem: VotesAndScoresProblem, *tables: str) -> VotesAndScoresProblem:
     """Answers of some tables weigh nothing, as if they had not been given."""
     data = {
         name: {
@@ -83,7 +83,7 @@ def test_without_scores_it_is_the_model_of_votes(panel: Any) -> None:
     votes, scores, _ = panel
     for name, simple in (("joint-discrimination", "bt-sigma"), ("joint-position", "bt-sigma-position")):
         model = replace(load_model(name), strength=load_model(simple).strength).with_priors(LIKE)
-        problem = silenced(encode_joint(model, read_votes_and_scores([votes, scores])), "scores")
+        problem = silenced(encode_votes_and_scores(model, read_votes_and_scores([votes, scores])), "scores")
         found = problem.density.values(find_mode(problem).x, np)
         numbers = model.reliability.numbers
         same = {key: numbers[key] for key in load_model(simple).reliability.numbers}
@@ -100,7 +100,7 @@ def test_without_votes_it_is_the_model_of_scores(panel: Any) -> None:
     for name in ("joint-severity", "joint-discrimination"):
         model = replace(load_model(name), strength=load_model("rating-severity").strength)
         problem = silenced(
-            encode_joint(model, read_votes_and_scores([votes, scores]), levels=LEVELS), "votes"
+            encode_votes_and_scores(model, read_votes_and_scores([votes, scores]), levels=LEVELS), "votes"
         )
         found = problem.density.values(find_mode(problem).x, np)
         alike = load_model("rating-severity") if name == "joint-severity" else model.part("scores")

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from voirdire.kinds import Request, encode_labels, encode_scores, encode_votes
-from voirdire.kinds.joint_problem import encode_joint
 from voirdire.kinds.rankings.problem import encode_rankings
 from voirdire.kinds.votes.terms import with_terms
+from voirdire.kinds.votes_and_scores_problem import encode_votes_and_scores
 from voirdire.model import load_model, model_names
 from voirdire.tables import read_labels, read_rankings, read_scores, read_votes
 from voirdire.tables.covariates import covariate_columns
@@ -183,7 +183,7 @@ class JointCase(Case):
         criteria = self.on_criteria if learned and not ties else None
         if criteria is None:
             self.on_criteria = self.on_criteria.head(0)
-        self.problem = encode_joint(self.model, tables, levels=[1, 2, 3, 4], criteria=criteria)
+        self.problem = encode_votes_and_scores(self.model, tables, levels=[1, 2, 3, 4], criteria=criteria)
         self.density = self.problem.density
         rng = np.random.default_rng(7)  # others have spreads of e^3, by which a vote has odds of e^7000
         self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]

@@ -24,8 +24,8 @@ from voirdire.infer.hessian import hessian_matrix
 from voirdire.infer.pymc_model import pymc_model, value_point
 from voirdire.kinds import Request, kind_of
 from voirdire.kinds.further_terms import resolve_terms
-from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.contexts import by_context, cell_contexts, split_by_terms
+from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.kinds.votes.terms import with_terms
 from voirdire.model import load_model, specification_folder
 from voirdire.tables import read_votes

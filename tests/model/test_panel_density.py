@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from voirdire.infer import engine
-from voirdire.infer.nested.panel import panel_field
+from voirdire.infer.latent_gaussian.panel import build_panel_model
 from voirdire.model import load_model
 from voirdire.model.design import Cells, Scale, Term
 from voirdire.model.family.family import Family
@@ -133,7 +133,7 @@ def test_jax_agrees_and_its_gradient_is_that_of_differences(make: Any) -> None:
 @pytest.mark.parametrize("make", [scored, ranked])
 def test_the_field_is_made_of_the_same_terms(make: Any) -> None:
     density, data, log_likelihood = make()
-    model = panel_field(density, data)
+    model = build_panel_model(density, data)
     x = rng().normal(size=density.size)
     latent, hyper = model.latent(x)
     eta = model.predictors(latent, hyper)

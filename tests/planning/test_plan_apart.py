@@ -16,7 +16,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.decide.decision import round_up
 from voirdire.errors import InputError
-from voirdire.planning.apart import plan_to_distinguish
+from voirdire.planning.distinguish import plan_to_distinguish
 
 NAMES = np.array(list("wxyz"))
 HOW: dict[str, Any] = {"model": "bradley-terry", "method": "laplace", "priors": {"strength.sd": 0.8}}

@@ -32,7 +32,7 @@ def direct(fitted: Fit) -> Any:
     """ArviZ on one row per vote, written out anew."""
     import arviz as az
 
-    from voirdire.kinds.votes.chances import cell_probabilities
+    from voirdire.kinds.votes.response_probabilities import cell_probabilities
 
     draws = fitted.posterior.draws
     assert draws is not None

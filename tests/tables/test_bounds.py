@@ -18,7 +18,7 @@ import pytest
 
 from voirdire import InputError, read
 from voirdire.tables import read_scores
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.rows import Score
 from voirdire.tables.formats.table_rows import Rows
 
@@ -213,7 +213,7 @@ def scores(path: Path, rows: int) -> Path:
 
 
 def test_the_bound_is_named_and_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "SMALL", 2**19)
+    monkeypatch.setattr(size_limits, "SMALL", 2**19)
     path = scores(tmp_path / "scores.csv.gz", 200_000)
     with pytest.raises(InputError, match=r"unpacks to more than [\d,]+ bytes; .* set VOIRDIRE_UNPACKED=20GB"):
         read_scores(path)
@@ -262,13 +262,13 @@ def test_lines_and_records_are_bounded(
 
     monkeypatch.setattr(json_text, "_CHUNK", 100)
     monkeypatch.setattr(streams, "_CHUNK", 100)
-    monkeypatch.setattr(bounds, "RECORD", 30_000)
+    monkeypatch.setattr(size_limits, "RECORD", 30_000)
     path = tmp_path / name
     path.write_text(text)
     for door in (read, read_scores):
         with pytest.raises(InputError, match="VOIRDIRE_UNPACKED"):
             door(path)
-    monkeypatch.setattr(bounds, "RECORD", 60_000)
+    monkeypatch.setattr(size_limits, "RECORD", 60_000)
     read(path)
 
 
@@ -277,7 +277,7 @@ def test_objects_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     cases = [{"name": f"c{at}", "metricsData": [{"name": "m", "score": 1}]} for at in range(200)]
     path.write_text(json.dumps({"testCases": cases}))
     assert len(read(path).table) == 200
-    monkeypatch.setattr(bounds, "HELD", 1000)
+    monkeypatch.setattr(size_limits, "HELD", 1000)
     with pytest.raises(InputError, match=r"is one object of more than 1,000 bytes; .* VOIRDIRE_UNPACKED"):
         read(path)
 

@@ -19,9 +19,9 @@ from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose_draws
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.laplace import approximation_of_draws, laplace_approximation
+from voirdire.infer.latent_gaussian.mode import LatentMode, draw_about_mode
 from voirdire.infer.method import Method
 from voirdire.infer.mode import find_modes
-from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.nuts import sample_nuts
 from voirdire.infer.posterior import Mode, integrated_scores, normalised_weights
 from voirdire.infer.refine import laplace_draws
@@ -104,11 +104,11 @@ def _posterior_draws(
         of_chains = {check.check: check.value for check in found.checks} if found.method == "hmc" else {}
         facts["rhat"] = of_chains.get("convergence")
         return whole[rng.permutation(len(whole))[: how["draws"]]], facts
-    if method == "laplace" and isinstance(mode, NestedMode):
-        return nested_draws(mode, rng, how["draws"]), facts
+    if method == "laplace" and isinstance(mode, LatentMode):
+        return draw_about_mode(mode, rng, how["draws"]), facts
     approximation = (
-        approximation_of_draws(nested_draws(mode, rng))
-        if isinstance(mode, NestedMode)
+        approximation_of_draws(draw_about_mode(mode, rng))
+        if isinstance(mode, LatentMode)
         else laplace_approximation(problem, mode)
     )
     if method == "laplace":

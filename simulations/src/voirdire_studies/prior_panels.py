@@ -13,16 +13,16 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from voirdire.kinds.joint import JOINT
-from voirdire.kinds.joint_problem import JointProblem, encode_joint
-from voirdire.kinds.labels.chances import draw_labels as draw_labels
 from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.labels.response_probabilities import draw_labels as draw_labels
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.draw import draw_answers
 from voirdire.kinds.votes.draw import draw_votes as draw_votes
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.kinds.votes.response_probabilities import cell_probabilities
+from voirdire.kinds.votes_and_scores import JOINT
+from voirdire.kinds.votes_and_scores_problem import VotesAndScoresProblem, encode_votes_and_scores
 from voirdire.model.density import LogDensity
 from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.problem import Problem
@@ -269,7 +269,7 @@ class JointPanel:
         return ScorePanel(part, *self._shape)
 
     @cached_property
-    def blank(self) -> JointProblem:
+    def blank(self) -> VotesAndScoresProblem:
         """Everything that is asked, under the simulating model."""
         votes, scores = self._of_votes.blank, self._of_scores.blank
         return self._pose_problem(self.model, votes.votes, votes.criteria_votes, scores.table)
@@ -279,7 +279,7 @@ class JointPanel:
         """The density of the simulating model."""
         return self.blank.density
 
-    def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, JointProblem]:
+    def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, VotesAndScoresProblem]:
         """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw_problem`."""
         values = self.density.values(draw_from_prior(self.density, rng), np)
         if self._contexts:
@@ -293,10 +293,10 @@ class JointPanel:
 
     def _pose_problem(
         self, model: Model, votes: Votes, on_criteria: Votes | None, scores: Scores
-    ) -> JointProblem:
+    ) -> VotesAndScoresProblem:
         parts = self._of_votes.density, self._of_scores.density
         how: dict[str, Any] = {"ties": parts[0].ties, "repeats": parts[1].repeats, "criteria": on_criteria}
-        return encode_joint(model, with_common_names(votes, scores), levels=LEVELS, **how, keep_empty=True)
+        return encode_votes_and_scores(model, with_common_names(votes, scores), levels=LEVELS, **how, keep_empty=True)
 
 
 def _in_units(problem: Problem, values: Values) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from voirdire.doors import open_door
 
 if TYPE_CHECKING:
-    from voirdire.adaptive.revealed import reveal
+    from voirdire.adaptive.replay import replay_votes
     from voirdire.adaptive.verb import collect_until
 
 __all__ = ["collect_until", "reveal"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from voirdire.adaptive.design import Design, design_order, linkable_groups, starting_questions
-from voirdire.adaptive.known import Condition, Known, read_conditions, summarise_groups, unmet_conditions
+from voirdire.adaptive.progress import Condition, GroupProgress, read_conditions, summarise_groups, unmet_conditions
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.tables.problems import nearest_name
@@ -80,7 +80,7 @@ class Course:
 
     groups: list[list[str]] = field(default_factory=list)
     rounds: list[dict[str, Any]] = field(default_factory=list)
-    known: list[Known] = field(default_factory=list)
+    known: list[GroupProgress] = field(default_factory=list)
     reached: bool = False
 
 
@@ -208,7 +208,7 @@ def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Reques
 
 
 def _round_record(
-    questions: pd.DataFrame, asked: Any, answered: Any, groups: Sequence[Known]
+    questions: pd.DataFrame, asked: Any, answered: Any, groups: Sequence[GroupProgress]
 ) -> dict[str, Any]:
     """What was asked so far, and what is known of the groups of which least is known."""
     return {

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from voirdire.adaptive.gate import UntilKnown
-from voirdire.adaptive.known import QUANTITIES
+from voirdire.adaptive.progress import QUANTITIES
+from voirdire.adaptive.protocol_filter import UntilKnown
 from voirdire.adaptive.rounds import Course, Request, check_request, group_summaries
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Protocol

@@ -28,7 +28,7 @@ from voirdire.errors import InputError, raise_problems
 from voirdire.settings import read_list
 from voirdire.tables.covariates import covariate_columns
 from voirdire.tables.detect import read_table
-from voirdire.tables.given import convert_to_library, library_of
+from voirdire.tables.output_library import convert_to_library, library_of
 from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from voirdire.cli.options import FitOptions, OutFile, declare_options
 from voirdire.cli.outputs import check_page, exit_at_failed_checks, write_page
 from voirdire.cli.reading import TableOptions
 from voirdire.cli.report import Format
+from voirdire.decide.choice_cost import read_prices
 from voirdire.decide.decision import check_decidable
-from voirdire.decide.prospects import read_prices
 from voirdire.fit.verb import fit
 from voirdire.report.board_page import board_page
 

@@ -12,7 +12,7 @@ from voirdire.cli.demo_panel import QUESTION
 from voirdire.cli.options import declare_options
 from voirdire.cli.show import number_text, titled_table
 from voirdire.folders import check_new_folder
-from voirdire.report.doubts import doubts_about
+from voirdire.report.caveats import doubts_about
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -25,7 +25,7 @@ from voirdire.kinds.registry import RankingsFit, kind_of
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.problem import Problem
 from voirdire.report.output import check_new_file
-from voirdire.tables.forms import escape_formula_cell
+from voirdire.tables.spreadsheet_escape import escape_formula_cell
 
 if TYPE_CHECKING:
     import pandas as pd

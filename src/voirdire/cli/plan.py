@@ -13,7 +13,7 @@ from voirdire.cli.options import About, declare_options, without_none
 from voirdire.cli.reading import TableOptions, read_pairs
 from voirdire.cli.simulate import readable_table
 from voirdire.fit.verb import fit
-from voirdire.planning.apart import POWER, check_apart, plan_to_distinguish
+from voirdire.planning.distinguish import POWER, check_apart, plan_to_distinguish
 from voirdire.planning.rankings import plan_rankings
 from voirdire.planning.votes import plan as run
 from voirdire.tables.numbers import read_number

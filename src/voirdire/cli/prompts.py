@@ -11,8 +11,8 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.options import declare_options
 from voirdire.cli.reading import TableOptions
-from voirdire.collect import shown
-from voirdire.decide.telling import telling
+from voirdire.collect import shown_prompts
+from voirdire.decide.informative_prompts import telling
 
 #: How many prompts are shown by default.
 FIRST = 5
@@ -63,13 +63,13 @@ def prompts(
         console.print_result(found, json, lambda: _show_prompt_choice(found, limit or FIRST))
         return
     if Path(what).is_dir():
-        kept = list(islice(shown.prompts_sent(Path(what)), limit or FIRST))
+        kept = list(islice(shown_prompts.prompts_sent(Path(what)), limit or FIRST))
     elif panel is not None and items is not None:
-        kept = list(shown.prompts_planned(panel, items, what, own, each=limit or 1))
+        kept = list(shown_prompts.prompts_planned(panel, items, what, own, each=limit or 1))
     elif panel is not None or items is not None:
         raise typer.BadParameter("--panel and --items go together")
     else:
-        texts = shown.protocol_templates(what, own)
+        texts = shown_prompts.protocol_templates(what, own)
         console.print_result({"templates": texts}, json, lambda: _show_templates(texts))
         return
     console.print_result({"prompts": [one._asdict() for one in kept]}, json, lambda: _show_prompts(kept))

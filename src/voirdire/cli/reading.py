@@ -13,7 +13,6 @@ import typer
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
-from voirdire.tables.chosen import select_rows
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.encode import cell_to_name
 from voirdire.tables.formats.gather import check_judges
@@ -21,8 +20,9 @@ from voirdire.tables.formats.long_table import left_out_notes
 from voirdire.tables.formats.source import leave_out_columns, open_source
 from voirdire.tables.people import check_no_judge
 from voirdire.tables.problems import nearest_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.reading import BESIDE, Reading, fitting_options, load_reading, read_as
+from voirdire.tables.row_filter import select_rows
 from voirdire.tables.run_folders import run_folder
 
 Texts = list[str] | None

@@ -12,7 +12,7 @@ from voirdire.cli.options import declare_options, load_companion
 from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
-from voirdire.planning.bearing import LEAST, Bearing, ranking_robustness
+from voirdire.planning.robustness import LEAST, Bearing, ranking_robustness
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from voirdire.collect.journal import Journal
 from voirdire.collect.panel import RULE
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Judge, Key, Question, key_text
-from voirdire.collect.rules import decide_by_rule
+from voirdire.collect.rule_judges import decide_by_rule
 from voirdire.collect.sending import Sender
 from voirdire.errors import InputError
 

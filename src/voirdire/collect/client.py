@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from voirdire.collect.allowed import is_loopback
+from voirdire.collect.allowed_hosts import is_loopback
 from voirdire.collect.local import schema_grammar
 from voirdire.collect.redact import Redactor
 from voirdire.collect.replies import (

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from voirdire.collect.allowed import find_leaks, is_loopback, without_secrets
+from voirdire.collect.allowed_hosts import find_leaks, is_loopback, without_secrets
 from voirdire.collect.options import nearest_or_all
 from voirdire.collect.protocol import Judge
 from voirdire.collect.redact import SHORTEST, Redactor

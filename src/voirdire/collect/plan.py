@@ -22,7 +22,7 @@ from voirdire.collect.panel import Panel, read_panel
 from voirdire.collect.protocol import Calls, Protocol, Setting
 from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import Prompts
-from voirdire.collect.rules import rule_problems
+from voirdire.collect.rule_judges import rule_problems
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
 

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from voirdire.collect.allowed import Confirm, key_problems
+from voirdire.collect.allowed_hosts import Confirm, key_problems
 from voirdire.collect.asking import Asking
 from voirdire.collect.budget import Budget, Progress, Stop
 from voirdire.collect.client import Client
@@ -133,7 +133,7 @@ def collect(
         Ask questions again that have no answer so far.
     allow_keys : sequence of str, optional
         ``NAME=HOST``: the key in this environment variable may go to this host (see
-        :mod:`voirdire.collect.allowed`).
+        :mod:`voirdire.collect.allowed_hosts`).
     confirm : callable, optional
         Asked with a variable's name and a host where nothing else allows it; its yes is remembered.
     progress : callable, optional
@@ -142,7 +142,7 @@ def collect(
         Called with what is waited for when the run is interrupted.
     through : callable, optional
         Given the plan, the one that is run: its protocol may leave questions out, and asks no others
-        (see :mod:`voirdire.adaptive.gate`).
+        (see :mod:`voirdire.adaptive.protocol_filter`).
 
     Returns
     -------

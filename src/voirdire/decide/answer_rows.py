@@ -21,7 +21,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
-from voirdire.tables.rated import ONLY_CRITERION, known_names
+from voirdire.tables.ratings import ONLY_CRITERION, known_names
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats, Ints
 

@@ -11,12 +11,12 @@ import numpy as np
 from voirdire.agreement.ppi.humans import join_humans, matched_columns
 from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
-from voirdire.decide.alike import Alike, judge_independence
 from voirdire.decide.answer_rows import CONFIDENCE, rows_of
 from voirdire.decide.audit_answers import ENOUGH, Answers, pair_with_reference
 from voirdire.decide.audit_effects import FEWEST, truth_for
 from voirdire.decide.audit_information import INFORMATION, Found
 from voirdire.decide.audit_measures import judge_measures
+from voirdire.decide.judge_independence import Alike, judge_independence
 from voirdire.decide.verdicts import judge_verdict
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB, read_list, share_problems

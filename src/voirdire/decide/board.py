@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.decide.choice_cost import information_growth_factor, rank_probabilities
 from voirdire.decide.decision import Decision, decide, is_about_people, people_needed_between
 from voirdire.decide.pairs import compare_pairs
-from voirdire.decide.prospects import information_growth_factor, rank_probabilities
 from voirdire.decide.reference import reference_rates
 from voirdire.kinds.kind import Entrants
 from voirdire.tables.counts import Votes

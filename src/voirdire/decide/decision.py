@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.pairs import Pairs, compare_pairs, even_pairs
-from voirdire.decide.prospects import (
+from voirdire.decide.choice_cost import (
     Choice,
     cheapest_choice,
     expected_loss,
@@ -29,6 +28,7 @@ from voirdire.decide.prospects import (
     people_needed,
     read_prices,
 )
+from voirdire.decide.pairs import Pairs, compare_pairs, even_pairs
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.people import Preference

@@ -16,7 +16,7 @@ from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns, to_data_frame, to_records
 from voirdire.kinds.fit import Fit
 from voirdire.settings import PROB, is_number, share_problems
-from voirdire.tables.given import convert_to_library
+from voirdire.tables.output_library import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.typing import Bools, Floats
 

@@ -24,7 +24,7 @@ from voirdire.decide.gate_pairs import Differences, Versions
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import LIST, PROB, is_number, share_problems, suggest_words
 from voirdire.tables.people import join_people_answers, split_people
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 
 if TYPE_CHECKING:
     import pandas as pd

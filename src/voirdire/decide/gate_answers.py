@@ -13,7 +13,7 @@ from voirdire.errors import InputError
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.detect import read_table
 from voirdire.tables.problems import nearest_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.typing import Floats
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.agreement.ppi.rows import FAR
-from voirdire.decide.betting import mean_bounds, values_until_refuted
+from voirdire.decide.confidence_sequence import mean_bounds, values_until_refuted
 from voirdire.decide.gate_pairs import Differences
 from voirdire.decide.gate_people import prediction_powered_difference
 from voirdire.typing import Floats
@@ -129,7 +129,7 @@ def verdict_from_bounds(low: float, high: float, margin: float) -> str:
 def verdict_by_bets(
     of: Differences, margin: float, alpha: float, planned: int, by_lot: bool, estimator: str
 ) -> Found:
-    """The verdict on differences of all units, by bets (:mod:`voirdire.decide.betting`).
+    """The verdict on differences of all units, by bets (:mod:`voirdire.decide.confidence_sequence`).
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.typing import Floats
 
 if TYPE_CHECKING:

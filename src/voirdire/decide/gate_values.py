@@ -18,7 +18,7 @@ from voirdire.settings import read_list
 from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels, sort_labels
 from voirdire.tables.numbers import read_number
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.scores import Scores
 from voirdire.typing import Bools, Floats
 

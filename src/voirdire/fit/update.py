@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
 from voirdire.fit.likelihood import maximise_likelihood
-from voirdire.infer.by_carrying import ANEW, MOVED, infer_from_old_draws
+from voirdire.infer.by_old_draws import ANEW, MOVED, infer_from_old_draws
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import BY_ADAM, UNHELD, Inferred, Method
 from voirdire.kinds.fit import Fit
@@ -27,10 +27,11 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     """Fit the same model, by the same method, to the answers of a fit and new ones.
 
     Everything is as in a fit to all answers at once, except where it begins. A fit by chains hands on its draws, which
-    new answers move (:mod:`voirdire.infer.nested.transporting`): the result is that of a new fit within Monte Carlo
-    error, for what the new answers cost. Other fits hand on their mode: the search begins there, and ends where a new
-    one does, up to its tolerance; so do fits whose draws the new answers move too far, which a note says. Judges, items
-    and criteria that are new begin where a fit begins. The scale of scores and classes of labels that were named stay.
+    new answers move (:mod:`voirdire.infer.latent_gaussian.draw_transport`): the result is that of a new fit within
+    Monte Carlo error, for what the new answers cost. Other fits hand on their mode: the search begins there, and ends
+    where a new one does, up to its tolerance; so do fits whose draws the new answers move too far, which a note says.
+    Judges, items and criteria that are new begin where a fit begins. The scale of scores and classes of labels that
+    were named stay.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ from voirdire.settings import PROB, is_number, least_draws
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.given import library_of
+from voirdire.tables.output_library import library_of
 from voirdire.tables.people import as_anchors, join_people_answers, split_people
 from voirdire.tables.repeats import notes_on_answers
 from voirdire.tables.votes_and_scores import read_votes_and_scores
@@ -89,7 +89,7 @@ def fit(
         run, group; see :func:`voirdire.tables.scores.read_scores`. Or one row per item of a ranking: judge, item, rank
         and optionally criterion, context, run; see :func:`voirdire.tables.rankings.read_rankings`. Which it is, is told
         by the columns. A list of a table of votes and one of scores of the same items is fitted together: items share
-        their strengths and judges their consistency; see :mod:`voirdire.kinds.joint_problem`.
+        their strengths and judges their consistency; see :mod:`voirdire.kinds.votes_and_scores_problem`.
     criteria : path, dataframe or Votes, optional
         Votes on the criteria themselves: the same columns, the items are criteria. With scores and rankings also their
         weights: columns criterion and weight.

@@ -24,8 +24,10 @@ from voirdire.infer import mirror
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose_draws
 from voirdire.infer.hmc_cost import moves_affordable
+from voirdire.infer.hmc_validation import validate_by_hmc
 from voirdire.infer.importance import systematic_resample
 from voirdire.infer.laplace import Laplace, laplace_approximation
+from voirdire.infer.latent_gaussian.mode import LatentMode
 from voirdire.infer.method import (
     LAPLACE_DRAWS,
     UNHELD,
@@ -35,10 +37,8 @@ from voirdire.infer.method import (
     seconds_since,
 )
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.refine import ROUNDS, laplace_draws
-from voirdire.infer.trial import validate_by_hmc
 from voirdire.model.problem import Check, Problem
 from voirdire.typing import Floats
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def infer_by_nuts(
-    problem: Problem, start: Laplace | NestedMode, method: Method, checks: list[Check]
+    problem: Problem, start: Laplace | LatentMode, method: Method, checks: list[Check]
 ) -> Inferred:
     """The posterior by NUTS, in the coordinates that an approximation or a nested search gives."""
     density = problem.density
@@ -65,14 +65,14 @@ def infer_by_nuts(
     return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(checks), stats, "nuts")
 
 
-def _sample_draws(problem: Problem, start: Laplace | NestedMode, method: Method) -> Draws:
+def _sample_draws(problem: Problem, start: Laplace | LatentMode, method: Method) -> Draws:
     chains, warmup, draws = method.chains, method.warmup, method.draws
     if method.sampler != "numpyro":
         from voirdire.infer.pymc_samplers import sample_pymc
 
         return sample_pymc(problem, method.sampler, method.seed, chains, warmup, draws)
     from voirdire.infer import nuts  # JAX
-    from voirdire.infer.nested import nuts as nested_nuts
+    from voirdire.infer.latent_gaussian import nuts as nested_nuts
 
     done, lock, total = 0, threading.Lock(), chains * (warmup + draws)
 
@@ -83,7 +83,7 @@ def _sample_draws(problem: Problem, start: Laplace | NestedMode, method: Method)
             if method.progress is not None:
                 method.progress(done, total, "")
 
-    if isinstance(start, NestedMode):
+    if isinstance(start, LatentMode):
         return nested_nuts.sample_nuts(
             start.nested,
             seed=method.seed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.trial import CENTRAL, Trial
+from voirdire.infer.hmc_validation import CENTRAL, HmcValidation
 from voirdire.model.problem import Check, Level
 
 RHAT = 1.01
@@ -72,7 +72,7 @@ def check_importance_weights(k: float | None) -> list[Check]:
     return [Check("approximation", "warn", k, message)]
 
 
-def check_approximation(found: Trial, remedy: str) -> list[Check]:
+def check_approximation(found: HmcValidation, remedy: str) -> list[Check]:
     """Warn if draws did not stay where they were when the posterior moved them, with the remedy; else nothing."""
     if found.holds:
         return []

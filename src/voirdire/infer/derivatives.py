@@ -14,7 +14,7 @@ from voirdire.infer import autodiff
 from voirdire.infer.hessian import hessian_matrix
 from voirdire.infer.search import Found, search_minimum
 from voirdire.infer.trust_region import minimise_trust_region
-from voirdire.model.density import ByHand, Data, LogDensity
+from voirdire.model.density import ClosedFormDerivatives, Data, LogDensity
 from voirdire.typing import Floats
 
 UNCOMPILED = 200_000  # numbers in a table up to which gradients are not compiled
@@ -58,7 +58,7 @@ class Derivatives:
         self._symmetric = symmetric and density.has_mirror
         self._numbers = count_numbers(data)
         self._moved: Data | None = None
-        self.by_hand: ByHand | None = density.by_hand(data)
+        self.by_hand: ClosedFormDerivatives | None = density.by_hand(data)
 
     @property
     def work(self) -> int:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from voirdire.infer.kept import keep_compiled
+from voirdire.infer.compilation_cache import keep_compiled
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
 
@@ -183,7 +183,7 @@ def _search_direction(s: _State) -> jax.Array:
 
 
 def double_precision() -> AbstractContextManager[None]:
-    """Context in which JAX computes in 64 bits; what it compiles is kept (:mod:`voirdire.infer.kept`)."""
+    """Context in which JAX computes in 64 bits; what it compiles is kept (:mod:`voirdire.infer.compilation_cache`)."""
     keep_compiled()
     return jax.enable_x64(True)  # type: ignore[no-any-return]
 

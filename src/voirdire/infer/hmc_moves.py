@@ -8,8 +8,8 @@ z of the Laplace approximation, x = mean + root z: a momentum is drawn, ``STEPS`
 is accepted with probability min(1, exp(-change of energy)) (Neal 2011, Handbook of MCMC, chapter 5). Many chains move
 together in compiled code. Moves go on until the chains have forgotten where they began: until no coordinate's
 correlation between the chains' starts and ends exceeds ``FORGOTTEN``, and until they stay where they are: until between
-two looks no more of them leave the central 90% than should (:func:`.trial.central_interval_share`). Chains that cannot
-leave their peak do not forget; those that still creep into a tail do not stay.
+two looks no more of them leave the central 90% than should (:func:`.hmc_validation.central_interval_share`). Chains
+that cannot leave their peak do not forget; those that still creep into a tail do not stay.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import numpy as np
 
 from voirdire.infer import engine
 from voirdire.infer.derivatives import Derivatives
+from voirdire.infer.hmc_validation import ACCEPTED, FIRST_STEP, STEPS, central_interval_share
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold_draws
-from voirdire.infer.trial import ACCEPTED, FIRST_STEP, STEPS, central_interval_share
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
@@ -78,7 +78,7 @@ class Moved:
 
 def rejuvenate_draws(
     problem: Problem, approximation: Laplace, draws: Floats, count: int, rng: np.random.Generator
-) -> Moved:
+) -> RejuvenatedDraws:
     """Move draws until they forget where they began and stay where they are, or the moves are used up.
 
     Parameters
@@ -118,7 +118,7 @@ def rejuvenate_draws(
             state, x = advance(state, jax.random.fold_in(key, turn), *arguments)
             turn, kept = turn + 1, kept + [fold_positions(place) for place in x[gap - 1 :: gap]]
     step = float(np.exp(state[1]))
-    return Moved(np.concatenate(kept[:rounds])[:count], memory, stays, chains, turn * BLOCK, step)
+    return RejuvenatedDraws(np.concatenate(kept[:rounds])[:count], memory, stays, chains, turn * BLOCK, step)
 
 
 def _chain_count(problem: Problem) -> int:

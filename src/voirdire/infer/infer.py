@@ -10,11 +10,11 @@ import numpy as np
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
 from voirdire.infer.by_laplace import infer_by_laplace, infer_by_nuts
-from voirdire.infer.by_nested import infer_by_nested
+from voirdire.infer.by_latent_gaussian import infer_by_latent_gaussian
 from voirdire.infer.laplace import laplace_approximation
+from voirdire.infer.latent_gaussian.mode import LatentMode
 from voirdire.infer.method import BY_ADAM, LAPLACE_DRAWS, Inferred, Method, oriented_posterior
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.posterior import Mode, Posterior
 from voirdire.model.problem import Check, Problem, worst_level
 from voirdire.model.terms.reliability import Values
@@ -53,11 +53,11 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
         )
     checks = [check.check_convergence(mode.gradient, mode.converged)]
     if method.name == "map":
-        if isinstance(mode, NestedMode):
+        if isinstance(mode, LatentMode):
             checks += check.check_propagation(mode.nested.amiss)
         return infer_at_mode(problem, mode, checks)
-    if isinstance(mode, NestedMode):
-        return infer_by_nested(problem, mode, method, checks)
+    if isinstance(mode, LatentMode):
+        return infer_by_latent_gaussian(problem, mode, method, checks)
     by_hand = problem.density.by_hand(problem.data)
     if by_hand is not None and by_hand.around is not None and method.name != "nuts":
         rng = np.random.default_rng(method.seed)

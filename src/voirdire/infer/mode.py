@@ -85,11 +85,11 @@ def find_modes(
         none.
     """
     if density.uses_marginal_likelihood:
-        from voirdire.infer.nested.mode import nested_mode
+        from voirdire.infer.latent_gaussian.mode import find_latent_mode
 
         given = [None] * len(tables) if starts is None else starts
         return [
-            nested_mode(density, table, start, chains) for table, start in zip(tables, given, strict=True)
+            find_latent_mode(density, table, start, chains) for table, start in zip(tables, given, strict=True)
         ]
     few = sum(EVALUATION + count_numbers(table) for table in tables) <= FEW
     if len(tables) == 1 and (few or not roomy):

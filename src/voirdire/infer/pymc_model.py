@@ -13,7 +13,7 @@ from voirdire.model.natural_scales import LOGITS, dimension_names, estimated_nam
 from voirdire.model.prior_draws import draw_last_part, draw_other_parts, draw_skewed
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
-from voirdire.model.terms.divided import LogDivided
+from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
 

@@ -17,7 +17,7 @@ from voirdire.kinds.fit import Fit
 from voirdire.kinds.labels.predict import classify_draws
 from voirdire.kinds.labels.success import success_class
 from voirdire.settings import PROB, share_problems
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 
 #: Labels that need not be named, the good one first.
 LABELS = (("C", "I"), ("C", "P", "I"), ("pass", "fail"), ("yes", "no"), ("True", "False"), ("1", "0"))

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.infer.latent_gaussian.mode import find_held_modes
 from voirdire.infer.mode import find_modes
-from voirdire.infer.nested.mode import find_held_modes
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.parallel import run_in_order

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.answers import Answers as CellCounts
-from voirdire.infer.nested.several import AnsweredSums
+from voirdire.infer.latent_gaussian.answers import Answers as CellCounts
+from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums
 from voirdire.kinds.answers import Answers, repeated_indices
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import Cells, Places, Term, build_design

@@ -29,7 +29,7 @@ from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.model.problem import TARGET, Check, Problem, worst_level
 from voirdire.model.specs import Model
 from voirdire.notices import give_notice
-from voirdire.tables.given import convert_to_library
+from voirdire.tables.output_library import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.words import count_in_words
@@ -108,7 +108,7 @@ class Fit:
         Of votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judge_table`. Of
         labels: reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judge_table`. Of scores:
         severity, discrimination, components of variance; see :func:`.scores.results.judge_table`. Of votes and scores
-        both; see :func:`voirdire.kinds.joint.joint_judge_table`.
+        both; see :func:`voirdire.kinds.votes_and_scores.votes_and_scores_judge_table`.
         """
         return self._frame(
             {self.kind.heading.get(name, name): of for name, of in self.tables["judges"].items()}
@@ -151,8 +151,8 @@ class Fit:
         """Habits of judges in blocks of time: judge, habit, start, end, answers, value, low, high.
 
         Of votes reliability (and position bias), of scores severity, of labels reliability, as in :meth:`judges`; by a
-        random walk whose steps are learned, see :mod:`voirdire.trust.walk`. Dates are in seconds since 1970. Empty
-        where no judge has 20 answers at several times, or the model no such habit.
+        random walk whose steps are learned, see :mod:`voirdire.trust.random_walk`. Dates are in seconds since 1970.
+        Empty where no judge has 20 answers at several times, or the model no such habit.
 
         Raises
         ------

@@ -8,17 +8,21 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.scores import continuous, ordinal
-from voirdire.kinds.scores.chances import expected_scores, log_score_density, score_probabilities
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.votes.chances import AskedPairs, cell_probabilities, strength_differences
+from voirdire.kinds.scores.response_probabilities import (
+    expected_scores,
+    log_score_density,
+    score_probabilities,
+)
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.response_probabilities import AskedPairs, cell_probabilities, strength_differences
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import total_severity
 from voirdire.trust.drift import OverTime
-from voirdire.trust.walk import Habit
+from voirdire.trust.random_walk import Habit
 from voirdire.typing import Floats, Ints
 
 

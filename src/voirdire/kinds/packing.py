@@ -9,11 +9,11 @@ import numpy as np
 
 from voirdire.kinds.people import PeopleTable
 from voirdire.tables.counts import CountedVotes, Votes
-from voirdire.tables.details import Details
 from voirdire.tables.further import Further
 from voirdire.tables.labels import Labels
 from voirdire.tables.rankings import Rankings
 from voirdire.tables.scores import Scores
+from voirdire.tables.vote_attributes import Details
 
 R = TypeVar("R", Scores, Rankings)
 

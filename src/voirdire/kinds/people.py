@@ -28,7 +28,7 @@ from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import Rated, known_names
+from voirdire.tables.ratings import Rated, known_names
 from voirdire.typing import Floats, Ints
 
 PEOPLE = "people"

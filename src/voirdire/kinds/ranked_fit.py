@@ -24,7 +24,7 @@ from voirdire.kinds.terms_kind import TermsKind
 from voirdire.model.problem import PANEL, Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.settings import is_whole, least_draws
-from voirdire.tables.given import convert_to_library
+from voirdire.tables.output_library import convert_to_library
 
 if TYPE_CHECKING:
     import pandas as pd

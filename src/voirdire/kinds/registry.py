@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from voirdire.errors import InputError
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import Fit, import_fit_function
-from voirdire.kinds.joint import JOINT, JointFit
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.labels import systems as label_systems
 from voirdire.kinds.labels.kind import LABELS
@@ -26,9 +25,10 @@ from voirdire.kinds.votes import groups
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judges_by_criterion
+from voirdire.kinds.votes_and_scores import JOINT, VotesAndScoresFit
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model, model_names
-from voirdire.tables.given import convert_to_library
+from voirdire.tables.output_library import convert_to_library
 
 
 class VotesFit(TermsFit, ComparedFit):
@@ -169,7 +169,7 @@ class LabelsFit(Fit):
 
 
 FITS: dict[str, type[Fit]] = {
-    made.kind.name: made for made in (VotesFit, LabelsFit, ScoresFit, RankingsFit, JointFit)
+    made.kind.name: made for made in (VotesFit, LabelsFit, ScoresFit, RankingsFit, VotesAndScoresFit)
 }
 
 

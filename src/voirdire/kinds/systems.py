@@ -11,7 +11,7 @@ from voirdire.infer.posterior import Posterior, summary_of_draws
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.results import rank_columns
-from voirdire.tables.rated import Rated
+from voirdire.tables.ratings import Rated
 from voirdire.typing import Floats, Ints
 
 

@@ -21,7 +21,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.notices import give_notice
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import Rated, known_names
+from voirdire.tables.ratings import Rated, known_names
 from voirdire.typing import Floats, Ints
 
 Predicted = dict[str, Floats]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.model.specs import Model
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.divided import LogDivided
+from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import Parameter, Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
@@ -93,7 +93,7 @@ class LogDensity(ABC):
 
     @property
     def uses_marginal_likelihood(self) -> bool:
-        """True if spreads are found by their Laplace-marginal likelihood, see :mod:`voirdire.infer.nested`."""
+        """True if spreads are found by their Laplace-marginal likelihood, see :mod:`voirdire.infer.latent_gaussian`."""
         return False
 
     @property
@@ -125,7 +125,7 @@ class LogDensity(ABC):
         """A name for each of :meth:`log_probabilities_and_counts`."""
 
     def latent_model(self, data: Data) -> Any:
-        """The model as a field of latent values (:class:`voirdire.infer.nested.field.Field`), None of most models.
+        """The model as sums of latent values (:class:`.latent_gaussian.model.LatentGaussianModel`), None of most models.
 
         Only where :attr:`uses_marginal_likelihood`.
         """
@@ -152,7 +152,7 @@ class LogDensity(ABC):
             f"{self.model.data}: use method='map'"
         )
 
-    def by_hand(self, data: Data) -> ByHand | None:
+    def by_hand(self, data: Data) -> ClosedFormDerivatives | None:
         """The search's functions where derived by hand they are better than automatic ones."""
         return None
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from voirdire.model.density import LogDensity
-from voirdire.model.terms.divided import LogDivided
+from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.report.compare import FEW, Comparison
-from voirdire.report.figures.beside import Floats, legend_height, rows_comparing_runs
 from voirdire.report.figures.rows import draw_parts
+from voirdire.report.figures.side_by_side import Floats, legend_height, rows_comparing_runs
 from voirdire.report.html import minus_sign
 from voirdire.report.page import Block, Figure, Page, Section, Text, isolate_name, title_with_names
 from voirdire.report.table import is_missing, make_table

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report import people
-from voirdire.report.doubts import doubts_about
+from voirdire.report.caveats import doubts_about
 from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import IN_WORDS, Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.infer.diagnose import psis_loo
 from voirdire.kinds.registry import votes_of
-from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.report.ppc import votes_of_fit
 
 if TYPE_CHECKING:

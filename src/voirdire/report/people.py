@@ -12,7 +12,7 @@ from voirdire.report.page import Block, Facts, Text, isolate_name
 from voirdire.report.ppc import votes_of_fit
 from voirdire.report.table import make_table
 from voirdire.tables.problems import nearest_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit

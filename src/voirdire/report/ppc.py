@@ -15,7 +15,7 @@ from voirdire.infer.posterior import some_draws
 from voirdire.kinds.answers import Shares
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import votes_of
-from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 

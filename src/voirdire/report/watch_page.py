@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.decide.watch import CHANGED, FEW, change_sentence, watch_headline
-from voirdire.report.figures.course import draw_change_over_time
+from voirdire.report.figures.time_course import draw_change_over_time
 from voirdire.report.page import (
     LEVELS,
     Block,

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.tables.answer_table import AnswerTable, checked_mask
-from voirdire.tables.details import Details
 from voirdire.tables.encode import IntArray, level_positions
 from voirdire.tables.further import NOTHING, Further
+from voirdire.tables.vote_attributes import Details
 
 _CODES = ("judge", "criterion", "first", "second", "counts")
 _KEPT = ("judges", "criteria", "items", *_CODES, "has_criteria", "order_unknown")

@@ -24,7 +24,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.cells import Cells, Coded
 from voirdire.tables.encode import UNREAD
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.json_text import UNMERGED, is_merge_conflict_marker
 from voirdire.tables.formats.streams import check_utf8, open_bytes, open_text
 from voirdire.tables.parquet_file import coded_texts, duckdb_connection, path_sql_literal
@@ -127,14 +127,14 @@ def row_lines(path: str, name: str) -> list[int]:
 def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
     """The rows of a text table as the module csv gives them, empty ones too."""
     # A column that is not read may hold whole answers, longer than the module's default limit of a field.
-    limit = csv.field_size_limit(min(bounds.record_bound(), 2**31 - 1))
+    limit = csv.field_size_limit(min(size_limits.record_bound(), 2**31 - 1))
     try:
         with open_text(path, newline="", lines=True) as lines:
             reader = csv.reader(lines, delimiter=separator, strict=True)
             try:
                 yield reader
             except csv.Error as error:
-                why = "is a quotation mark left open?" if "limit" not in str(error) else bounds.UNPACKED
+                why = "is a quotation mark left open?" if "limit" not in str(error) else size_limits.UNPACKED
                 raise InputError(f"{name}: line {reader.line_num} is not CSV: {error}; {why}") from None
     finally:
         csv.field_size_limit(limit)

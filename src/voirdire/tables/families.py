@@ -12,7 +12,7 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.tables.encode import encode_column
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.read import read_columns
 
 Ints = npt.NDArray[np.int64]

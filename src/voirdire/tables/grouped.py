@@ -24,7 +24,7 @@ from voirdire.tables.cells import Cells, Coded, as_narwhals, choose_columns, col
 from voirdire.tables.csv_file import count_row_commas, csv_header, csv_rows, csv_sql_source
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable_file
-from voirdire.tables.formats.taken import is_foreign, write_votes
+from voirdire.tables.formats.conversion_report import is_foreign, write_votes
 from voirdire.tables.parquet_file import (
     duckdb_connection,
     parquet_columns,

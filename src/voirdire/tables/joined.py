@@ -10,12 +10,12 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes, count_votes
-from voirdire.tables.details import Details
 from voirdire.tables.encode import level_positions
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems
-from voirdire.tables.rated import Rated, report_repeats
+from voirdire.tables.ratings import Rated, report_repeats
 from voirdire.tables.scores import Scores
+from voirdire.tables.vote_attributes import Details
 
 T = TypeVar("T", Votes, Scores, Labels)
 

@@ -29,7 +29,7 @@ from voirdire.tables.label_sets import (
 )
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import Rated, known_names, read_rated
+from voirdire.tables.ratings import Rated, known_names, read_rated
 
 #: Labels beyond which these are rather names or texts than classes.
 FEW_CLASSES = 30

@@ -16,7 +16,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.tables.cells import CODED, Cells, Coded
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.failures import convert_library_errors
 
 _FETCHED = 10_000  # rows that come together
@@ -190,7 +190,7 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
     Raises
     ------
     InputError
-        It is damaged, or holds more than :mod:`voirdire.tables.formats.bounds` allows.
+        It is damaged, or holds more than :mod:`voirdire.tables.formats.size_limits` allows.
     """
     with _open_columns(path, wanted) as (connection, table, columns):
         with convert_library_errors(path, "Parquet"):
@@ -206,7 +206,7 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
 
 def _check_size(connection: Any, path: str, folder: str, columns: Sequence[InFile]) -> None:
     """Refuse a file whose cells would take far more memory than it does on the disk."""
-    bound = bounds.streamed_size_limit(os.path.getsize(path))
+    bound = size_limits.streamed_size_limit(os.path.getsize(path))
     (rows,) = connection.execute(
         f"SELECT num_rows FROM parquet_file_metadata({path_sql_literal(path, folder)})"
     ).fetchone()
@@ -216,10 +216,10 @@ def _check_size(connection: Any, path: str, folder: str, columns: Sequence[InFil
         lengths = ", ".join(f"sum(strlen({text})), max(strlen({text}))" for text in texts)
         found = connection.execute(f"SELECT {lengths} FROM {parquet_source(path, folder)}").fetchone()
         size += sum(length or 0 for length in found[::2])
-        if max(length or 0 for length in found[1::2]) > bounds.record_bound():
-            raise bounds.too_large_error(f"file {path!r} has a cell of", bounds.record_bound())
+        if max(length or 0 for length in found[1::2]) > size_limits.record_bound():
+            raise size_limits.too_large_error(f"file {path!r} has a cell of", size_limits.record_bound())
     if size > bound:
-        raise bounds.too_large_error(f"file {path!r} unpacks to", bound)
+        raise size_limits.too_large_error(f"file {path!r} unpacks to", bound)
 
 
 def sql_literal(text: str) -> str:

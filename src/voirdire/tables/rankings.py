@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from voirdire.tables.encode import IntArray, rows_by_code
 from voirdire.tables.problems import Problems
-from voirdire.tables.rated import Rated, read_rated
+from voirdire.tables.ratings import Rated, read_rated
 from voirdire.tables.scores import answer_numbers
 
 ABOUT = ("judge", "criterion", "context", "run")  # what tells one ranking from another

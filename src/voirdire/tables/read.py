@@ -10,12 +10,7 @@ from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.cells import Cells, as_narwhals, choose_columns, column_cells
 from voirdire.tables.columns import find_roles
 from voirdire.tables.files import file_header, read_file, relation_columns
-from voirdire.tables.formats.frames import opened_frame
-from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.long_counts import count_column
-from voirdire.tables.formats.long_table import NAMELESS, is_votes_without_judge, missing_judge_note
-from voirdire.tables.formats.tables import has_known_layout
-from voirdire.tables.formats.taken import (
+from voirdire.tables.formats.conversion_report import (
     column_name_mapping,
     converted_column_names,
     foreign_cells,
@@ -24,6 +19,11 @@ from voirdire.tables.formats.taken import (
     original_column_names,
     report_column_roles,
 )
+from voirdire.tables.formats.frames import opened_frame
+from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.long_counts import count_column
+from voirdire.tables.formats.long_table import NAMELESS, is_votes_without_judge, missing_judge_note
+from voirdire.tables.formats.tables import has_known_layout
 from voirdire.tables.grouped import matching_files
 from voirdire.tables.problems import Problems
 from voirdire.tables.reading import Reading, read_as
@@ -42,7 +42,7 @@ def read_columns(
     ----------
     table : path or dataframe
         A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, one of a tool or of another wrapping
-        (:mod:`voirdire.tables.formats.taken`), or any dataframe that narwhals knows
+        (:mod:`voirdire.tables.formats.conversion_report`), or any dataframe that narwhals knows
         (pandas, Polars eager and lazy, PyArrow, DuckDB relation, ...).
     required, optional : sequence of str
         Columns to read; ``optional=None`` for all. A required one that is absent is reported with the

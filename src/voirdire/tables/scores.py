@@ -14,7 +14,7 @@ from voirdire.tables.covariates import number_column, number_or_reason
 from voirdire.tables.encode import IntArray
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
-from voirdire.tables.rated import Rated, read_rated
+from voirdire.tables.ratings import Rated, read_rated
 
 MOST_LEVELS = 13  # levels that are guessed from whole scores; with more, the scale must be named
 WORDS = "; words go into a column 'label'"

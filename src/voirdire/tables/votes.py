@@ -13,7 +13,6 @@ import numpy as np
 
 from voirdire.notices import give_notice
 from voirdire.tables.counts import Votes, count_votes
-from voirdire.tables.details import DEGREE, Details, read_degrees
 from voirdire.tables.encode import Column, IntArray, encode_column, level_positions
 from voirdire.tables.further import Further
 from voirdire.tables.grouped import distinct_rows_with_counts, needs_grouping
@@ -21,6 +20,7 @@ from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.times import RUN, TIME
 from voirdire.tables.times import answer_times as given_at
+from voirdire.tables.vote_attributes import DEGREE, Details, read_degrees
 from voirdire.tables.vote_columns import Known, code_names, winner_outcomes
 from voirdire.typing import Bools, Floats, Ints
 

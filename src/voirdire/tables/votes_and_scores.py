@@ -14,7 +14,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import level_positions
 from voirdire.tables.formats.format import JOIN_FILES
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.scores import Scores
 
 _TAKEN = (Votes.data, Scores.data)

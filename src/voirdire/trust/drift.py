@@ -25,7 +25,7 @@ import numpy as np
 
 from voirdire.model.problem import Check
 from voirdire.tables.words import count_in_words
-from voirdire.trust.walk import Habit, Stretch, habit_stretches
+from voirdire.trust.random_walk import Habit, Stretch, habit_stretches
 from voirdire.typing import Floats, Ints
 
 ALPHA = 0.05  # chance that any judge is said to change where none does, over all looks
@@ -127,7 +127,7 @@ class _Looked(NamedTuple):
 
     judge: str
     word: str
-    wealth: Wealth
+    wealth: Evidence
     size: int
     stake: float
 
@@ -219,7 +219,7 @@ def _bet_times_and_stakes() -> tuple[Ints, Floats]:
     return np.rint(FIRST * RATIO ** np.arange(size)).astype(np.int64), stakes / stakes.sum()
 
 
-def largest_evidence(x: Floats) -> Wealth:
+def largest_evidence(x: Floats) -> Evidence:
     """The largest wealth so far of the bets that ``x`` changes; see the module.
 
     The change seems to come where the means before and after it, of what was seen then, are farthest apart in their
@@ -235,4 +235,4 @@ def largest_evidence(x: Floats) -> Wealth:
     n = np.arange(1, seen)
     apart = (n * x[:seen].mean() - np.cumsum(x[:seen])[:-1]) / np.sqrt(n * (seen - n))
     place = int(np.abs(apart).argmax())
-    return Wealth(float(log.max()), place + 1, float(np.sign(apart[place])))
+    return Evidence(float(log.max()), place + 1, float(np.sign(apart[place])))

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from voirdire.infer.latent_gaussian.mode import find_held_modes
 from voirdire.infer.mode import find_modes
-from voirdire.infer.nested.mode import find_held_modes
 from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem

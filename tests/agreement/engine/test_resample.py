@@ -20,8 +20,8 @@ from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_a
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, conger_kappa
 from voirdire.agreement.engine.combine import crossed_statistic, difference, group_statistic, mean_statistic
-from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
 from voirdire.agreement.engine.intervals import bootstrap_interval, standard_errors
+from voirdire.agreement.engine.resampling_weights import bootstrap_weights, leave_one_out_weights
 from voirdire.agreement.engine.statistic import CountStatistic, WeightedStatistic, share_statistic
 from voirdire.errors import InputError
 

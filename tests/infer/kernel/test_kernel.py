@@ -19,13 +19,13 @@ from voirdire.infer.kernel.fused import FusedAnswers, fused_answers
 from voirdire.infer.kernel.library import array_address, kernel_library, pack_points, unpack_points
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.kernel.rescaled import apply_steps_by_kernel
-from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.hamiltonian import Place, follow_path
-from voirdire.infer.nested.latent_priors import Group, Hyper
-from voirdire.infer.nested.panel import FormedAnswers
-from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.rescaling import apply_steps, draw_steps
+from voirdire.infer.latent_gaussian.answers import Answers
+from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path
+from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.panel import FormedAnswers
+from voirdire.infer.latent_gaussian.rescaling import apply_steps, draw_steps
 from voirdire.model import COMMON
 from voirdire.model.family.family import Family, refuse_alternatives
 from voirdire.model.family.ordinal import ordinal_family
@@ -135,7 +135,7 @@ def test_paths_are_those_without_the_kernel(kind: str) -> None:
     assert where._kernel_paths is not None
     rng = np.random.default_rng(2)
     z, momentum = rng.normal(size=(2, 11, where.size))
-    here = Place(z, *where.energy_gradient(z))
+    here = PathPoint(z, *where.energy_gradient(z))
     step = 0.05 if kind in (SHARP, DIVIDED) else 0.2  # some would leave for infinity
     ends = (
         where.follow_path(here, momentum, 5, step),
@@ -181,7 +181,7 @@ def test_priors_are_those_without_the_kernel() -> None:
     index = np.zeros((1, 1), dtype=int)
     pattern = Pattern(np.full(size, COMMON), index, np.ones((1, 1)), np.zeros(1, dtype=int))
     rng = np.random.default_rng(0)
-    field = Field(
+    field = LatentGaussianModel(
         GROUPS, HYPERS, pattern, Answers(two_coin_family(False).log_chances, []), *2 * [lambda *given: given]
     )  # type: ignore[arg-type]
     x, hyper = 6.0 * rng.normal(size=(19, size)), 1.5 * rng.normal(size=(19, 2))

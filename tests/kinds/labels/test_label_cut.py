@@ -22,7 +22,7 @@ from voirdire.fit.human import compare_methods, describe_anchors
 from voirdire.kinds import LabelsProblem
 from voirdire.kinds.human import ALONE, Anchored, LeftOut
 from voirdire.kinds.labels import cut as shares
-from voirdire.kinds.labels.about import class_probabilities
+from voirdire.kinds.labels.class_probabilities import class_probabilities
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.Series]]
 A, B, REVERSED, SD = 4.0, 1.5, 0.1, 1.5  # of one-coin-label

@@ -141,7 +141,7 @@ def test_names_that_cannot_change(name: str, labels: list[str], known: str) -> N
 def test_the_class_is_the_one_by_bayes_and_repeats_count(
     simulate: Callable[..., tuple[pd.DataFrame, pd.Series]],
 ) -> None:
-    from voirdire.kinds.labels.about import class_probabilities
+    from voirdire.kinds.labels.class_probabilities import class_probabilities
 
     good = np.array([[0.9, 0.1], [0.2, 0.8]])
     table = read_labels(simulate([good, good], [0.5, 0.5], 20, ["n", "y"], 3)[0])

@@ -16,7 +16,7 @@ from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.store import save
 from voirdire.kinds.labels.systems import system_shares
-from voirdire.planning.apart import plan_to_distinguish
+from voirdire.planning.distinguish import plan_to_distinguish
 
 LOGIT = np.array([-0.5, 0.2, 0.9, 1.6, 2.3])
 HARD = 1.0  # standard deviation of contexts, in log-odds

@@ -10,7 +10,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.infer import Posterior, find_mode
 from voirdire.kinds import LabelsProblem, encode_labels
-from voirdire.kinds.labels import around, families, influence, problem, systems
+from voirdire.kinds.labels import families, influence, matrix_free_draws, problem, systems
 from voirdire.kinds.labels import layout as sparse_counts
 from voirdire.kinds.labels import wide_residuals as sums_of_pairs
 from voirdire.kinds.labels.curvature import Curvature, negative_hessian
@@ -92,8 +92,8 @@ def test_products_are_those_with_the_hessian(model: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("turned", "most"),
     [
-        pytest.param(around.TURNED, 0, id="directions"),
-        pytest.param(0.0, around.MOST_TERMS, id="terms"),
+        pytest.param(matrix_free_draws.TURNED, 0, id="directions"),
+        pytest.param(0.0, matrix_free_draws.MOST_TERMS, id="terms"),
         pytest.param(0.0, 0, id="Lanczos", marks=pytest.mark.slow),
     ],
 )
@@ -102,13 +102,13 @@ def test_draws_have_the_covariance_of_the_hessian(
     model: str, turned: float, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held, given = both(monkeypatch, model, labels(items=150, each=8))
-    monkeypatch.setattr(around, "SMALL", 0)
-    monkeypatch.setattr(around, "TURNED", turned)
-    monkeypatch.setattr(around, "MOST_TERMS", most)
+    monkeypatch.setattr(matrix_free_draws, "SMALL", 0)
+    monkeypatch.setattr(matrix_free_draws, "TURNED", turned)
+    monkeypatch.setattr(matrix_free_draws, "MOST_TERMS", most)
     x = find_mode(held).x
     covariance = np.linalg.inv(negative_hessian(Expected(held.density, held.data), x))
     expected = Expected(given.density, given.data)
-    draws, proper = around.laplace_draws(expected, x, 2000, np.random.default_rng(0))
+    draws, proper = matrix_free_draws.laplace_draws(expected, x, 2000, np.random.default_rng(0))
     assert proper
     sd = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose(draws.std(axis=0) / sd, 1.0, atol=0.07)

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import voirdire
-from voirdire.infer.nested import marginal
-from voirdire.infer.nested.marginal import find_conditional_mode
+from voirdire.infer.latent_gaussian import marginal
+from voirdire.infer.latent_gaussian.marginal import find_conditional_mode
 from voirdire.kinds import ScoresProblem, encode_scores
 from voirdire.kinds.scores.residuals import shared_errors
 from voirdire.model import load_model

@@ -16,10 +16,10 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds import Request
 from voirdire.kinds.votes.answers import evaluate_held_out
-from voirdire.kinds.votes.chances import AskedPairs, answer_probabilities
 from voirdire.kinds.votes.contexts import by_context, split_by_terms, why_contexts_left_out
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import votes_per_judge_context
+from voirdire.kinds.votes.response_probabilities import AskedPairs, answer_probabilities
 from voirdire.model import load_model
 from voirdire.tables import read_votes
 
@@ -117,13 +117,15 @@ def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
     many = voirdire.fit(table, method="laplace")
     assert not any("too large to try" in note for note in many.notes)
     assert "approximation" not in set(many.checks()["check"])
-    monkeypatch.setattr("voirdire.infer.nested.chains.AT_ONCE", 0.0)
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.AT_ONCE", 0.0)
     assert any("too large to try" in note for note in voirdire.fit(table, method="laplace").notes)
 
 
 def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voirdire.infer.nested.propagation.SWEEPS", 2)
-    monkeypatch.setattr("voirdire.infer.nested.propagation.propagate_answers.__defaults__", (None, 2))
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.propagation.SWEEPS", 2)
+    monkeypatch.setattr(
+        "voirdire.infer.latent_gaussian.propagation.propagate_answers.__defaults__", (None, 2)
+    )
     few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
     checks = few.checks().set_index("check")
     assert "did not settle" in checks.loc["approximation", "message"]
@@ -160,7 +162,7 @@ def test_nuts_in_the_coordinates_of_the_search_is_where_chains_are(monkeypatch: 
         },
         index=fits[0].index,
     )
-    monkeypatch.setattr("voirdire.infer.by_nested.LARGE", 10)
+    monkeypatch.setattr("voirdire.infer.by_latent_gaussian.LARGE", 10)
     exact = voirdire.fit(table, method="nuts", chains=4, warmup=200, draws=600, seed=1)
     assert exact.method == "nuts"
     assert exact.sample_stats["n_steps"].shape == (4, 600)
@@ -175,7 +177,7 @@ def test_larger_tables_are_tried_first(monkeypatch: pytest.MonkeyPatch, table: p
     few = voirdire.fit(table, seconds=0.01)
     assert few.method == "laplace"
     assert not any("too large to try" in note for note in few.notes)
-    monkeypatch.setattr("voirdire.infer.nested.chains.TRIAL", 0.0)
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.TRIAL", 0.0)
     none = voirdire.fit(table, seconds=0.01)
     assert none.method == "laplace"
     assert any("too large to try" in note for note in none.notes)

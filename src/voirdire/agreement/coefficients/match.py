@@ -24,7 +24,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.encode import dense_codes
 from voirdire.tables.labels import Labels
 from voirdire.tables.rankings import Rankings
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.scores import Scores
 
 Repeats: TypeAlias = Literal["majority", "swap", "mean", "error"]

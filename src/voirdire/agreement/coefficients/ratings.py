@@ -16,7 +16,7 @@ from voirdire.errors import InputError, raise_problems
 from voirdire.settings import read_list
 from voirdire.tables.encode import dense_codes
 from voirdire.tables.problems import names_by_similarity
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 
 # A sum of decimal scores depends on their order in the last of 16 digits: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
 _DIGITS = 13

@@ -22,7 +22,7 @@ from voirdire.agreement.engine.statistic import FloatArray, Statistic, WeightedS
 from voirdire.errors import InputError, raise_problems
 from voirdire.infer.posterior import integrated_scores as integrated
 from voirdire.tables.encode import level_positions
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:

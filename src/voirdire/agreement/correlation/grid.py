@@ -12,7 +12,7 @@ from voirdire.agreement.coefficients.ratings import mean_by_judge, mean_scores
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
 from voirdire.tables.encode import dense_codes
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.scores import Scores
 
 

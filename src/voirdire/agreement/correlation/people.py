@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
-from voirdire.tables.chosen import select_rows
 from voirdire.tables.encode import cell_to_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
+from voirdire.tables.row_filter import select_rows
 from voirdire.tables.run_folders import run_folder
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from voirdire.agreement.correlation.levels import COEFFICIENTS
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import raise_problems
 from voirdire.settings import read_list
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.scores import read_scores
 
 PEOPLE = "mean of the annotators"

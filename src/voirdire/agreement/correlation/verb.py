@@ -30,7 +30,7 @@ from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import FloatArray, Statistic
 from voirdire.errors import InputError
-from voirdire.tables.given import convert_to_library, library_of
+from voirdire.tables.output_library import convert_to_library, library_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,7 @@ from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import Statistic, share_statistic
 from voirdire.errors import InputError, raise_problems
 from voirdire.tables.detect import read_table
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 
 if TYPE_CHECKING:
     import pandas as pd

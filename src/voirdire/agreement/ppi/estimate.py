@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.engine.draws import bootstrap_weights
+from voirdire.agreement.engine.resampling_weights import bootstrap_weights
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio_or_nan
 
 

@@ -13,7 +13,7 @@ from voirdire.tables.encode import encode_column, rows_by_code
 from voirdire.tables.joined import joined_table
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.tables.read import read_columns
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.tables.votes import read_votes

@@ -11,9 +11,9 @@ from voirdire.collect.protocol import Item
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.encode import Refused, cell_to_name, encode_column
-from voirdire.tables.forms import unescape_names
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among, read_columns
+from voirdire.tables.spreadsheet_escape import unescape_names
 
 _KEPT = ("criterion", "context")
 _MOST_LEVELS = 20

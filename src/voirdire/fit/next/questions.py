@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from voirdire.errors import InputError, raise_problems
 from voirdire.infer.posterior import integrated_scores
-from voirdire.kinds.votes.chances import vote_probabilities
 from voirdire.kinds.votes.comparisons import unconnected_pairs
 from voirdire.kinds.votes.contexts import by_context, cell_contexts
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.response_probabilities import vote_probabilities
 from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes

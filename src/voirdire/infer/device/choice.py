@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.cost import CHAINS, WARM, moves_seconds
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.search import Nested
+from voirdire.infer.latent_gaussian.cost import CHAINS, WARM, moves_seconds
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.search import SpreadSearch
 
 PLUGINS = (
     "jax_cuda12_plugin",
@@ -26,7 +26,7 @@ NONE_HERE = (
 )
 
 
-def device_for(asked: str, model: Field) -> Any:
+def device_for(asked: str, model: LatentGaussianModel) -> Any:
     """The device of JAX that chains of a field run on; None for the processor, by the kernel.
 
     Parameters
@@ -67,12 +67,12 @@ def find_gpu() -> Any:
         raise InputError(NONE_HERE) from None
 
 
-def can_run(nested: Nested) -> bool:
+def can_run(nested: SpreadSearch) -> bool:
     """True if chains from the end of a search can run on a device: if L'^-1 is a product of matrices."""
     return bool(nested.factor_whitening.products)
 
 
-def device_seconds(model: Field, chains: int, step: float, device: Any) -> float:
+def device_seconds(model: LatentGaussianModel, chains: int, step: float, device: Any) -> float:
     """About what a move of all chains takes on a device, reckoned by the size of the table."""
     return moves_seconds(model, 1, chains, step) / TIMES.get(device.platform, MANY_TIMES)
 

@@ -1,4 +1,4 @@
-"""The coordinates of :mod:`voirdire.infer.nested.coordinates` of arrays of JAX, on any of its devices."""
+"""The coordinates of :mod:`voirdire.infer.latent_gaussian.coordinates` of arrays of JAX, on any of its devices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.device.density import SINGLE
-from voirdire.infer.nested.adapting import DIRECTIONS
-from voirdire.infer.nested.coordinates import Coordinates
-from voirdire.infer.nested.search import Nested
-from voirdire.infer.nested.skewness import Skewness
-from voirdire.infer.nested.whitening import Whitening
+from voirdire.infer.latent_gaussian.adapting import DIRECTIONS
+from voirdire.infer.latent_gaussian.coordinates import Coordinates
+from voirdire.infer.latent_gaussian.search import SpreadSearch
+from voirdire.infer.latent_gaussian.skewness import Skewness
+from voirdire.infer.latent_gaussian.whitening import Whitening
 from voirdire.typing import Floats
 
 WHOLE = 6000  # latent values up to which L'^-1 is one matrix on a graphics processor, not sparse ones
@@ -49,7 +49,7 @@ def arrays_of(where: Coordinates, *, whole: bool) -> Arrays:
     return arrays
 
 
-def coordinates_of(nested: Nested, there: Arrays) -> Coordinates:
+def coordinates_of(nested: SpreadSearch, there: Arrays) -> Coordinates:
     """The coordinates whose arrays, as :func:`arrays_of` makes them, are given or traced."""
     return Coordinates(
         nested=nested,

@@ -1,6 +1,6 @@
 """Log density of latent values, spreads and means of a field, traced by JAX for any of its devices.
 
-Steps of spreads and means of chains as :mod:`voirdire.infer.nested.rescaling` has them, traced by JAX.
+Steps of spreads and means of chains as :mod:`voirdire.infer.latent_gaussian.rescaling` has them, traced by JAX.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from voirdire.infer.nested.exchange import Nest, exchange_values
-from voirdire.infer.nested.field import Field
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.parent_child_move import ParentChildMove, move_parent_and_children
 from voirdire.typing import Floats
 
 SINGLE = jnp.float32
@@ -32,7 +32,7 @@ class DeviceDensity:
         Latent values and logarithms of spreads where it is about zero.
     """
 
-    def __init__(self, model: Field, at: tuple[Floats, Floats]) -> None:
+    def __init__(self, model: LatentGaussianModel, at: tuple[Floats, Floats]) -> None:
         self.model = model
         pattern = model.pattern
         used = (pattern.coefficients != 0) & (pattern.index < pattern.size)
@@ -60,7 +60,7 @@ class DeviceDensity:
         return added.reshape(sums.shape)
 
 
-def _likelihood_of(model: Field, at: Floats) -> Any:
+def _likelihood_of(model: LatentGaussianModel, at: Floats) -> Any:
     """Log likelihood of predictors of points less that of those given, shape (points,), with its gradient by hand."""
     answers = model.answers
     base = np.asarray(jax.jit(answers.traced_gradient)(jnp.asarray(at[None], SINGLE))[0])
@@ -85,7 +85,7 @@ Exchange = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
 
 
 def apply_steps(
-    density: DeviceDensity, nests: Sequence[Nest], steps: Any, x: Any, hyper: Any
+    density: DeviceDensity, nests: Sequence[ParentChildMove], steps: Any, x: Any, hyper: Any
 ) -> tuple[Any, Any]:
     """Latent values, shape (chains, size), and logarithms, (chains, hypers), of an even number of chains after steps.
 
@@ -132,5 +132,5 @@ def apply_steps(
     return x, hyper
 
 
-def _exchange(model: Field, nest: Nest, x: Any, hyper: Any, there: Any, normal: Any) -> tuple[Any, Any]:
-    return exchange_values(model, nest, x, hyper, there, normal[:, : len(nest.above)], jnp)
+def _exchange(model: LatentGaussianModel, nest: ParentChildMove, x: Any, hyper: Any, there: Any, normal: Any) -> tuple[Any, Any]:
+    return move_parent_and_children(model, nest, x, hyper, there, normal[:, : len(nest.above)], jnp)

@@ -1,4 +1,4 @@
-"""Operations of chains on a device of JAX, in single precision (:class:`voirdire.infer.nested.moves.Executor`)."""
+"""Operations of chains on a device of JAX, in single precision (:class:`.latent_gaussian.moves.Executor`)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from voirdire.infer.compilation_cache import keep_compiled
 from voirdire.infer.device.coordinates import WHOLE, Arrays, arrays_of, coordinates_of
 from voirdire.infer.device.density import DeviceDensity, apply_steps
-from voirdire.infer.kept import keep_compiled
 from voirdire.infer.kernel.rescaled import Steps
-from voirdire.infer.nested.coordinates import Coordinates
-from voirdire.infer.nested.exchange import find_nests
-from voirdire.infer.nested.hamiltonian import Place, follow_path
-from voirdire.infer.nested.rescaling import draw_steps
-from voirdire.infer.nested.search import Nested
+from voirdire.infer.latent_gaussian.coordinates import Coordinates
+from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path
+from voirdire.infer.latent_gaussian.parent_child_move import find_parent_child_moves
+from voirdire.infer.latent_gaussian.rescaling import draw_steps
+from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.typing import Floats
 
 
@@ -38,14 +38,14 @@ class Device:
     True
     """
 
-    def __init__(self, nested: Nested, device: Any) -> None:
+    def __init__(self, nested: SpreadSearch, device: Any) -> None:
         keep_compiled()
         self.device, model = device, nested.model
         with self.device_context():
             self._density = DeviceDensity(model, (nested.found.x, nested.found.hyper))
         # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
         self._whole = device.platform != "cpu" and model.size <= WHOLE
-        self._nests = find_nests(model, nested.found)
+        self._nests = find_parent_child_moves(model, nested.found)
         self._most = max((len(nest.above) for nest in self._nests), default=0)
         self._coordinates = partial(coordinates_of, nested)
         self.energy_gradient = jax.jit(self._energy_gradient)
@@ -84,12 +84,12 @@ class Device:
         return value, back(jnp.ones_like(value))[0]
 
     def _follow_path(
-        self, there: Arrays, here: Place, momentum: Any, steps: Any, step: Any
-    ) -> tuple[Place, Any]:
-        def one_step(_: Any, state: tuple[Place, Any]) -> tuple[Place, Any]:
+        self, there: Arrays, here: PathPoint, momentum: Any, steps: Any, step: Any
+    ) -> tuple[PathPoint, Any]:
+        def one_step(_: Any, state: tuple[PathPoint, Any]) -> tuple[PathPoint, Any]:
             return follow_path(lambda z: self._energy_gradient(there, z), *state, 1, step)
 
-        ended: tuple[Place, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
+        ended: tuple[PathPoint, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
         return ended
 
     def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
@@ -120,14 +120,14 @@ class OnDevice:
             value, slope = self._on.energy_gradient(self._there, _as_single(z))
         return _as_double(value), _as_double(slope)
 
-    def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
+    def follow_path(self, here: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
         """See :class:`.Executor`."""
         with self._on.device_context():
-            begin = Place(*map(_as_single, here))
+            begin = PathPoint(*map(_as_single, here))
             end, momentum = self._on.follow_path(
                 self._there, begin, _as_single(momentum), steps, np.float32(step)
             )
-        return Place(*map(_as_double, end)), _as_double(momentum)
+        return PathPoint(*map(_as_double, end)), _as_double(momentum)
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
         """See :class:`.Executor`."""

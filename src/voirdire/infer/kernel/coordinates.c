@@ -1,6 +1,6 @@
 // Priors of latent values, and their coordinates, at eight points side by side, in double precision.
 //
-// The formulas are those of voirdire.infer.nested.field and voirdire.infer.nested.coordinates, which tests compare. Arrays
+// The formulas are those of voirdire.infer.latent_gaussian.model and voirdire.infer.latent_gaussian.coordinates, which tests compare. Arrays
 // of latent values are [block][value][point], of logarithms of spreads and means [block][hyper][point].
 
 #include "functions.h"

@@ -20,9 +20,9 @@ from voirdire.infer.kernel.library import (
     run_blocks_threaded,
     unpack_points,
 )
-from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.pattern import Pattern
+from voirdire.infer.latent_gaussian.answers import Answers
+from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 
 FAMILIES = {"two-coin": 0, "sharpness": 1, "ordinal": 2, "ranking": 3}  # by their numbers in the kernel
@@ -119,7 +119,7 @@ class FusedAnswers:
         return value
 
 
-def has_kernel(model: Field) -> bool:
+def has_kernel(model: LatentGaussianModel) -> bool:
     """True if the kernel has the answers of a field."""
     return model.scales is None and fused_answers(model.pattern, model.answers) is not None
 
@@ -129,7 +129,7 @@ def fused_answers(pattern: Pattern, answers: Any) -> FusedAnswers | None:
 
     Examples
     --------
-    >>> from voirdire.infer.nested.pattern import COMMON
+    >>> from voirdire.infer.latent_gaussian.hessian_pattern import COMMON
     >>> from voirdire.model.family.two_coin import two_coin_family
     >>> family = two_coin_family(ties=False)
     >>> signs, predictor = np.array([[1.0, -1.0, 1.0, 1.0]]), np.array([0, 0, 1, 2])

@@ -1,4 +1,4 @@
-"""Energy of points in the coordinates of :mod:`voirdire.infer.nested.coordinates`, with its gradient, by the kernel.
+"""Energy of points in the coordinates of :mod:`.latent_gaussian.coordinates`, with its gradient, by the kernel.
 
 Paths of Hamiltonian Monte Carlo by the kernel, where it has all that an energy is made of.
 """
@@ -22,8 +22,8 @@ from voirdire.infer.kernel.library import (
     unpack_points,
 )
 from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.nested.search import Nested
-from voirdire.infer.nested.skewness import Skewness
+from voirdire.infer.latent_gaussian.search import SpreadSearch
+from voirdire.infer.latent_gaussian.skewness import Skewness
 from voirdire.typing import Floats
 
 SCALED = 5  # numbers that the kernel keeps of a group at a point
@@ -46,7 +46,7 @@ class Mapped:
         where there are none: log likelihood of predictors of points, with its gradient.
     """
 
-    nested: Nested
+    nested: SpreadSearch
     priors: Priors
     root: Floats
     prior: Floats

@@ -1,5 +1,5 @@
 // Paths of Hamiltonian Monte Carlo at eight points side by side, of fields whose answers the kernel has and whose L'^-1
-// is a product of sparse matrices, in single precision. As voirdire.infer.nested.hamiltonian.follow_path and voirdire.infer.nested.coordinates, which tests
+// is a product of sparse matrices, in single precision. As voirdire.infer.latent_gaussian.hamiltonian.follow_path and voirdire.infer.latent_gaussian.coordinates, which tests
 // compare.
 
 #include "functions.h"

@@ -15,7 +15,7 @@ from voirdire.infer.kernel.library import (
     pack_points,
     run_blocks_threaded,
 )
-from voirdire.infer.nested.field import Field
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 
 
@@ -28,7 +28,7 @@ class Priors:
     model : Field
     """
 
-    model: Field
+    model: LatentGaussianModel
 
     @cached_property
     def structure(self) -> Structure:

@@ -1,5 +1,5 @@
-// Steps of spreads and means, with their values, of chains side by side. As voirdire.infer.nested.rescaling and
-// voirdire.infer.nested.exchange, which tests compare: what is random is given.
+// Steps of spreads and means, with their values, of chains side by side. As voirdire.infer.latent_gaussian.rescaling and
+// voirdire.infer.latent_gaussian.parent_child_move, which tests compare: what is random is given.
 
 #include "functions.h"
 

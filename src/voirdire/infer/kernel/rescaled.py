@@ -17,8 +17,8 @@ from voirdire.infer.kernel.library import (
     unpack_points,
 )
 from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.nested.exchange import Nest
-from voirdire.infer.nested.field import Field
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.parent_child_move import ParentChildMove
 from voirdire.typing import Floats, Ints
 
 
@@ -50,7 +50,7 @@ class Steps(NamedTuple):
     chance: Floats
 
 
-def kernel_nest_input(model: Field, nests: Sequence[Nest]) -> tuple[Any, Structure]:
+def kernel_nest_input(model: LatentGaussianModel, nests: Sequence[ParentChildMove]) -> tuple[Any, Structure]:
     """Group of each latent value, and nests as the kernel has them.
 
     Of values beneath those that answers tell, which alone change.

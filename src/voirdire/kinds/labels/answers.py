@@ -14,10 +14,10 @@ import numpy as np
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import TOLERANCE, Posterior, some_draws
 from voirdire.kinds.answers import Answers, Calibration, Seen, map_over_draws, score_predictions
-from voirdire.kinds.labels.chances import check_answer_probabilities, label_probabilities
 from voirdire.kinds.labels.influence import beliefs_without_judge, labels_given
 from voirdire.kinds.labels.layout import sum_by_item
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
+from voirdire.kinds.labels.response_probabilities import check_answer_probabilities, label_probabilities
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Bools, Floats
 

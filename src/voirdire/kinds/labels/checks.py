@@ -13,10 +13,10 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import CheckBasis, below_chance_check, constant_judges
-from voirdire.kinds.labels.about import shown_probabilities
+from voirdire.kinds.labels.class_names import ties_check
+from voirdire.kinds.labels.class_probabilities import shown_probabilities
 from voirdire.kinds.labels.dependence import dependence_check
 from voirdire.kinds.labels.influence import beliefs_without_judge, influence_check, labels_given
-from voirdire.kinds.labels.names import ties_check
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.systems import class_grades, probable_shares, system_shares
 from voirdire.kinds.systems import systems_and_contexts

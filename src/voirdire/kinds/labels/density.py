@@ -24,14 +24,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.kinds.labels.around import laplace_draws
 from voirdire.kinds.labels.curvature import negative_hessian
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
 from voirdire.kinds.labels.layout import LabelsLayout, is_compressed, multiply_counts, sum_by_item
+from voirdire.kinds.labels.matrix_free_draws import laplace_draws
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
 from voirdire.kinds.labels.states import log_joint, log_rates
-from voirdire.model.density import ByHand, Data
+from voirdire.model.density import ClosedFormDerivatives, Data
 from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import log_softmax, log_sum_exp
@@ -373,20 +373,20 @@ class LabelsDensity(LabelsLayout):
             return [self._flat_from(nothing | found | more) for more in term.starts(numbers, self.sizes)]
         return [self._flat_from(found), np.zeros(self.size)]
 
-    def by_hand(self, data: Data) -> ByHand | None:
+    def by_hand(self, data: Data) -> ClosedFormDerivatives | None:
         """From expected counts: of confusion matrices (:class:`.labels.expected.Expected`), and of ordered labels
         without known classes (:class:`.labels.expected_grades.ExpectedGrades`).
         """
         if "pinned" in data:
             return None
         if self.has_grades and not self.anchored:
-            return ByHand(ExpectedGrades(self, data).both)
+            return ClosedFormDerivatives(ExpectedGrades(self, data).both)
         if not self.lean_parameter or self.shares_errors:
             return None
         expected = Expected(self, data)
         wide = is_compressed(data["labels"]["counts"])
         around = partial(laplace_draws, expected) if wide else None
-        return ByHand(
+        return ClosedFormDerivatives(
             expected.both, expected.metric, around=around, hessian=partial(negative_hessian, expected)
         )
 

@@ -21,7 +21,7 @@ from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.human import AVERAGE, BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, anchor_folds
-from voirdire.kinds.labels.about import class_probabilities, collect_panel
+from voirdire.kinds.labels.class_probabilities import class_probabilities, collect_panel
 from voirdire.kinds.labels.cut import cut_draws, cut_mode
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels

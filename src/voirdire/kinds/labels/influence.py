@@ -41,7 +41,7 @@ class Given(NamedTuple):
     counts: Floats
 
 
-def labels_given(problem: LabelsProblem, some: Ints | None = None) -> Given:
+def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabels:
     """Pairs of units and judges with the labels given, of some units where they are named.
 
     Examples
@@ -61,7 +61,7 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> Given:
     pairs, row = np.unique(unit * judges + judge, return_inverse=True)
     counts = np.zeros((len(pairs), len(problem.labels)))
     np.add.at(counts, (row, label), 1.0)
-    return Given(pairs // judges, pairs % judges, counts)
+    return KnownLabels(pairs // judges, pairs % judges, counts)
 
 
 def label_units(problem: LabelsProblem) -> Ints:
@@ -76,7 +76,7 @@ def label_units(problem: LabelsProblem) -> Ints:
     return np.asarray(place[key])
 
 
-def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
+def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: KnownLabels) -> tuple[Floats, Floats]:
     """Beliefs by the others' labels on each pair's item and label, shapes (pairs, classes) and (pairs, labels).
 
     Log P(class and the others' labels), up to a constant of each pair; and P(label of the judge).
@@ -96,7 +96,7 @@ def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: Given) 
 
 
 def _beliefs_with_shared_errors(
-    problem: LabelsProblem, values: Values, pairs: Given
+    problem: LabelsProblem, values: Values, pairs: KnownLabels
 ) -> tuple[Floats, Floats]:
     density, row = problem.density, problem.unit_row[pairs.unit]
     others = np.empty((len(row), problem.classes))

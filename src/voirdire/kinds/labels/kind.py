@@ -16,20 +16,20 @@ from voirdire.kinds.columns import to_records
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Results, TableChange
 from voirdire.kinds.labels import checks, results, systems
-from voirdire.kinds.labels.about import claimed_classes, describe_agreement, describe_thinning
 from voirdire.kinds.labels.answers import label_answers, label_calibration, score_held_out
-from voirdire.kinds.labels.chances import (
+from voirdire.kinds.labels.class_names import symmetrise_posterior
+from voirdire.kinds.labels.class_probabilities import claimed_classes, describe_agreement, describe_thinning
+from voirdire.kinds.labels.default import default_model
+from voirdire.kinds.labels.dependence import label_residuals
+from voirdire.kinds.labels.families import families_by_answers, found_families
+from voirdire.kinds.labels.predict import predict_labels, predict_target
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
+from voirdire.kinds.labels.response_probabilities import (
     check_answer_probabilities,
     draw_labels,
     label_outcomes,
     label_probabilities,
 )
-from voirdire.kinds.labels.default import default_model
-from voirdire.kinds.labels.dependence import label_residuals
-from voirdire.kinds.labels.families import families_by_answers, found_families
-from voirdire.kinds.labels.names import symmetrise_posterior
-from voirdire.kinds.labels.predict import predict_labels, predict_target
-from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.results import judge_values
 from voirdire.kinds.labels.success import success_class, unknown_success_error
 from voirdire.kinds.labels.success import success_note as taken_for_success

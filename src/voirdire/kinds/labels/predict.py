@@ -12,16 +12,16 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.about import (
+from voirdire.kinds.labels.class_names import misnamed_class_rates
+from voirdire.kinds.labels.class_probabilities import (
     class_columns,
     class_probabilities,
     collect_panel,
     model_probabilities,
     shown_probabilities,
 )
-from voirdire.kinds.labels.chances import label_probabilities
-from voirdire.kinds.labels.names import misnamed_class_rates
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.response_probabilities import label_probabilities
 from voirdire.kinds.labels.target import Target
 from voirdire.kinds.target_predictions import fit_codes
 from voirdire.model.density import Data

@@ -22,7 +22,7 @@ from voirdire.settings import read_list
 from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import FEW_CLASSES, Labels
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 from voirdire.typing import Floats, Ints
 
 LARGEST_TABLE = 150_000_000  # numbers in the table of distinct items, judges and labels, where all are held

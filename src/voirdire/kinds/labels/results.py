@@ -6,7 +6,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, name_array, with_intervals
-from voirdire.kinds.labels.about import class_columns, shown_probabilities
+from voirdire.kinds.labels.class_probabilities import class_columns, shown_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.results import empty_table, level_columns, quantity_table

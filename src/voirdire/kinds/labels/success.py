@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
-from voirdire.tables.rated import known_names
+from voirdire.tables.ratings import known_names
 
 #: Words of success, each with its words of failure.
 PAIRS = {

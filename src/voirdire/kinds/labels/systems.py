@@ -25,8 +25,8 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.about import class_probabilities
-from voirdire.kinds.labels.names import misnamed_class_rates
+from voirdire.kinds.labels.class_names import misnamed_class_rates
+from voirdire.kinds.labels.class_probabilities import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.success import unknown_success_error
 from voirdire.kinds.quantities import Quantities, Quantity

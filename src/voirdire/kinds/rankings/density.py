@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.panel import panel_field
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.panel import build_panel_model
 from voirdire.kinds.criteria_votes import NAME, log_criteria_votes, sums_of_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
 from voirdire.model.density import Data
@@ -101,10 +101,10 @@ class RankingsDensity(PanelDensity):
         """As in :class:`.LogDensity`."""
         return self.weights
 
-    def latent_model(self, data: Data) -> Field:
-        """See :func:`.nested.panel.panel_field`."""
+    def latent_model(self, data: Data) -> LatentGaussianModel:
+        """See :func:`.latent_gaussian.panel.build_panel_model`."""
         beside = sums_of_criteria_votes(data[NAME], Places(self)) if self.voted else None
-        return panel_field(self, data, beside)
+        return build_panel_model(self, data, beside)
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from voirdire.infer.latent_gaussian.mode import LatentMode, draw_about_mode
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers, Seen
 from voirdire.kinds.columns import Columns, with_intervals
@@ -51,8 +51,8 @@ def score_held_out(model: Model, table: Rankings, here: Bools) -> Seen:
     """
     whole = encode_rankings(model, table)
     mode = find_mode(_hide_rankings(whole, here))
-    assert isinstance(mode, NestedMode)  # of all models of rankings
-    draws = nested_draws(mode, np.random.default_rng(0), DRAWS)
+    assert isinstance(mode, LatentMode)  # of all models of rankings
+    draws = draw_about_mode(mode, np.random.default_rng(0), DRAWS)
     worth = whole.worth(whole.density.values(draws, np), whole.cells())[..., here]
     group = whole.order.group[:, here]
     parts = whole.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)

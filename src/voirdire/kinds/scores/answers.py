@@ -15,16 +15,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.infer.latent_gaussian.mode import LatentMode, draw_about_mode
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.answers import Answers, Calibration, Seen, repeated_indices, score_predictions
 from voirdire.kinds.criteria_votes import criteria_vote_answers
 from voirdire.kinds.scores import baseline, continuous, ordinal
-from voirdire.kinds.scores.chances import log_score_density, score_probabilities
 from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
+from voirdire.kinds.scores.response_probabilities import log_score_density, score_probabilities
 from voirdire.model.specs import Model
 from voirdire.model.terms.cumulative import NODES
 from voirdire.model.terms.reliability import Values
@@ -79,10 +79,10 @@ def score_held_out(
 def _prediction_values(problem: ScoresProblem) -> list[Values]:
     """Values by which other scores are predicted: those at the mode, or draws."""
     mode, density = find_mode(problem), problem.density
-    if not isinstance(mode, NestedMode):
+    if not isinstance(mode, LatentMode):
         return [density.values(mode.x, np)]
     count = DENSITY_DRAWS if problem.in_points else DRAWS
-    return [density.values(x, np) for x in nested_draws(mode, np.random.default_rng(0), count)]
+    return [density.values(x, np) for x in draw_about_mode(mode, np.random.default_rng(0), count)]
 
 
 WORK = 20_000_000  # probabilities that calibration computes, about

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.normal import NormalAnswers
+from voirdire.infer.latent_gaussian.normal import NormalAnswers
 from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout, item_strengths, perceived_strengths
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term

@@ -31,7 +31,7 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from voirdire.errors import InputError
-from voirdire.infer.held import draws_given_fixed, insert_fixed_values
+from voirdire.infer.fixed_parameters import draws_given_fixed, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Mode
 from voirdire.kinds.human import CUT, JOINT, HumanAnswers, LeftOut, anchor_folds

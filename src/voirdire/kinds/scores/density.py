@@ -36,14 +36,14 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.derivatives import count_numbers
-from voirdire.infer.nested.field import Field
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.kinds.criteria_votes import log_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
 from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.model.density import ByHand, Data
+from voirdire.model.density import ClosedFormDerivatives, Data
 from voirdire.model.panel_density import added_parameters
 from voirdire.model.specs import Model, Section
 from voirdire.model.terms import (
@@ -150,15 +150,15 @@ class ScoresDensity(ScoresLayout):
 
     @property
     def uses_marginal_likelihood(self) -> bool:
-        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
+        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.latent_gaussian`)."""
         return self.model.strength.kind in WITH_SPREADS
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
         return strengths_over_contexts(values, self.over)
 
-    def latent_model(self, data: Data) -> Field:
-        """See :func:`.scores.field.build_latent_field`."""
+    def latent_model(self, data: Data) -> LatentGaussianModel:
+        """See :func:`.scores.field.build_votes_model`."""
         return field_of(self, data, self.form.cells)
 
     @property
@@ -213,13 +213,13 @@ class ScoresDensity(ScoresLayout):
         """A name for each of :meth:`people_log_probabilities`."""
         return ["anchors"] * bool(self.anchors)
 
-    def by_hand(self, data: Data) -> ByHand | None:
+    def by_hand(self, data: Data) -> ClosedFormDerivatives | None:
         """With the items eliminated, of levels; see :class:`.scores.eliminated.Eliminated`."""
         if not can_eliminate_items(self, data):
             return None
         found = Eliminated(self, data)
         large = count_numbers(data) * self.size > LARGE
-        return ByHand(found.both, curvature=found.curvature, around=found.around if large else None)
+        return ClosedFormDerivatives(found.both, curvature=found.curvature, around=found.around if large else None)
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched."""

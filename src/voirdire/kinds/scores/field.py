@@ -17,9 +17,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.panel import field_of_sums
-from voirdire.infer.nested.several import AnsweredSums, join_answered_sums
+from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, join_answered_sums
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.panel import build_latent_model
 from voirdire.kinds.criteria_votes import sums_of_criteria_votes
 from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout
 from voirdire.model.density import Data
@@ -39,7 +39,7 @@ TERMS = (
 )
 
 
-def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data], ScoreCells]) -> Field:
+def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data], ScoreCells]) -> LatentGaussianModel:
     """The field of a density and its table, whose ``cells`` the form of the scores makes.
 
     Raises
@@ -52,7 +52,7 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
     sums = sums_of_scores(density, data, form, places)
     if density.voted:
         sums = join_answered_sums([sums, sums_of_criteria_votes(data["criteria"], places)], places.size)
-    return field_of_sums(
+    return build_latent_model(
         density,
         sums,
         [places.block(dim) for dim in ("item", "judge", "context")],

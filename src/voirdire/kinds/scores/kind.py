@@ -29,7 +29,6 @@ from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.answers import score_answers, score_calibration, score_held_out
-from voirdire.kinds.scores.chances import check_answer_probabilities, score_probabilities
 from voirdire.kinds.scores.density import log_odds_unit, score_form_module
 from voirdire.kinds.scores.draw import draw_scores, resample_scores, score_outcomes
 from voirdire.kinds.scores.halo import (
@@ -45,6 +44,7 @@ from voirdire.kinds.scores.predict import claimed_scores, item_score_questions, 
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_families
 from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
+from voirdire.kinds.scores.response_probabilities import check_answer_probabilities, score_probabilities
 from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
 from voirdire.kinds.scores.terms import (

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.answers import CellAnswers
+from voirdire.infer.latent_gaussian.answers import CellAnswers
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import Cells, Term
 from voirdire.model.panel_density import STEP, sum_of_terms

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.answers import Answers
+from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.kinds.answers import consensus_signs
 from voirdire.kinds.scores.layout import (
     NAMES,

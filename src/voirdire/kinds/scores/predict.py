@@ -10,8 +10,8 @@ from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.baseline import no_single_scores
-from voirdire.kinds.scores.chances import ends_and_mean, expected_scores, score_probabilities
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.response_probabilities import ends_and_mean, expected_scores, score_probabilities
 from voirdire.kinds.target_predictions import (
     ItemQuestions,
     Predicted,

@@ -44,9 +44,9 @@ import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.scores import continuous
-from voirdire.kinds.scores.chances import exceedance_probabilities, expected_uncensored_scores
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.response_probabilities import exceedance_probabilities, expected_uncensored_scores
 from voirdire.model.terms.cumulative import normal_quadrature
 from voirdire.model.terms.reliability import Values
 from voirdire.trust.residuals import DRAWS, Residuals, examined_judges

@@ -17,7 +17,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
 from voirdire.tables.joined import joined_table
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.rated import Rated, known_names
+from voirdire.tables.ratings import Rated, known_names
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.scores import score_numbers
 from voirdire.tables.votes import read_votes

@@ -13,14 +13,14 @@ import numpy as np
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.answers import Answers, Seen, score_predictions
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
-from voirdire.kinds.votes.chances import (
+from voirdire.kinds.votes.contexts import split_by_terms
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.kinds.votes.response_probabilities import (
     AskedPairs,
     cell_probabilities,
     criterion_vote_log_probabilities,
     vote_log_probabilities,
 )
-from voirdire.kinds.votes.contexts import split_by_terms
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values

@@ -17,7 +17,7 @@ from voirdire.kinds.checks import (
     separation_check,
     under_some_criterion,
 )
-from voirdire.kinds.votes import adjusted, groups
+from voirdire.kinds.votes import covariate_adjustment, groups
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.trust import trust_checks
 from voirdire.model.problem import Check, list_names
@@ -128,6 +128,6 @@ def all_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
         *weights_check(problem),
         *(below_chance_check(problem, basis.judges) if basis.posterior.values is not None else []),
         *groups.contexts_check(problem, basis.posterior),
-        *adjusted.effect_checks(problem, basis.posterior),
+        *covariate_adjustment.effect_checks(problem, basis.posterior),
         *trust_checks(problem, basis),
     ]

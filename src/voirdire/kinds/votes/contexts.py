@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.sparse import FEW
+from voirdire.infer.latent_gaussian.few_observations import FEW
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved
 from voirdire.tables.counts import Votes
 from voirdire.tables.further import NOTHING

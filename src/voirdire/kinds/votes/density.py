@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.field import Field
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.kinds.results import strengths_over_contexts
-from voirdire.kinds.votes.field import build_latent_field
+from voirdire.kinds.votes.field import build_votes_model
 from voirdire.kinds.votes.layout import VotesLayout, difference_effects, mirror_values, tie_propensity_effects
 from voirdire.kinds.votes.starts import alternative_starts, starting_point
 from voirdire.model.density import Data
@@ -80,12 +80,12 @@ class VotesDensity(VotesLayout):
 
     @property
     def uses_marginal_likelihood(self) -> bool:
-        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
+        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.latent_gaussian`)."""
         return any(isinstance(parameter.prior, LogExponential) for parameter in self.parameters)
 
-    def latent_model(self, data: Data) -> Field:
-        """See :func:`.votes.field.build_latent_field`."""
-        return build_latent_field(self, data)
+    def latent_model(self, data: Data) -> LatentGaussianModel:
+        """See :func:`.votes.field.build_votes_model`."""
+        return build_votes_model(self, data)
 
     @property
     def has_mirror(self) -> bool:

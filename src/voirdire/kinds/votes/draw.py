@@ -20,15 +20,15 @@ from voirdire.infer.posterior import TOLERANCE
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.bootstrap import TOGETHER, refit_modes, resample_counts
 from voirdire.kinds.votes.answers import criterion_vote_codes
-from voirdire.kinds.votes.chances import (
+from voirdire.kinds.votes.contexts import ContextVotes
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.kinds.votes.response_probabilities import (
     AskedPairs,
     answer_log_probabilities,
     cell_probabilities,
     criterion_vote_log_probabilities,
 )
-from voirdire.kinds.votes.contexts import ContextVotes
-from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array, zero_sum_free
 from voirdire.model.terms.reliability import Values

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.answers import Answers, CellAnswers
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.panel import centre_zero_sum, field_of_sums
-from voirdire.infer.nested.pattern import distinct_codes
-from voirdire.infer.nested.several import AnsweredSums, Kind, SeveralAnswers
+from voirdire.infer.latent_gaussian.answers import Answers, CellAnswers
+from voirdire.infer.latent_gaussian.hessian_pattern import distinct_codes
+from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, Kind, SeveralAnswers
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.panel import centre_zero_sum, build_latent_model
 from voirdire.kinds.votes.layout import VotesLayout, criteria_terms, pair_codes, people_terms, vote_terms
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Design, Places, Term, build_design, stack_designs
@@ -159,7 +159,7 @@ def sums_of_votes(density: VotesLayout, data: Data, places: Places) -> AnsweredS
     return AnsweredSums(found, answers, predictors, learned)
 
 
-def build_latent_field(density: VotesLayout, data: Data) -> Field:
+def build_latent_field(density: VotesLayout, data: Data) -> LatentGaussianModel:
     """The field of a density and its tables.
 
     Raises
@@ -168,7 +168,7 @@ def build_latent_field(density: VotesLayout, data: Data) -> Field:
         Its factor would take too much memory.
     """
     places = Places(density)
-    field = field_of_sums(
+    field = build_latent_model(
         density,
         sums_of_votes(density, data, places),
         [places.block("judge"), places.block("context")],

@@ -23,10 +23,10 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
-from voirdire.tables.details import Details
 from voirdire.tables.encode import encode_column, level_positions
 from voirdire.tables.further import BY, check_groups_of_contexts, missing_column_message
 from voirdire.tables.problems import Problems
+from voirdire.tables.vote_attributes import Details
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 

@@ -17,12 +17,11 @@ from voirdire.kinds.people import Preference, people_reliability
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note, criterion_table
 from voirdire.kinds.terms_kind import TermsKind
-from voirdire.kinds.votes import adjusted, checks, groups, position, results
+from voirdire.kinds.votes import checks, covariate_adjustment, groups, position, results
 from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, vote_answers
-from voirdire.kinds.votes.chances import refuse_pooled_models, vote_probabilities
 from voirdire.kinds.votes.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
-from voirdire.kinds.votes.contrary import symmetrise_posterior
+from voirdire.kinds.votes.contrary_judges import symmetrise_posterior
 from voirdire.kinds.votes.draw import draw_votes, refit_resampled, vote_outcomes
 from voirdire.kinds.votes.people import Anchors, compared_by_people, encode_contexts, read_anchors
 from voirdire.kinds.votes.predict import claimed_preferences, predict_comparisons, predict_votes
@@ -32,6 +31,7 @@ from voirdire.kinds.votes.problem import (
     refuse_constant_terms,
     votes_per_judge_context,
 )
+from voirdire.kinds.votes.response_probabilities import refuse_pooled_models, vote_probabilities
 from voirdire.kinds.votes.results import judge_values, vote_calibration, win_shares
 from voirdire.kinds.votes.terms import families_terms, model_from_terms, with_terms
 from voirdire.kinds.votes.trust import vote_residuals
@@ -60,7 +60,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         "{model} of {contexts} context(s)"
     )
     results: ClassVar[Results] = {
-        "items": adjusted.adjusted_ranking,
+        "items": covariate_adjustment.adjusted_ranking,
         "judges": results.judge_table,
         "criteria": criterion_table,
     }

@@ -12,11 +12,11 @@ from voirdire.kinds.votes.contexts import by_context
 from voirdire.model.target_answers import ComparedByPeople
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
-from voirdire.tables.forms import unescape_names
 from voirdire.tables.graph import pair_keys
 from voirdire.tables.people import PERSON
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
+from voirdire.tables.spreadsheet_escape import unescape_names
 from voirdire.tables.votes import read_votes
 
 

@@ -10,9 +10,9 @@ from voirdire.kinds.columns import Columns
 from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.target_predictions import ItemQuestions, Predicted, known_contexts, refuse_contexts
 from voirdire.kinds.unseen import predictive_draws
-from voirdire.kinds.votes.chances import AskedPairs, cell_probabilities
 from voirdire.kinds.votes.contexts import by_context, split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.response_probabilities import AskedPairs, cell_probabilities
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes

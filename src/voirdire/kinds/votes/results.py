@@ -16,8 +16,8 @@ from voirdire.infer.posterior import (
 from voirdire.kinds.answers import Calibration, Shares
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.results import MEDIAN_GAP, level_columns, quantity_table
-from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Observations, Values

@@ -11,11 +11,11 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
 from voirdire.kinds.checks import CheckBasis, names_check
-from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.comparisons import Comparisons, collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.position import position_check, unknown_position_check
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.reliability import Values
 from voirdire.tables import graph

@@ -52,7 +52,7 @@ class ClosedForm(NamedTuple):
         Of the same, what answers say on average, by pairs u <= v.
     bend : callable
         Of the same and covariances, shape (cells, predictors, predictors), half the gradient of the sum of their
-        products with the information; see :meth:`voirdire.infer.nested.answers.Answers.bend`.
+        products with the information; see :meth:`voirdire.infer.latent_gaussian.answers.Answers.bend`.
     """
 
     both: Callable[[Any, Any, Any], tuple[Any, Any]]

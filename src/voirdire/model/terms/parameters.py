@@ -37,7 +37,7 @@ class LogNormal(Normal):
     """Normal prior on the logarithm x of a standard deviation that is learned as spreads are.
 
     A density as of :class:`Normal`. Where spreads are found by their marginal likelihood
-    (:mod:`voirdire.infer.nested`) so is this one, with all that scatters by it integrated out.
+    (:mod:`voirdire.infer.latent_gaussian`) so is this one, with all that scatters by it integrated out.
     """
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.divided import LogDivided
+from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import (
     Around,
     AroundBoth,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.doubts import doubt_sentence
+from voirdire.report.caveats import doubt_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.table import RANKS_NOTE, make_table, target_panel_headings

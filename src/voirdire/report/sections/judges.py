@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.report.doubts import doubt_sentence
+from voirdire.report.caveats import doubt_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import Block, Text, isolate_name

@@ -13,7 +13,7 @@ from collections.abc import Generator
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.failures import convert_library_errors
 
 _ZSTD = 93  # APPNOTE.TXT 4.4.5
@@ -28,7 +28,7 @@ def open_archive(path: str) -> zipfile.ZipFile:
     Raises
     ------
     InputError
-        It is damaged, holds a name twice, or more than :mod:`voirdire.tables.formats.bounds` allows.
+        It is damaged, holds a name twice, or more than :mod:`voirdire.tables.formats.size_limits` allows.
     """
     with convert_library_errors(path, "an archive"):
         archive = zipfile.ZipFile(path)
@@ -36,9 +36,9 @@ def open_archive(path: str) -> zipfile.ZipFile:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"file {path!r} holds {twice!r} twice; which counts, nobody knows: write it anew")
-    bound = bounds.streamed_size_limit(os.path.getsize(path))
+    bound = size_limits.streamed_size_limit(os.path.getsize(path))
     if sum(info.file_size for info in archive.infolist()) > bound:
-        raise bounds.too_large_error(f"file {path!r} unpacks to", bound)
+        raise size_limits.too_large_error(f"file {path!r} unpacks to", bound)
     return archive
 
 
@@ -53,7 +53,7 @@ def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
         It is damaged.
     """
     info = archive.getinfo(name)
-    return b"".join(member_pieces(archive, name, bounds.in_memory_size_limit(info.compress_size)))
+    return b"".join(member_pieces(archive, name, size_limits.in_memory_size_limit(info.compress_size)))
 
 
 def member_pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, None, None]:
@@ -68,7 +68,7 @@ def member_pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[
     if info.flag_bits & _ENCRYPTED:
         raise InputError(f"{name}: it is encrypted; give the file without a password")
     if info.file_size > bound:
-        raise bounds.too_large_error(f"{name}: unpacks to", bound)
+        raise size_limits.too_large_error(f"{name}: unpacks to", bound)
     if info.compress_type == _ZSTD:
         yield from _unpack_zstandard(archive, info)
         return

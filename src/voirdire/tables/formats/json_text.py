@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 
 _CHUNK = 2**22  # characters that are looked at together
 _BLANK = " \t\r\n"
@@ -142,7 +142,7 @@ class _Window:
         size = _CHUNK
         while True:
             if len(self._text) - self.at > _CHUNK:
-                bounds.check_json_object_count(self._text, 0, self.place)
+                size_limits.check_json_object_count(self._text, 0, self.place)
             try:
                 value, end = _decode_value(self._text, self.at)
                 complete = end < len(self._text)  # a number may go on in what comes next
@@ -156,8 +156,8 @@ class _Window:
                 return value
             if not self._read_more(size):
                 raise self.broken(why)
-            if len(self._text) > bounds.record_bound():
-                raise bounds.too_large_error(f"{self.place}: a record of", bounds.record_bound())
+            if len(self._text) > size_limits.record_bound():
+                raise size_limits.too_large_error(f"{self.place}: a record of", size_limits.record_bound())
             size = max(_CHUNK, len(self._text))  # a long record is not read anew with every part of it
 
     def _read_more(self, size: int) -> bool:

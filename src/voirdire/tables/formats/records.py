@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from voirdire.errors import InputError
 from voirdire.tables.cells import repeated_columns
 from voirdire.tables.csv_file import REPEATED_HEADER, repeats_header
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.json_text import (
     UNMERGED,
     NotJsonError,
@@ -58,8 +58,8 @@ def json_values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], N
         for number, line in enumerate(lines, start=1):
             if line.isspace():
                 continue
-            if len(line) > bounds.SHORT:
-                bounds.check_json_object_count(line, 0, f"{name}:{number}")
+            if len(line) > size_limits.SHORT:
+                size_limits.check_json_object_count(line, 0, f"{name}:{number}")
             try:
                 value = parse_json(line)
             except NotJsonError as error:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.parsers import expat
 
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 from voirdire.tables.numbers import read_number
 
 ROWS, COLUMNS = 1_048_576, 16_384  # of a sheet, at most
@@ -166,8 +166,10 @@ class SheetReader:
         if self._listens:
             self._text.append(data)
             self._size += len(data)
-            if self._size > bounds.record_bound():
-                raise bounds.too_large_error(f"cell {self._place} has a text of", bounds.record_bound())
+            if self._size > size_limits.record_bound():
+                raise size_limits.too_large_error(
+                    f"cell {self._place} has a text of", size_limits.record_bound()
+                )
 
     def _begin_cell(self, attributes: Attributes) -> None:
         place = attributes.get("r")

@@ -11,7 +11,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.csv_file import detect_separator, parse_separator, separated_rows
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.archive import open_archive
 from voirdire.tables.formats.failures import convert_reading_errors
 from voirdire.tables.formats.json_text import (
@@ -404,19 +404,21 @@ def _object_source(path: str, local: str) -> Source:
 def _first_lines(local: str) -> list[str]:
     """The first two lines that are not empty, as far as a line may reach."""
     with open_text(local) as stream:
-        lines = (line for line in iter(lambda: stream.readline(bounds.record_bound()), "") if line.strip())
+        lines = (
+            line for line in iter(lambda: stream.readline(size_limits.record_bound()), "") if line.strip()
+        )
         return [line for _, line in zip(range(2), lines, strict=False)]
 
 
 def _read_object(path: str, local: str) -> Any:
     """The one object of a file."""
     size = os.path.getsize(local)
-    bound = bounds.in_memory_size_limit(size)
+    bound = size_limits.in_memory_size_limit(size)
     with open_text(local) as stream:
         text = stream.read(bound + 1)
     if len(text) > bound:
-        raise bounds.too_large_error(f"file {path!r} is one object of", bound)
-    bounds.check_json_object_count(text, size, f"file {path!r}")
+        raise size_limits.too_large_error(f"file {path!r} is one object of", bound)
+    size_limits.check_json_object_count(text, size, f"file {path!r}")
     try:
         return parse_json(text)
     except RepeatedKeyError as error:

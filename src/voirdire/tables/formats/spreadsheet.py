@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats import bounds
+from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.archive import member_pieces, open_archive
 from voirdire.tables.formats.failures import convert_library_errors
 from voirdire.tables.formats.sheet_cells import Attributes, SheetReader, is_date, unescape_text, walk_xml
@@ -235,7 +235,7 @@ def _relations_of_part(archive: zipfile.ZipFile, part: str) -> list[tuple[str, s
 
 def _walk_part(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambda tag: None) -> None:
     """Go through a part that describes the workbook."""
-    with _open_part(archive, part, bounds.user_bound() or _SMALL) as stream:
+    with _open_part(archive, part, size_limits.user_bound() or _SMALL) as stream:
         for _ in walk_xml(stream, start, end):
             pass
 
@@ -244,5 +244,5 @@ def _open_part(
     archive: zipfile.ZipFile, part: str, bound: int | None = None
 ) -> closing[Generator[bytes, None, None]]:
     """A part in pieces, which is closed whatever happens to them."""
-    most = bounds.streamed_size_limit(archive.getinfo(part).compress_size) if bound is None else bound
+    most = size_limits.streamed_size_limit(archive.getinfo(part).compress_size) if bound is None else bound
     return closing(member_pieces(archive, part, most))

@@ -1,0 +1,211 @@
+"""Knowledge of each group of items that can be compared, from a fit, and when it is enough.
+
+Conditions are such as "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", joined by "and".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.decide.choice_cost import expected_loss
+from voirdire.errors import InputError
+from voirdire.infer.posterior import integrated_scores
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.results import rank_values
+from voirdire.tables.encode import level_positions
+from voirdire.tables.problems import nearest_name
+from voirdire.typing import Floats
+
+_PART = re.compile(r"\s*(?P<name>[\w()\s-]*?)\s*(?P<sign>[<>]=?|=+|≥|≤)\s*(?P<bound>\S+)\s*")
+
+
+class Quantity(NamedTuple):
+    """A quantity that conditions name: its field of `Known`, whether large values mean much is known, bound, example.
+
+    ``limit`` is what a bound must stay below; ``example`` a bound that makes sense.
+    """
+
+    field: str
+    large: bool
+    limit: float
+    example: str
+
+
+#: Quantities by the name that conditions have for them.
+QUANTITIES = {
+    "p_best": Quantity("p_best", True, 1.0, "0.95"),
+    "loss": Quantity("loss", False, float("inf"), "0.02"),
+    "width(ranks)": Quantity("width", False, float("inf"), "2"),
+    "accuracy": Quantity("accuracy", True, 1.0, "0.9"),
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """Knowledge of one group.
+
+    Attributes
+    ----------
+    best : str
+        The item that is most likely the best.
+    p_best : float
+        Probability that it is.
+    loss : float
+        By how much (log-odds) the best is expected to be better than the item that one would choose.
+    width : float
+        Ranks between the ends of an item's interval, of the item of which least is known.
+    accuracy : float
+        Share of the pairs that the fit is expected to order rightly.
+    """
+
+    best: str
+    p_best: float
+    loss: float
+    width: float
+    accuracy: float
+
+
+def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[GroupProgress]:
+    """Summarise what is known of each group, from a fit's draws.
+
+    Parameters
+    ----------
+    fit : Fit
+        With scores and draws.
+    groups : sequence of sequence of str
+        Items that can be compared, group by group; items without an answer so far are left out.
+
+    Raises
+    ------
+    InputError
+        The fit has no scores or no draws, or nothing was answered in a group.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 40 + ["y"] * 2})
+    >>> found = summarise_groups(fit(table, model="bradley-terry"), [["x", "y"]])[0]
+    >>> found.best, found.p_best > 0.95, found.width
+    ('x', True, 0.0)
+    """
+    values = fit.posterior.values
+    if values is None:
+        raise InputError(
+            f"method {fit.method!r} has no draws, so nothing tells what is known; take 'laplace'"
+        )
+    draws = np.asarray(integrated_scores(fit.problem.density, values))
+    draws = draws.reshape(-1, draws.shape[-1])
+    found = []
+    for group in groups:
+        place = level_positions(group, fit.problem.items)
+        items = [item for item, code in zip(group, place, strict=True) if code >= 0]
+        if not items:
+            raise InputError(f"nothing was answered about {', '.join(group[:3])}; see missing.csv")
+        found.append(_summarise_group(items, draws[:, place[place >= 0]], fit.prob))
+    return found
+
+
+def _summarise_group(items: Sequence[str], draws: Floats, prob: float) -> GroupProgress:
+    rank = rank_values(draws)
+    p_best = (rank == 1).mean(axis=0)
+    low, high = np.quantile(rank, [0.5 * (1 - prob), 0.5 * (1 + prob)], axis=0, method="inverted_cdf")
+    sure = [
+        np.abs((draws[:, [one]] > draws[:, one + 1 :]).mean(axis=0) - 0.5) + 0.5
+        for one in range(len(items) - 1)
+    ]
+    best = int(p_best.argmax())
+    return GroupProgress(
+        items[best],
+        float(p_best[best]),
+        float(expected_loss(draws).min()),
+        float((high - low).max()),
+        float(np.concatenate(sure).mean()) if sure else 1.0,
+    )
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One bound on what is known.
+
+    Examples
+    --------
+    >>> met = Known("x", p_best=0.97, loss=0.01, width=1.0, accuracy=0.9)
+    >>> Condition("p_best", 0.95).is_met(met), Condition("width(ranks)", 0.0).is_met(met)
+    (True, False)
+    """
+
+    quantity: str
+    bound: float
+
+    def is_met(self, known: GroupProgress) -> bool:
+        """True if enough is known of a group."""
+        quantity = QUANTITIES[self.quantity]
+        value = float(getattr(known, quantity.field))
+        return value >= self.bound if quantity.large else value <= self.bound
+
+    def __str__(self) -> str:
+        return f"{self.quantity} {'>=' if QUANTITIES[self.quantity].large else '<='} {self.bound:g}"
+
+
+def read_conditions(text: str) -> tuple[Condition, ...]:
+    """Read conditions that must all hold.
+
+    Raises
+    ------
+    InputError
+        A part cannot be read, its quantity is unknown (the nearest is named), its sign points the wrong way or its
+        bound can never be met; all problems at once.
+
+    Examples
+    --------
+    >>> [str(one) for one in read_conditions("p_best >= 0.95 and width(ranks)<=2")]
+    ['p_best >= 0.95', 'width(ranks) <= 2']
+    >>> read_conditions("pbest >= 0.95")
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: until: quantity 'pbest' is unknown; did you mean 'p_best'?
+    """
+    found: list[Condition] = []
+    problems: list[str] = []
+    for part in re.split(r"\band\b|,|&&?", text):
+        try:
+            found.append(_read_condition(part))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError([f"until: {problem}" for problem in problems])
+    return tuple(found)
+
+
+def _read_condition(part: str) -> Condition:
+    read = _PART.fullmatch(part)
+    if read is None:
+        raise InputError(f"{part.strip()!r} is no condition; write for example 'p_best >= 0.95'")
+    name = re.sub(r"\s+", "", read["name"])
+    if name not in QUANTITIES:
+        near = nearest_name(name, list(QUANTITIES)) or f"; there are {', '.join(QUANTITIES)}"
+        raise InputError(f"quantity {name!r} is unknown{near}")
+    _, large, limit, example = QUANTITIES[name]
+    right, sign = (">=" if large else "<="), read["sign"]
+    example = f"{name} {right} {example}"
+    if sign not in ((">=", ">", "≥") if large else ("<=", "<", "≤")):
+        raise InputError(f"'{name} {sign} {read['bound']}' holds where little is known; write '{example}'")
+    try:
+        bound = float(read["bound"])
+    except ValueError:
+        raise InputError(f"{read['bound']!r} is no number; write for example '{example}'") from None
+    if not 0 <= bound < limit:
+        between = f"from 0 to below {limit:g}" if large else "of at least 0"
+        raise InputError(f"{name} {right} {read['bound']}: the bound must be a number {between}")
+    return Condition(name, bound)
+
+
+def unmet_conditions(wanted: Iterable[Condition], known: GroupProgress) -> list[Condition]:
+    """Those that do not hold."""
+    return [one for one in wanted if not one.is_met(known)]

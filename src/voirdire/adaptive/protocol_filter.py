@@ -1,0 +1,164 @@
+"""A protocol of which only those comparisons are asked that are still needed.
+
+A protocol is a pure function of its answers, and may be run again: so it is run once for every round, with an ``ask``
+that lets the comparisons chosen so far through and answers all others with "not chosen". What else it asks (criteria,
+their weights) is let through. The rows of the last run are the tables.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from voirdire.adaptive.rounds import Course, Request, Rounds, choose_rounds
+from voirdire.collect.asking import NOT_ASKED
+from voirdire.collect.budget import count_text_tokens, estimate_answer_tokens, token_price
+from voirdire.collect.plan import Plan
+from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting
+from voirdire.collect.protocols.pairing import PairOptions
+from voirdire.collect.protocols.pairwise import COMPARE
+from voirdire.errors import InputError
+from voirdire.typing import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOT_CHOSEN = "not chosen"
+_Name = tuple[str, Key]
+
+
+class Gate:
+    """Lets comparisons through that were chosen, and what is no comparison.
+
+    Parameters
+    ----------
+    ask : callable
+        Asks a question.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask, self._answers = ask, dict[_Name, Answer]()
+        self.chosen: set[_Name] = set()
+        self.questions: dict[_Name, Question] = {}
+        #: Whether something that was let through is not asked yet.
+        self.halted = False
+
+    async def answer_once(self, question: Question) -> Answer:
+        """Answer, once for all runs of the protocol."""
+        name = (question.judge, question.key)
+        if question.key[0] == COMPARE:
+            self.questions.setdefault(name, question)
+            if name not in self.chosen:
+                return Answer(None, NOT_CHOSEN)
+        if name not in self._answers:
+            self._answers[name] = await self._ask(question)
+        answer = self._answers[name]
+        self.halted |= answer.missing == NOT_ASKED
+        return answer
+
+
+class UntilKnown:
+    """A plan's protocol, asked round by round; stands in the place of the protocol.
+
+    Parameters
+    ----------
+    plan : Plan
+    request : Request
+
+    Attributes
+    ----------
+    course : Course
+        How the last run went.
+
+    Raises
+    ------
+    InputError
+        The protocol's comparisons cannot be asked one by one.
+    """
+
+    Options: ClassVar[type[Any]] = PairOptions
+
+    def __init__(self, plan: Plan, request: Request) -> None:
+        self.protocol, self.prompts, self.name = plan.protocol, plan.prompts, plan.protocol.name
+        self.request, self.course = request, Course()
+        if not isinstance(plan.setting.options, PairOptions):
+            raise InputError(
+                f"protocol {self.name}: what it asks depends on earlier answers, so that single comparisons cannot be "
+                "left out; take pairwise or maple, or leave until out"
+            )
+
+    def problems(self, setting: Setting) -> list[str]:
+        """Those of the protocol."""
+        return self.protocol.problems(setting)
+
+    def calls(self, setting: Setting) -> Calls:
+        """Any number up to the protocol's."""
+        return Calls({}, self.protocol.calls(setting).most)
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """Rounds of asking; the rows without what was not chosen."""
+        self.course, gate = Course(), ProtocolFilter(ask)
+        rows = await self.protocol.run(setting, gate.answer_once)
+        names = list(gate.questions)
+        if not names or gate.halted:
+            return _drop_unchosen_rows(rows)
+        questions, weighed = self._question_table(setting, gate.questions), _criteria_votes(rows)
+        work = choose_rounds(questions, self.request, self.course, weighed)
+        chosen: Ints | None = next(work)
+        while chosen is not None:
+            gate.chosen |= {names[row] for row in chosen}
+            rows = await self.protocol.run(setting, gate.answer_once)
+            if gate.halted:
+                break
+            winners = _vote_winners(rows)
+            # a fit takes seconds, in which whoever stops the run is to be heard
+            chosen = await asyncio.to_thread(_next_round, work, [winners.get(names[row]) for row in chosen])
+        return _drop_unchosen_rows(rows)
+
+    def _question_table(self, setting: Setting, questions: dict[_Name, Question]) -> pd.DataFrame:
+        """All comparisons that may be asked, with what each is expected to cost (1 where any has no price)."""
+        import pandas as pd
+
+        judges = {judge.name: judge for judge in setting.judges}
+        rows = []
+        for (judge, key), question in questions.items():
+            prompt = self.prompts.render(question.template, question.variables)
+            read = count_text_tokens(prompt.system + prompt.user)
+            wrote = estimate_answer_tokens(question.schema, judges[judge].max_tokens)
+            price = token_price(judges[judge], read, wrote)
+            rows.append((judge, key[1], question.variables.get("context"), key[2], key[3], price))
+        table = pd.DataFrame(rows, columns=["judge", "criterion", "context", "first", "second", "cost"])
+        if not table["cost"].all():
+            table["cost"] = 1.0
+        return table.drop(columns=[name for name in ("criterion", "context") if not any(table[name])])
+
+
+def _next_round(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
+    """The next round, None at the end."""
+    try:
+        return work.send(winners)
+    except StopIteration:
+        return None
+
+
+def _vote_winners(rows: list[Row]) -> dict[_Name, str]:
+    """Winner of every vote, by the name of its question."""
+    found: dict[_Name, str] = {}
+    for row in rows:
+        cells = row.values
+        if "winner" in cells:
+            key = (COMPARE, cells.get("criterion", ""), cells["first"], cells["second"], cells["run"])
+            found[cells["judge"], key] = str(cells["winner"])
+    return found
+
+
+def _criteria_votes(rows: list[Row]) -> pd.DataFrame | None:
+    import pandas as pd
+
+    found = [row.values for row in rows if row.table == "criteria"]
+    return pd.DataFrame(found).drop(columns="run") if found else None
+
+
+def _drop_unchosen_rows(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row.table != "missing" or row.values["reason"] != NOT_CHOSEN]

@@ -1,0 +1,214 @@
+"""Cost of a choice, places where every item may stand, and answers needed to distinguish two items.
+
+Where scores are about people, the gap between these and a panel is in the deviation s of a difference with the median
+m, and no answer of the panel takes it away. n answers of people to which of the two is better, each with the
+information i of the difference (:class:`voirdire.kinds.people.Preference`), leave the deviation
+(1 / s^2 + n i)^(-1/2): the two are t deviations apart from
+
+    n = (t^2 / m^2 - 1 / s^2) / i(m)
+
+answers on, the difference being what it seems now.
+
+The cheapest item that is not worse than the best by more than a margin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.kinds.people import Preference
+from voirdire.settings import is_number
+from voirdire.tables.covariates import number_column
+from voirdire.tables.encode import encode_column
+from voirdire.tables.problems import Problems, nearest_name
+from voirdire.tables.ratings import known_names
+from voirdire.tables.read import read_columns
+from voirdire.typing import Floats
+
+
+class Choice(NamedTuple):
+    """The cheapest item that is good enough.
+
+    Attributes
+    ----------
+    item : str or None
+        None where no item is.
+    price : float or None
+        In the unit of the prices.
+    probability : float
+        That it is not worse than the best by more than the margin; without an item, the largest of any.
+    margin : float
+        In the unit of scores.
+    """
+
+    item: str | None
+    price: float | None
+    probability: float
+    margin: float
+
+    def sentence(self) -> str:
+        """The choice, in words.
+
+        Examples
+        --------
+        >>> Choice("x", 2.0, 0.971, 0.5).sentence()
+        'x (price 2) is the cheapest item that is not worse than the best by more than 0.5 (probability 97%).'
+        """
+        if self.item is None:
+            return (
+                f"No item is surely within {self.margin:g} of the best (at most with probability "
+                f"{self.probability:.0%}): a larger margin or more answers would name one."
+            )
+        return (
+            f"{self.item} (price {self.price:g}) is the cheapest item that is not worse than the best by more than "
+            f"{self.margin:g} (probability {self.probability:.0%})."
+        )
+
+
+def read_prices(prices: object, margin: float, items: Sequence[str] | None = None) -> dict[str, float]:
+    """Price of every item that is named, those of ``items`` where they are known.
+
+    Parameters
+    ----------
+    prices : mapping, dataframe or path
+        Item to price, or a table with the columns ``item`` and ``price``.
+    margin : float
+        In the unit of scores.
+    items : sequence of str, optional
+
+    Raises
+    ------
+    InputError
+        An item with two prices, a price that is negative or no number, a margin that is not above 0; an item without a
+        price, or a price of an item that is none of them.
+
+    Examples
+    --------
+    >>> read_prices({"y": 1, "x": 2.5}, 0.1)
+    {'y': 1.0, 'x': 2.5}
+    """
+    problems = Problems("prices")
+    if isinstance(prices, Mapping):
+        cells: dict[str, Any] = {"item": [str(item) for item in prices], "price": list(prices.values())}
+    else:
+        cells = read_columns(prices, ("item", "price"), (), problems)
+        problems.raise_any()
+    named = encode_column(cells["item"], "item", problems)
+    values = number_column("price", cells["price"], problems)
+    found: dict[str, float] = {}
+    for code, price in zip(named.codes, values, strict=True):
+        item = named.levels[code]
+        if items is not None and item not in items:
+            hint = nearest_name(item, list(items)) or f"; known are {known_names(list(items))}"
+            problems.table(f"item {item!r} is none of the {len(items)} items{hint}")
+        elif item in found:
+            problems.table(f"item {item!r} is given two prices; keep one")
+        elif price < 0.0:
+            problems.table(f"item {item!r} has the price {price:g}; give 0 or more")
+        found.setdefault(item, float(price))
+    lacking = [item for item in items or () if item not in found]
+    if lacking:
+        more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+        problems.table(f"no price of {', '.join(map(repr, lacking[:5]))}{more}; give one for every item")
+    if not (is_number(margin) and margin > 0.0):
+        shown = f"{margin:g}" if isinstance(margin, float) else repr(margin)
+        problems.table(
+            f"margin {shown}: an item that may cost less must be allowed to be a little worse; give a margin above 0"
+        )
+    problems.raise_any()
+    return found
+
+
+def cheapest_choice(
+    draws: Floats, prices: Mapping[str, float], items: Sequence[str], margin: float, level: float
+) -> Choice:
+    """The cheapest item that is within ``margin`` of the best with probability ``level``; the better of two as cheap.
+
+    Parameters
+    ----------
+    draws : array, shape (draws, items)
+        Of scores.
+    prices : mapping of str to float
+        Price of each item.
+    items : sequence of str
+    margin, level : float
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).normal([1.0, 0.9, -3.0], 0.05, (1000, 3))
+    >>> cheapest_choice(draws, {"a": 5.0, "b": 2.0, "c": 1.0}, ["a", "b", "c"], 0.5, 0.95)[:2]
+    ('b', 2.0)
+    """
+    within: Floats = (draws.max(axis=1, keepdims=True) - draws <= margin).mean(axis=0)
+    enough = np.flatnonzero(within >= level)
+    if not len(enough):
+        return Choice(None, None, float(within.max()), margin)
+    at = min(enough.tolist(), key=lambda one: (prices[items[one]], -draws[:, one].mean()))
+    return Choice(items[at], prices[items[at]], float(within[at]), margin)
+
+
+HOPELESS = 100.0  # times the votes there are: beyond it nothing is promised
+MOST_PEOPLE = 10_000  # people's answers about two items, likewise
+
+
+def rank_probabilities(draws: Floats) -> Floats:
+    """Probability of every rank, shape (items, ranks), from draws of scores, shape (draws, items).
+
+    Examples
+    --------
+    >>> rank_probabilities(np.array([[2.0, 1.0], [3.0, 1.0], [0.0, 1.0], [4.0, 1.0]])).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
+    items = draws.shape[1]
+    rank = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
+    place = np.arange(items) * items + rank
+    found = np.bincount(place.ravel(), minlength=items * items) / len(draws)
+    return np.asarray(found.reshape(items, items))
+
+
+def expected_loss(draws: Floats) -> Floats:
+    """Mean loss against the best item, shape (items,): what choosing each item costs.
+
+    Examples
+    --------
+    >>> expected_loss(np.array([[2.0, 1.0], [0.0, 1.0]])).tolist()
+    [0.5, 0.5]
+    """
+    return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
+
+
+def information_growth_factor(median: float, deviation: float, t: float, stays: float = 0.0) -> float | None:
+    """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
+
+    The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
+    what is uncertain), but for the part that ``stays``; the difference is taken to be what it is now.
+
+    Examples
+    --------
+    >>> information_growth_factor(1.0, 0.5, 3.0), information_growth_factor(1.0, 0.5, 3.0, stays=0.4)
+    (2.25, None)
+    """
+    if not deviation or math.isclose(median, 0.0):
+        return None
+    falls = (median / t) ** 2 - stays**2  # to what the part of the variance that does not stay must fall
+    factor = (deviation**2 - stays**2) / falls if falls > 0.0 else math.inf
+    return factor if factor <= HOPELESS else None
+
+
+def people_needed(median: float, deviation: float, t: float, preference: Preference) -> float | None:
+    """Count people's answers until a difference is ``t`` deviations; None beyond :data:`MOST_PEOPLE`.
+
+    Examples
+    --------
+    >>> round(people_needed(1.0, 0.5, 3.0, Preference()), 1)  # 9 - 4 over sigmoid(1) sigmoid(-1)
+    25.4
+    """
+    information = preference.information(abs(median))
+    if not deviation or not information or math.isclose(median, 0.0):
+        return None
+    needed = max((t / median) ** 2 - deviation**-2.0, 0.0) / information
+    return needed if needed <= MOST_PEOPLE else None

@@ -1,0 +1,285 @@
+"""Judges' and people's answers about the same items, as good or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.agreement.ppi.humans import matched_columns
+from voirdire.agreement.replace.people import choose_judges, read_people, required_people
+from voirdire.decide.answer_rows import rows_of, unit_name
+from voirdire.decide.unit_means import mean_by_code
+from voirdire.errors import InputError
+from voirdire.fit.verb import fit
+from voirdire.kinds.labels.success import positive_example, success_class
+from voirdire.tables.detect import read_table
+from voirdire.tables.encode import encode_column, level_positions
+from voirdire.tables.labels import Labels, read_labels
+from voirdire.tables.people import PERSON, as_anchors, split_people
+from voirdire.tables.problems import Problems, nearest_name
+from voirdire.tables.ratings import Rated, known_names
+from voirdire.tables.read import columns_among
+from voirdire.tables.scores import Scores, read_scores
+from voirdire.typing import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OWN = ("system", "context", "criterion", "phase", "run")
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Items with what judges predict of them and what people said.
+
+    Attributes
+    ----------
+    judges : tuple of str
+    predicted : float array, shape (items,)
+        From 0 to 1, the higher the better.
+    good : float array, shape (items,)
+        1 or 0 as people said; NaN without an answer of theirs.
+    clusters : int array, shape (items,)
+        Items of the same context; without contexts an item under several criteria.
+    groups : dict of str to (tuple of str, int array)
+        Groups of items by column: names, and the group of each item.
+    single : bool
+        Whether predictions are the answers of one judge, good or not.
+    note : str
+    """
+
+    judges: tuple[str, ...]
+    predicted: Floats
+    good: Floats
+    clusters: Ints
+    groups: dict[str, tuple[tuple[str, ...], Ints]]
+    single: bool
+    note: str = ""
+
+    def part(self, of: Bools) -> Judged:
+        """Some of the items."""
+        return replace(
+            self,
+            predicted=self.predicted[of],
+            good=self.good[of],
+            clusters=np.unique(self.clusters[of], return_inverse=True)[1].astype(np.int64),
+            groups={name: (levels, code[of]) for name, (levels, code) in self.groups.items()},
+        )
+
+
+def read_judged(
+    table: object,
+    humans: object,
+    *,
+    people: Sequence[str] | str = (),
+    by: str | None = None,
+    judges: Sequence[str] | None = None,
+    positive: object = None,
+    levels: Sequence[object] | None = None,
+) -> Judged:
+    """Read both tables and match them; see :func:`voirdire.decide.rate.rate` for the parameters.
+
+    Raises
+    ------
+    InputError
+        With every problem found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "gpt", "item": [1, 2, 3], "label": ["pass", "fail", "pass"]})
+    >>> found = read_judged(table, pd.DataFrame({"item": [1, 2], "label": ["pass", "pass"]}))
+    >>> found.predicted.tolist(), found.good.tolist()
+    ([1.0, 0.0, 1.0], [1.0, 1.0, nan])
+    """
+    table, answers, levels = split_people(table, people, levels)
+    given = required_people(humans, answers)
+    keep = [] if by is None or by in OWN else [by]
+    read = read_table(table, levels=levels, keep=keep)
+    if rows_of(read).paired:
+        raise InputError(
+            "rate takes labels or scores, and these are votes on pairs; of votes, `agree --humans` gives the win rates "
+            "of items"
+        )
+    asked = read_people(given)[0]
+    several = len(set(asked["judge"])) > 1
+    persons = _read_people_answers(_answer_per_item(asked) if several else asked, levels)
+    read = _in_one_phase(read, "table", f" (--where phase={next(iter(read.phases), '')})")
+    persons = _in_one_phase(persons, "humans")
+    persons = matched_columns(persons, read)
+    judges = choose_judges(judges, read.judges)
+    if judges is not None:
+        read = read.subset(np.isin(read.judge, [read.judges.index(name) for name in judges]))
+    names = tuple(read.judges[at] for at in np.unique(read.judge))
+    units, unit = np.unique(_row_names(read), axis=0, return_inverse=True)
+    said, note = _good_answer_indicator(persons, positive, read)
+    good = _match_people(persons, said, units)
+    predicted, single = _judge_predictions(read, names, unit, len(units), positive, persons)
+    first = np.unique(unit, return_index=True)[1]
+    cluster = (read.item if read.context is None else read.context)[first]
+    named = dict.fromkeys(filter(None, [by, None if read.system is None else "system"]))
+    groups = {name: _group_items(read, name, unit, first) for name in named}
+    clusters = np.unique(cluster, return_inverse=True)[1].astype(np.int64)
+    return Judged(names, predicted, good, clusters, groups, single, note)
+
+
+def _answer_per_item(asked: pd.DataFrame) -> object:
+    """Several people's answers as one an item: the label that most of them give, the mean of their scores."""
+    whole: Any = as_anchors(asked.rename(columns={"judge": PERSON}), "humans")
+    if "score" not in whole:
+        return whole
+    units = [name for name in ("context", "system", "item", "criterion") if name in whole]
+    scores = whole.assign(score=read_scores(whole, name="humans", judge="human").score)
+    return scores.groupby(units, as_index=False, sort=False, dropna=False)["score"].mean()
+
+
+def _read_people_answers(answers: object, levels: Sequence[object] | None) -> Labels | Scores:
+    """People's table, one answer an item, whichever kind it is of."""
+    problems = Problems("humans")
+    found = columns_among(answers, ["score", "label"], problems)
+    problems.raise_any()
+    if len(found) != 1:
+        problems.stop(
+            f"people's answers are in one column, label or score; these have {' and '.join(found) or 'neither'}"
+        )
+    if found == ["label"]:
+        return read_labels(answers, name="humans", judge="human", levels=levels)
+    return read_scores(answers, name="humans", judge="human")
+
+
+def _in_one_phase(read: Any, name: str, remedy: str = "") -> Any:
+    """The answers of a table's only phase: in each phase the same items would count anew."""
+    if len(read.phases) > 1:
+        raise InputError(
+            f"{name}: there are answers of the phases {known_names(read.phases)}, and an item counts once; keep the "
+            f"rows of one phase{remedy}"
+        )
+    return replace(read, phase=None, phases=())
+
+
+def _row_names(table: Rated) -> Any:
+    """Names of what each row is about, shape (rows, columns)."""
+    return np.column_stack(list(rows_of(table).about().values()))
+
+
+def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
+    """1 or 0 as each row of people says, and what is to be said of it."""
+    classes = rows_of(persons).classes
+    if classes:
+        both = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
+        chosen = success_class(both, positive)
+        if chosen is None:
+            raise InputError(
+                f"of the classes {known_names(both)} none is known to be the good one; say which: "
+                f"{positive_example(both)}"
+            )
+        note = "" if positive is not None else f"good is taken to be {chosen!r}; --positive says otherwise"
+        return (np.array(classes)[persons.label] == chosen).astype(float), note  # type: ignore[attr-defined]
+    try:
+        least = float(str(positive))
+    except ValueError:
+        scores = np.unique(persons.score)  # type: ignore[attr-defined]
+        upper = scores[min(len(scores) // 2 + 1, len(scores) - 1)]
+        raise InputError(
+            f"people's answers are scores, from {scores[0]:g} to {scores[-1]:g}: say from which score on an item is "
+            f"good; --positive {upper:g}, for example, calls {upper:g} and more good"
+        ) from None
+    return (persons.score >= least).astype(float), f"good is a score of people of at least {least:g}"  # type: ignore[attr-defined]
+
+
+def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
+    """People's answers in the order of the judges' items; all that match none are an error."""
+    place = {tuple(row): at for at, row in enumerate(units)}
+    good = np.full(len(units), np.nan)
+    problems = Problems("humans")
+    about = [tuple(row) for row in _row_names(persons)]
+    unknown = [row for row, one in enumerate(about) if one not in place]
+    if len(unknown) == len(about):
+        theirs, ours = unit_name(about[0]), unit_name(units[0])
+        problems.stop(
+            f"people and judges have no item in common: people answered {theirs!r}, judges {ours!r}; name items as in "
+            "the judges' table"
+        )
+    if unknown:
+        problems.rows(
+            [row + 1 for row in unknown],
+            "no judge answered this item; leave it out, or have judges answer it",
+        )
+    for row, one in enumerate(about):
+        if one in place:
+            at = place[one]
+            if not np.isnan(good[at]) and good[at] != said[row]:
+                problems.rows(
+                    [row + 1], "contradicts another answer to the same item; keep one, or name who answered"
+                )
+            good[at] = said[row]
+    problems.raise_any()
+    if np.sum(~np.isnan(good)) < 2:
+        problems.stop(
+            "there is only one item with an answer, which tells nothing of its error; give two or more"
+        )
+    return good
+
+
+def _judge_predictions(
+    read: Any, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
+) -> tuple[Floats, bool]:
+    """What judges predict of each item, from 0 to 1, and whether it is a single judge's answer."""
+    classes, theirs = rows_of(read).classes, rows_of(persons).classes
+    if not classes:
+        score = read.score
+        low, reach = float(score.min()), float(np.ptp(score))
+        return mean_by_code(unit, (score - low) / (reach or 1.0), size), False
+    known = bool(theirs) or str(positive) in classes
+    chosen = success_class(tuple(dict.fromkeys([*classes, *theirs])), positive if known else None)
+    if chosen is None:
+        raise InputError(
+            f"of the judges' classes {known_names(classes)} none is known to be the good one; name it as people do"
+        )
+    is_good = (np.array(classes)[read.label] == chosen).astype(np.int64)
+    if len(names) == 1 or len(np.unique(is_good)) == 1:
+        mean = mean_by_code(unit, is_good.astype(float), size)
+        return mean, len(names) == 1 and bool(np.isin(mean, (0.0, 1.0)).all())
+    codes = np.array([f"{at:09d}" for at in range(size)])
+    single = replace(
+        read, labels=("bad", "good"), label=is_good, declared=False, members=None, vocabulary=(), items=tuple(codes),
+        item=unit.astype(np.int64), criterion=np.zeros(read.rows, np.int64), criteria=read.criteria[:1],
+        has_criteria=False, context=None, contexts=(), system=None, systems=(), phase=None, phases=(), run=None,
+        runs=(),
+    )  # fmt: skip
+    fitted: Any = fit(single, model="hierarchical-dawid-skene", method="map", about="panel", families={})
+    items = fitted.in_pandas.classes()
+    return items.set_index("item")["p_good"].reindex(codes).to_numpy(dtype=float), False
+
+
+def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, ...], Ints]:
+    """Names of groups and the group of each item."""
+    plural = {"criterion": "criteria"}.get(name, f"{name}s")
+    if name in OWN:
+        code, levels = getattr(read, name), getattr(read, plural)
+        if code is None:
+            raise InputError(f"by: the table has no column {name!r}, or a single {name}")
+    else:
+        cells = read.further.columns.get(name)
+        if cells is None:
+            present = read.further.present
+            raise InputError(
+                f"by: the table has no column "
+                f"{name!r}{nearest_name(name, present) or f'; it has {known_names(present)}'}"
+            )
+        problems = Problems("table")
+        column = encode_column(cells, name, problems)
+        problems.raise_any()
+        levels = tuple(sorted(column.levels))
+        code = level_positions(column.levels, levels)[column.codes]
+    of_unit = code[first]
+    other = np.flatnonzero(code != of_unit[unit])
+    if len(other):
+        raise InputError(
+            f"by: an item has several values of {name!r} (row {other[0] + 1}: {levels[code[other[0]]]!r}, before "
+            f"{levels[of_unit[unit[other[0]]]]!r}); group by a column that is about items"
+        )
+    return levels, of_unit

@@ -1,0 +1,271 @@
+"""The posterior density of spreads and noises where answers are normal, all latent values integrated out.
+
+Given the logarithms phi of spreads and noises, answers y_b of a block (:mod:`.normal`) are normal,
+
+    y_b ~ Normal(Z m + X beta, C),   C = Z T^2 Z' + D,   beta ~ Normal(m_beta, T_beta^2),
+
+T the spreads of latent values and D = diag(sigma^2 / w), sigma the noises of answers that count for w each. So with
+Q = C^-1, r_b = y_b - Z m - X beta, K = T_beta^-2 + sum_b X' Q X and beta^ the mean of beta given all answers,
+
+    log p(y | phi) = sum_b [log |Q| - r_b' Q r_b + sum (1 - w) log sigma^2] / 2 at beta^
+                     - log |K| / 2 + log p(beta^ | phi) + constant,
+
+in which r_b' Q r_b summed over a class of blocks needs their mean and squares alone. Its gradient is that of
+log p(y, x, beta | phi) on average over x and beta (Fisher's identity): with V = K^-1 and
+G = sum_b Q (r_b r_b' + X V X') Q - Q, of a spread t sum_i t^2 z_i' G z_i, z_i the columns of Z of its values, and of a
+noise the sum over its answers of G_jj sigma^2 / w + 1 - w.
+
+One answer at an end is no number but all that lies beyond it; the number is drawn, given all else, with the others
+(data augmentation: Tanner and Wong 1987, Journal of the American Statistical Association 82; Chib 1992, Journal of
+Econometrics 51), x integrated out.
+
+The density is bounded however small one noise gets, as what answers scatter is then all spread of latent values, and
+the prior of a noise is proper. Where two judges give the same scores the noises of both would still go to zero
+together; a noise below exp(:data:`.search.LOWEST`), a thousandth of the scale, is finer than scores are given, and
+excluded, as it is from the search.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.normal import Blocks, NormalAnswers, normal_blocks
+from voirdire.infer.latent_gaussian.search import HIGHEST, LOWEST
+from voirdire.model.terms.censored import HALF
+from voirdire.typing import Floats, Ints
+
+NONE = -30.0  # logarithm of a spread of which smaller ones are the same
+
+
+class Said(NamedTuple):
+    """Summary of the answers of classes of blocks together, of every chain.
+
+    Attributes
+    ----------
+    mean : array, shape (chains, classes, answers)
+    squares : array, shape (chains, classes, answers, answers)
+        Sum of the products of differences from the mean.
+    """
+
+    mean: Floats
+    squares: Floats
+
+
+class Known(NamedTuple):
+    """Distribution of chains' answers and common values given spreads.
+
+    Attributes
+    ----------
+    spread : array, shape (chains, groups)
+        T^2 of the values of each group.
+    noise : array, shape (chains, classes, answers)
+        The diagonal of D.
+    precision : array, shape (chains, classes, answers, answers)
+        Q.
+    centre : array, shape (chains, common)
+        beta^.
+    covariance : array, shape (chains, common, common)
+        V.
+    value : array, shape (chains,)
+        Log density of answers.
+    """
+
+    spread: Floats
+    noise: Floats
+    precision: Floats
+    centre: Floats
+    covariance: Floats
+    value: Floats
+
+
+class Collapsed:
+    """Density of logarithms of spreads and noises, and draws of what was integrated out.
+
+    Parameters
+    ----------
+    model : Field
+        As :func:`.normal.is_normal` says.
+    """
+
+    def __init__(self, model: LatentGaussianModel) -> None:
+        assert isinstance(model.answers, NormalAnswers)
+        self.model = model
+        self.blocks: Blocks = normal_blocks(model)
+        of, classes = self.blocks.of, len(self.blocks.z)
+        self.counts = np.bincount(of, minlength=classes).astype(float)
+        self._order = np.argsort(of, kind="stable")
+        self._starts = np.searchsorted(of[self._order], np.arange(classes))
+        self._common = model.pattern.common
+        self._common_group = np.repeat(np.arange(len(model.groups)), model.sizes)[self._common]
+        means = np.append(model.prior_means(np.zeros(len(model.hypers))), 0.0)
+        self._own_mean, self._common_mean = means[self.blocks.own], means[self._common]
+        here = model.group_priors(np.zeros(len(model.hypers))).spread_at
+        every = np.append(np.eye(len(model.hypers)), np.zeros((1, len(model.hypers))), axis=0)
+        self._hyper_of = every[here]
+        self._own_hyper = self._hyper_of[self.blocks.group].reshape(-1, len(model.hypers))
+        self._noise_hyper = self.blocks.noise.reshape(-1, len(model.hypers))
+        self._counted_x = self.counts[:, None, None] * self.blocks.x.transpose(0, 2, 1)
+        # what answers that count for less say of their noise beside normal ones that are wider
+        self._lighter = (1.0 - self.blocks.weight) * self.counts[:, None] * self.blocks.used
+        self._is_noise = self.blocks.noise.any(axis=(0, 1))
+        self._offset = np.einsum("bml,bl->bm", self.blocks.z[of], self._own_mean)
+        end = np.append(model.answers.end, 0)[self.blocks.cells]
+        self.score = np.append(model.answers.score, 0.0)[self.blocks.cells] - self._offset
+        #: Of each place in a block, which blocks have an answer at an end there, and which end.
+        self.ends: list[tuple[int, Ints, Ints]] = [
+            (place, np.flatnonzero(column), column[column != 0])
+            for place, column in enumerate(end.T)
+            if column.any()
+        ]
+
+    def summarise_answers(self, answers: Floats) -> AnswerSummaries:
+        """Of answers, shape (chains, blocks, answers)."""
+        ordered = answers[:, self._order]
+        mean = np.add.reduceat(ordered, self._starts, axis=1) / self.counts[:, None]
+        size = ordered.shape[2]
+        if len(self.counts) == len(self.blocks.of):
+            return AnswerSummaries(mean, np.zeros((*mean.shape, size)))
+        away = ordered - mean[:, self.blocks.of[self._order]]
+        ends = np.append(self._starts[1:], len(self._order))
+        squares = [
+            away[:, a:b].transpose(0, 2, 1) @ away[:, a:b] for a, b in zip(self._starts, ends, strict=True)
+        ]
+        return AnswerSummaries(mean, np.stack(squares, axis=1))
+
+    def condition_on_spreads(self, hyper: Floats, said: AnswerSummaries) -> SpreadConditional:
+        """Of logarithms of spreads, shape (chains, hypers)."""
+        blocks = self.blocks
+        spread = np.exp(2.0 * self.model.group_priors(hyper).log_spread)
+        log_noise = (hyper @ self._noise_hyper.T).reshape(len(hyper), *blocks.weight.shape)
+        noise = np.exp(2.0 * log_noise) / np.where(blocks.used, blocks.weight, 1.0)
+        widened = blocks.z * spread[:, blocks.group][:, :, None, :]
+        matrix = widened @ blocks.z.transpose(0, 2, 1)
+        answers = np.arange(matrix.shape[-1])
+        matrix[..., answers, answers] += noise
+        precision = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+        value = -0.5 * log_determinant(matrix) @ self.counts
+        value = value + (self._lighter * log_noise).sum(axis=(1, 2))
+        value = value - 0.5 * (precision * said.squares).sum(axis=(1, 2, 3))
+        prior = spread[:, self._common_group]
+        told = self._counted_x @ precision
+        information = (told @ blocks.x).sum(axis=1)
+        common = np.arange(len(self._common))
+        information[:, common, common] += 1.0 / prior
+        covariance = np.linalg.inv(information)
+        right = (told @ said.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
+        centre = (covariance @ right[..., None])[..., 0]
+        away = self._residuals_of(said.mean, centre)
+        quadratic = ((precision @ away[..., None])[..., 0] * away).sum(axis=2) @ self.counts
+        quadratic = quadratic + ((centre - self._common_mean) ** 2 / prior).sum(axis=1)
+        value = value - 0.5 * (quadratic + np.log(prior).sum(axis=1) + log_determinant(information))
+        return SpreadConditional(spread, noise, precision, centre, covariance, value)
+
+    def _residuals_of(self, mean: Floats, common: Floats) -> Floats:
+        return np.asarray(mean - self._common_shift(common))
+
+    def _common_shift(self, common: Floats) -> Floats:
+        """Contribution of common values, shape (chains, common), to answers, shape (chains, classes, answers)."""
+        return np.asarray((self.blocks.x @ common[:, None, :, None])[..., 0])
+
+    def log_density(self, hyper: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
+        """Log posterior density of logarithms of spreads, shape (chains,), and its gradient, shape (chains, hypers)."""
+        within = np.clip(hyper, np.where(self._is_noise, LOWEST, NONE), HIGHEST)
+        blocks, known = self.blocks, self.condition_on_spreads(within, said)
+        precision, counted = known.precision, self.counts[:, None, None]
+        away = self._residuals_of(said.mean, known.centre)
+        scatter = away[..., :, None] * away[..., None, :]
+        scatter = scatter + blocks.x @ known.covariance[:, None] @ blocks.x.transpose(0, 2, 1)
+        turned = precision @ (said.squares + counted * scatter) @ precision - counted * precision
+        own = ((turned @ blocks.z) * blocks.z).sum(axis=2) * known.spread[:, blocks.group]
+        each = turned.diagonal(axis1=2, axis2=3) * known.noise
+        each = each + self._lighter
+        slope = own.reshape(len(own), -1) @ self._own_hyper
+        slope += each.reshape(len(each), -1) @ self._noise_hyper
+        variance = known.covariance.diagonal(axis1=1, axis2=2) + (known.centre - self._common_mean) ** 2
+        of_common = variance / known.spread[:, self._common_group] - 1.0
+        slope += of_common @ self._hyper_of[self._common_group]
+        log, its_slope = self.model.hyper_prior(hyper)
+        outside = (hyper > HIGHEST) | ((hyper < LOWEST) & self._is_noise)
+        return np.where(outside.any(axis=1), -np.inf, known.value + log), slope + its_slope
+
+    def draw_common(
+        self, hyper: Floats, answers: Floats, rng: np.random.Generator, sweeps: int = 1
+    ) -> tuple[Floats, Floats, SpreadConditional]:
+        """Common values, and answers with those at the ends drawn anew, given spreads and each other.
+
+        Parameters
+        ----------
+        hyper : array, shape (chains, hypers)
+        answers : array, shape (chains, blocks, answers)
+
+        Returns
+        -------
+        array, shape (chains, common)
+        array, shape (chains, blocks, answers)
+        Known
+        """
+        answers, known = answers.copy(), self.condition_on_spreads(hyper, self.summarise_answers(answers))
+        root = np.linalg.cholesky(known.covariance)
+        normal = rng.standard_normal(known.centre.shape)
+        common = known.centre + (root @ normal[..., None])[..., 0]
+        shift = self._common_shift(common)[:, self.blocks.of]
+        away = answers - shift
+        for _ in range(sweeps):
+            for place, blocks, end in self.ends:
+                row = known.precision[:, :, place]
+                width = row[..., place] ** -0.5
+                row, width = (
+                    (part * factor)[:, self.blocks.of[blocks]]
+                    for part, factor in ((row, width[..., None] ** 2), (width, 1.0))
+                )
+                here = away[:, blocks]
+                middle = here[..., place] - np.einsum("cbm,cbm->cb", row, here)
+                bound = end * HALF - self._offset[blocks, place] - shift[:, blocks, place]
+                away[:, blocks, place] = middle + width * _draw_truncated(end, (bound - middle) / width, rng)
+        return common, away + shift, known
+
+    def draw_latent(self, common: Floats, answers: Floats, known: SpreadConditional, rng: np.random.Generator) -> Floats:
+        """All latent values, shape (chains, size), given common ones, answers and spreads."""
+        blocks, size = self.blocks, self.model.size
+        x = np.empty((len(common), size + 1))
+        x[:, self._common] = common
+        spread, z = known.spread[:, blocks.group][:, blocks.of], blocks.z[None]
+        away = answers - self._common_shift(common)[:, blocks.of]
+        # of values and noise drawn alone, what the answers say otherwise
+        own = np.sqrt(spread) * rng.standard_normal(spread.shape)
+        noise = np.sqrt(known.noise)[:, blocks.of] * rng.standard_normal(away.shape)
+        left = away - self._times_matrices(own, z.transpose(0, 1, 3, 2)) - noise
+        own = own + spread * self._times_matrices(self._times_matrices(left, known.precision), z)
+        x[:, blocks.own] = own + self._own_mean
+        return x[:, :size]
+
+    def _times_matrices(self, rows: Floats, matrices: Floats) -> Floats:
+        """Rows of blocks, (chains, blocks, a), times the matrices of their classes, (chains or 1, classes, a, b)."""
+        found = np.empty((*rows.shape[:2], matrices.shape[-1]))
+        for number, which in enumerate(np.split(self._order, self._starts[1:])):
+            found[:, which] = rows[:, which] @ matrices[:, number]
+        return found
+
+
+def log_determinant(matrices: Floats) -> Floats:
+    """Of symmetric positive definite matrices, shape (..., size, size); infinite of those that rounding left none."""
+    try:
+        roots = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)
+    except np.linalg.LinAlgError:  # of a chain whose path leaves for infinity
+        known = np.isfinite(matrices).all(axis=(-2, -1), keepdims=True)
+        values = np.linalg.eigvalsh(np.where(known, matrices, -np.eye(matrices.shape[-1])))
+        proper = (values > 0.0).all(axis=-1)
+        return np.where(proper, np.log(np.where(values > 0.0, values, 1.0)).sum(axis=-1), np.inf)
+    return np.asarray(2.0 * np.log(roots).sum(axis=-1))
+
+
+def _draw_truncated(end: Ints, bound: Floats, rng: np.random.Generator) -> Floats:
+    """Standard normal draws above ``bound`` where ``end`` is 1, below it where it is -1."""
+    from scipy.special import log_ndtr, ndtri_exp
+
+    with np.errstate(divide="ignore"):
+        log = np.log1p(-rng.random(bound.shape)) + log_ndtr(-end * bound)
+    return np.asarray(-end * ndtri_exp(log))

@@ -1,0 +1,331 @@
+"""Coordinates in which latent values and spreads together are nearly standard normal.
+
+Were answers normal, a value x_i with prior mean m_i and prior precision p_i = exp(-2 phi_s(i)), phi the logarithms of
+spreads, of which answers say w_i, would have the mean m_i + (y_i - m_i) w_i / (w_i + p_i) and the variance
+1 / (w_i + p_i). With x^ and phi^ where the search ended, L L' the matrix of second derivatives there, w_i what answers
+say of x_i there, b_i = w_i / (w_i + p_i(phi^)) and
+e_i(phi) = ((w_i + p_i(phi^)) / (w_i f_i(phi)^-2 + p_i(phi)))^(1/2), the map is
+
+    phi = phi^ + R z_phi,
+    x_i = m_i(phi) + e_i^2 f_i^-1 (x^_i - m_i(phi^) - b_i (m_i(phi) - m_i(phi^))) + e_i (L'^-1 z_x)_i
+          + (M' g(phi - phi^))_i,
+
+M' what is left of how the mode moves with phi, g(d) = exp(d) - 1 for d < 0, else d: towards spreads of zero modes go to
+their means, not beyond them. Values that answers tell keep their width whatever the spread, those of which they say
+nothing follow it (partial non-centring: Papaspiliopoulos, Roberts and Skold 2007, Statistical Science 22). Where
+answers tell values but not their scale (items far apart and poor judges, or items close together and good ones), what
+they tell goes along with it, f_i(phi) = exp(kappa_s(i) (phi - phi^)_s(i)) times as far and 1 / f_i^2 times as sharply,
+kappa from 0 to 1 as the mode moves. Where draws are known, R is a root of the covariance of the phi that they have, and
+z = (I + V diag(gain) V') diag(scale) white: scale is how much further draws go in each coordinate than normal
+distributions at a mode do, V has the few directions in which they do still (all strengths larger together, say). Of
+values whose prior is skewed w is then what draws say that answers tell, which at the mode of a judge who is nearly
+always right is next to nothing, and L'^-1 z_x is bent (:mod:`.skewness`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.infer.kernel.fused import FusedAnswers, fused_answers, has_kernel
+from voirdire.infer.kernel.library import Structure, kernel_library
+from voirdire.infer.kernel.mapped import Mapped, Paths
+from voirdire.infer.kernel.priors import Priors
+from voirdire.infer.kernel.rescaled import apply_steps_by_kernel, kernel_move_input
+from voirdire.infer.latent_gaussian.cost import TRIES
+from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path
+from voirdire.infer.latent_gaussian.marginal import marginal_gradient
+from voirdire.infer.latent_gaussian.parent_child_move import ParentChildMove, find_parent_child_moves
+from voirdire.infer.latent_gaussian.rescaling import apply_steps, draw_steps
+from voirdire.infer.latent_gaussian.search import SpreadSearch
+from voirdire.infer.latent_gaussian.skewness import SkewedValues, Skewness, no_skewness
+from voirdire.infer.latent_gaussian.whitening import Whitening
+from voirdire.model.terms.arrays import Array
+from voirdire.typing import Floats
+
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The map from white coordinates, spreads first, to latent values and logarithms of spreads.
+
+    Attributes
+    ----------
+    nested : Nested
+    root : array, shape (hypers, hypers)
+        R.
+    moves : array, shape (size, hypers)
+        M'.
+    prior, told : array, shape (size,)
+        p at the end of the search, and w.
+    follow : array, shape (hypers,)
+        kappa of each spread.
+    scale : array, shape (size of z,)
+    along : array, shape (size of z, directions)
+        V.
+    gain : array, shape (directions,)
+    skewness : Skewness
+        Of L'^-1 z_x.
+    compiled : bool
+        Whether likelihoods are compiled.
+    xp : module
+        Of the arrays: NumPy, or JAX's.
+    whitening : Whitening or None
+        L'^-1, where it is not by NumPy.
+    """
+
+    nested: SpreadSearch
+    root: Floats
+    moves: Floats
+    prior: Floats
+    told: Floats
+    follow: Floats
+    scale: Floats
+    along: Floats
+    gain: Floats
+    skewness: Skewness
+    compiled: bool = False
+    xp: Any = np
+    whitening: Whitening | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return len(self.root) + len(self.told)
+
+    def to_values(self, z: Floats) -> tuple[Floats, Floats]:
+        """Latent values, shape (points, latent values), and logarithms of spreads, shape (points, hypers)."""
+        return self.values_and_volume(z)[:2]
+
+    def values_and_volume(self, z: Array) -> tuple[Array, Array, Array]:
+        """As :meth:`to_values`, and the log volume that values have, shape (points,)."""
+        bent, parts = self._value_parts(z)
+        return parts.x, parts.hyper, bent.log + self.xp.log(parts.width).sum(axis=-1)
+
+    def from_values(self, x: Array, hyper: Array) -> Array:
+        """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
+        white = self.white_spreads(hyper)
+        middle = self.values_from_white(white, 0.0 * x)
+        normal = self.skewness.straighten_values((x - middle.x) / middle.width, self.xp)
+        z = self.xp.concatenate([white, self._factor_whitening.back(normal)], axis=1)
+        return self._stretch_along(z, 1.0 / (1.0 + self.gain) - 1.0) / self.scale
+
+    @property
+    def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
+        """Log likelihood of predictors of points, with its gradient."""
+        return (
+            self.nested.model.answers.compiled_gradient
+            if self.compiled
+            else self.nested.model.answers.value_gradient
+        )
+
+    def log_density(self, x: Floats, hyper: Floats) -> Floats:
+        """Of answers, latent values and the logarithms of spreads and means, shape (points,)."""
+        model = self.nested.model
+        if kernel_library() is None:
+            prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
+        else:
+            prior = self.priors.log_prior(x, hyper)
+        if self.fused is not None:
+            return np.asarray(self.fused.value(x) + prior)
+        return np.asarray(self.answers(model.predictors(x, hyper))[0] + prior)
+
+    @cached_property
+    def fused(self) -> FusedAnswers | None:
+        """The answers by the kernel, if it has them."""
+        model = self.nested.model
+        return fused_answers(model.pattern, model.answers) if has_kernel(model) else None
+
+    def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
+        """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
+        if kernel_library() is None:
+            return self.energy_by_numpy(z)
+        if self._kernel_paths is not None:
+            return self._kernel_paths.energy_gradient(z)
+        z = self._stretch_along(z * self.scale, self.gain)
+        hypers = len(self.root)
+        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, hypers:]))
+        value, by_white, by_values = self._mapped_density.energy(z[:, :hypers], bent.values)
+        by_normal = self.skewness.gradient_by_normal(by_values, bent)
+        slope = np.concatenate([by_white, self._factor_whitening.white(by_normal)], axis=1)
+        return value - bent.log, self._stretch_along(slope, self.gain) * self.scale
+
+    def follow_path(self, here: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
+        """See :func:`.hamiltonian.follow_path`."""
+        if self._kernel_paths is None:
+            return follow_path(self.energy_gradient, here, momentum, steps, step)
+        z, momentum, slope, value = self._kernel_paths.follow_path(here.z, momentum, here.slope, steps, step)
+        return PathPoint(z, value, slope), momentum
+
+    def rescale_chains(
+        self, z: Floats, rng: np.random.Generator, tries: int = TRIES, *, exchanging: bool = True
+    ) -> Floats:
+        """Points of chains, (chains, size), after ``tries`` steps of spreads and means of half, or exchanges if any.
+
+        Draws from the posterior stay draws from it (:mod:`.rescaling`).
+        """
+        if not len(self.root):
+            return z
+        steps = draw_steps(self, len(z), tries, rng, exchanging=exchanging)
+        with np.errstate(all="ignore"):  # what is not finite is not accepted
+            x, hyper = self.to_values(z)
+            log = self.log_density(x, hyper)
+            if self.fused is None:
+                there, moved = apply_steps(self, steps, x.copy(), hyper.copy(), log)
+            else:
+                there, moved = apply_steps_by_kernel(
+                    self.fused, self.priors, self.kernel_nests, steps, x, hyper, log
+                )
+            gone = (moved != hyper).any(axis=1)
+            out = z.copy()
+            out[gone] = self.from_values(there[gone], moved[gone])
+        return out
+
+    @cached_property
+    def _kernel_paths(self) -> Paths | None:
+        products = self._factor_whitening.products
+        if self.fused is None or not products:
+            return None
+        return Paths(self._mapped_density, products, self.scale, self.along, self.gain, self.skewness)
+
+    @cached_property
+    def _mapped_density(self) -> Mapped:
+        known = (self.root, self.prior, self.told, self.said, self.moves, self.follow)
+        return Mapped(self.nested, self.priors, *known, self.fused, self.answers)
+
+    @cached_property
+    def priors(self) -> Priors:
+        """Priors by the kernel."""
+        return Priors(self.nested.model)
+
+    def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`energy_gradient`, where there is no kernel."""
+        model, found = self.nested.model, self.nested.found
+        bent, parts = self._value_parts(z)
+        x, hyper, width = parts.x, parts.hyper, parts.width
+        likelihood, slope = self.answers(model.predictors(x, hyper))
+        log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
+        of_hyper, slope_of_hyper = model.hyper_prior(hyper)
+        by_x = model.pattern.gather_gradient(slope) + slope_of_prior
+        spreads, means = model.levels
+        of_mode = (2.0 * parts.share - parts.follow) * parts.pulled * parts.reach
+        each = by_x * (of_mode + parts.share * parts.normal * width)
+        by_hyper = by_hyper + slope_of_hyper + (each + parts.share) @ spreads
+        if means.any():
+            by_hyper += (by_x * parts.mean * (1.0 - self.said * parts.reach)) @ means
+        if model.scales is not None:
+            by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
+        by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
+        value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1) + bent.log
+        by_white = self._factor_whitening.white(self.skewness.gradient_by_normal(-by_x * width, bent))
+        slope = np.concatenate([-by_hyper @ self.root, by_white], axis=1)
+        return -value, self._stretch_along(slope, self.gain) * self.scale
+
+    @cached_property
+    def said(self) -> Floats:
+        """b."""
+        return self.told / (self.told + self.prior)
+
+    @cached_property
+    def parent_child_nests(self) -> tuple[ParentChildMove, ...]:
+        """Values that others are beneath; see :mod:`.parent_child_move`."""
+        return find_parent_child_moves(self.nested.model, self.nested.found)
+
+    @cached_property
+    def kernel_nests(self) -> tuple[Any, Structure]:
+        """:attr:`parent_child_nests` as the kernel has them; see :func:`.kernel_move_input`."""
+        return kernel_move_input(self.nested.model, self.parent_child_nests)
+
+    @property
+    def _factor_whitening(self) -> Whitening:
+        return self.whitening or self.nested.factor_whitening
+
+    def _stretch_along(self, z: Array, gain: Array) -> Array:
+        return z + ((z @ self.along) * gain) @ self.along.T
+
+    def _value_parts(self, z: Array) -> tuple[SkewedValues, Parts]:
+        z = self._stretch_along(z * self.scale, self.gain)
+        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]), self.xp)
+        return bent, self.values_from_white(z[:, : len(self.root)], bent.values)
+
+    def white_spreads(self, hyper: Array) -> Array:
+        """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
+        return self.xp.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
+
+    def values_from_white(self, white: Array, normal: Array) -> Parts:
+        """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
+        model, found, xp = self.nested.model, self.nested.found, self.xp
+        moved = white @ self.root.T
+        hyper = found.hyper + moved
+        spreads = model.levels[0]
+        follow = self.follow @ spreads.T
+        # 1 where the spread is given
+        prior = self.prior * (1.0 + xp.expm1(-2.0 * moved) @ spreads.T)
+        farther = 1.0 + xp.expm1(-self.follow * moved) @ spreads.T
+        told = self.told * farther**2
+        square = (self.told + self.prior) / (told + prior)
+        reach, width = square * farther, xp.sqrt(square)
+        mean, first = model.prior_means(hyper, xp), model.prior_means(found.hyper)
+        pulled = found.x - first - self.said * (mean - first)
+        beside = xp.where(moved < 0, xp.expm1(xp.minimum(moved, 0.0)), moved) @ self.moves.T
+        x = mean + pulled * reach + normal * width + beside
+        return Parts(
+            x, hyper, mean, width, normal, pulled, reach, (follow * told + prior) / (told + prior), follow
+        )
+
+
+class Parts(NamedTuple):
+    """Components of latent values, shape (points, size) but for ``hyper``, (points, hypers).
+
+    Attributes
+    ----------
+    x, hyper, mean : array
+        Latent values, logarithms of spreads, and m.
+    width, normal : array
+        e and L'^-1 z_x.
+    pulled, reach : array
+        What is pulled towards the mean, and e^2 / f that it is multiplied by.
+    share : array
+        Derivative of log e by the spread's logarithm.
+    follow : array, shape (size,)
+        kappa of each value's spread.
+    """
+
+    x: Floats
+    hyper: Floats
+    mean: Floats
+    width: Floats
+    normal: Floats
+    pulled: Floats
+    reach: Floats
+    share: Floats
+    follow: Floats
+
+
+def build_coordinates(nested: SpreadSearch, covariance: Floats) -> Coordinates:
+    """Coordinates about the end of a search, with the covariance of the logarithms of spreads, (hypers, hypers)."""
+    model, found = nested.model, nested.found
+    spreads, means = model.levels
+    prior = model.prior(found.x, found.hyper).precision
+    whole = np.maximum(1.0 / found.factor.marginal_covariances()[0], prior)
+    mean = model.prior_means(found.hyper)
+    moves, away, said = marginal_gradient(model, found)[1], found.x - mean, 1.0 - prior / whole
+    # how the mode moves is kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m), as nearly as one kappa makes it
+    still, turned = (spreads * (factor * away)[:, None] for factor in (2.0 - 2.0 * said, 2.0 * said - 1.0))
+    follow = (turned * (moves - still)).sum(axis=0) / np.maximum((turned**2).sum(axis=0), TINY)
+    follow = np.clip(follow, 0.0, 1.0)
+    left = moves - still - follow * turned - means * (prior / whole * mean)[:, None]
+    size = len(prior) + len(found.hyper)
+    none = np.ones(size), np.zeros((size, 0)), np.zeros(0)
+    root = cholesky_root(covariance)
+    return Coordinates(nested, root, left, prior, whole - prior, follow, *none, no_skewness())
+
+
+def cholesky_root(covariance: Floats) -> Floats:
+    """Lower triangular R of R R'."""
+    return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)

@@ -1,0 +1,58 @@
+"""Addition to the prior of spreads that are parts of one scale, beside the prior of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.model.density import LogDensity
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.divided_spread import LogDivided
+from voirdire.typing import Bools, Floats, Ints
+
+
+class Division(NamedTuple):
+    """Parts of one scale: their places among the hyperparameters, and the logarithms of those that are held.
+
+    Parameters
+    ----------
+    prior : LogDivided
+    at : array, shape (parts,)
+    held : array, shape (held,)
+    """
+
+    prior: LogDivided
+    at: Ints
+    held: Floats
+
+    def log_density(self, hyper: Array, xp: Any = np) -> Array:
+        """Log density of logarithms, shape (..., hypers), beyond that of independent ones, shape (...)."""
+        logs = self._part_logarithms(hyper, xp)
+        return self.prior.log_division(logs, logs.shape[-1], xp).sum(axis=-1)
+
+    def slope(self, hyper: Floats) -> Floats:
+        """Slope of :meth:`log_density`, shape (..., hypers)."""
+        slope = np.zeros(hyper.shape)
+        slope[..., self.at] = self.prior.slope(self._part_logarithms(hyper, np))[..., : len(self.at)]
+        return slope
+
+    def _part_logarithms(self, hyper: Array, xp: Any) -> Array:
+        held = xp.broadcast_to(xp.asarray(self.held), (*hyper.shape[:-1], len(self.held)))
+        return xp.concatenate([hyper[..., self.at], held], axis=-1)
+
+    def with_fixed(self, kept: Bools, hyper: Floats) -> Division:
+        """The same where the hyperparameters that are not ``kept`` are held, shape (hypers,) both."""
+        stays = kept[self.at]
+        held = np.concatenate([self.held, hyper[self.at[~stays]]])
+        return self._replace(at=(np.cumsum(kept) - 1)[self.at[stays]], held=held)
+
+
+def build_division(density: LogDensity, names: Sequence[str]) -> Division | None:
+    """The division of a density whose hyperparameters have such names, the levels of each in brackets."""
+    for p in density.parameters:
+        if isinstance(p.prior, LogDivided):
+            among = [i for i, name in enumerate(names) if name.split("[")[0] in (p.name, p.prior.others)]
+            return Division(p.prior, np.array(among), np.zeros(0))
+    return None

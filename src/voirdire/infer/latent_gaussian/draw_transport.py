@@ -1,0 +1,146 @@
+"""Draws of the posterior of old answers made draws of that of old and new ones: carried over, then moved.
+
+With z the white coordinates (:mod:`.coordinates`) of a draw about the old answers and T the map from white coordinates
+about all answers, T(z) would be a draw of the new posterior were both normal in their coordinates (Meng and Schilling
+2002, Journal of Computational and Graphical Statistics 11). As they are not quite, every draw then makes transitions
+that leave the new posterior as it is, by itself (the moves of a resample-move filter: Gilks and Berzuini 2001, Journal
+of the Royal Statistical Society B 63). Weights in the place of moves would be exact, too, but uneven: after a hundred
+new votes on items that each prompt says little of, an effective tenth of the draws is left (Pareto k .5), of values
+as well that these votes do not touch. Moves renew first what new answers are about.
+
+The error that is left is told by the moves themselves. A value whose draws before and after a move have the
+correlation rho and whose mean is off by b is moved back by (1 - rho) b on average, so that rho / (1 - rho) times as
+much is still to come, and rho times that after each further move. Draws go on moving until it is a tenth of a standard
+deviation, for every value and its square. Where that would take as many moves as new chains make, these are better.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.adapting import adapt_coordinates
+from voirdire.infer.latent_gaussian.coordinates import Coordinates, build_coordinates
+from voirdire.infer.latent_gaussian.cost import STEP
+from voirdire.infer.latent_gaussian.draw_extension import ExtendedDraws
+from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, adapt_step, sample_path
+from voirdire.infer.latent_gaussian.marginal import conditional_at
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.search import SpreadSearch
+from voirdire.typing import Floats
+
+TOGETHER = 32  # draws that are moved side by side
+LENGTHS = (1.0, 2.6)  # of paths; a quarter turn is 1.57
+SHOWN = 30  # draws of each chain that coordinates are adapted to
+MOST_MOVES = 4  # of a draw: new chains make no more in all
+STILL_OFF = 0.1  # standard deviations that a mean may still be off
+CORRELATED = 0.95  # of draws before and after a move, at most, as it is reckoned
+
+
+class Moved(NamedTuple):
+    """Draws of the new posterior.
+
+    Attributes
+    ----------
+    x, hyper : array, shape (draws, ...)
+        In the order in which the old draws were.
+    moves : int
+    off : float
+        Standard deviations that the mean of some value is still off, as far as that can be told.
+    """
+
+    x: Floats
+    hyper: Floats
+    moves: int
+    off: float
+
+
+def transport_draws(carried: ExtendedDraws, chains: int, rng: np.random.Generator) -> TransportedDraws:
+    """Draws of all answers' posterior, of those of the old ones, chain after chain."""
+    where, z = _normal_transport(carried, chains)
+    log_step = math.log(STEP) - 0.25 * math.log(where.size)
+    values, errors, moves = where.to_values(z), list[_Error](), 0
+    while True:
+        before = values
+        z, log_step = _move_all(where, z, log_step, rng)
+        values, moves = where.to_values(z), moves + 1
+        if not errors:
+            errors = [_remaining_error(*each) for each in zip(before, values, strict=True)]
+        off = max(error.after(moves) for error in errors)
+        if off <= STILL_OFF or max(error.after(MOST_MOVES) for error in errors) > STILL_OFF:
+            return TransportedDraws(*values, moves, off)
+
+
+def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates, Floats]:
+    """Coordinates about all answers, and in these the draws, where those would be were all distributions normal."""
+    x, hyper = carried.x.mean(axis=0), carried.hyper.mean(axis=0)
+    covariance = np.atleast_2d(np.cov(carried.hyper.T))
+    before = build_coordinates(_search_result_at(carried.old, x, hyper), covariance)
+    gap = max(len(carried.x) // (chains * SHOWN), 1)
+    points = before.from_values(carried.x[::gap], carried.hyper[::gap])
+    points = points[: len(points) // chains * chains].reshape(chains, -1, before.size)
+    adapted = adapt_coordinates(before, points.swapaxes(0, 1))
+    there = _search_result_at(carried.new, x, hyper)
+    slopes = [
+        field.pattern.gather_gradient(field.answers.value_gradient(field.predictors(x, hyper))[1])
+        for field in (carried.old, carried.new)
+    ]
+    # one step of Newton's method
+    moved = x + there.found.factor.solve_system(slopes[1] - slopes[0])
+    about_all = _search_result_at(carried.new, moved, hyper)
+    # of values whose prior is skewed draws have shown what the old answers say
+    known = 1.0 / about_all.found.factor.marginal_covariances()[0] - before.prior
+    told = np.maximum(adapted.told + known - before.told, 0.0)
+    where = replace(adapted, nested=about_all, told=told)
+    return where, adapted.from_values(carried.x, carried.hyper)
+
+
+def _search_result_at(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
+    """A place in which a search might have ended."""
+    found = conditional_at(model, hyper, x, np.zeros(len(x)))
+    return SpreadSearch(model, found, 0.0, 1, np.eye(len(hyper)), found.log_marginal)
+
+
+def _move_all(
+    where: Coordinates, z: Floats, log_step: float, rng: np.random.Generator
+) -> tuple[Floats, float]:
+    """One transition of every draw, and the logarithm of the step that paths of the next ones take.
+
+    Draws that are moved side by side come from all chains.
+    """
+    out = z.copy()
+    parts = max(len(z) // TOGETHER, 1)
+    for turn in range(parts):
+        some = slice(turn, None, parts)
+        gone = sample_path(
+            where.follow_path, PathPoint(z[some], *where.energy_gradient(z[some])), log_step, rng, LENGTHS
+        )
+        log_step = adapt_step(log_step, gone.chance, turn)
+        out[some] = where.rescale_chains(gone.end.z, rng)
+    return out, log_step
+
+
+class _Error(NamedTuple):
+    """Distance of the means of values from where moves lead, in standard deviations, after the first; and rho."""
+
+    first: Floats
+    rho: Floats
+
+    def after(self, moves: int) -> float:
+        """Largest distance after so many moves."""
+        return float((self.first * self.rho ** (moves - 1)).max(initial=0.0))
+
+
+def _remaining_error(before: Floats, after: Floats) -> _Error:
+    """Of values, shape (draws, values), and of their squares, those that one of so many has by chance left out."""
+    middle = after.mean(axis=0)
+    before, after = (np.concatenate([v - middle, (v - middle) ** 2], axis=1) for v in (before, after))
+    sd = after.std(axis=0)
+    change = (after - before) / np.where(sd > 0, sd, np.inf)
+    mean, error = np.abs(change.mean(axis=0)), change.std(axis=0) / math.sqrt(len(change))
+    rho = np.clip(1.0 - 0.5 * change.var(axis=0), 0.0, CORRELATED)
+    clear = mean > (1.0 + math.sqrt(2.0 * math.log(max(len(mean), 1)))) * error
+    return _Error(np.where(clear, mean * rho / (1.0 - rho), 0.0), rho)

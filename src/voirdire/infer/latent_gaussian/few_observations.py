@@ -1,0 +1,154 @@
+"""Spreads of sparse answers at the maximum of their evidence; of very many blocks on some of them.
+
+Some thousands of answers in a hundred blocks (prompts) tell spreads well: where there are more the spreads are
+learned from so many, drawn at random, with the uncertainty that those leave, and all else from all, the spreads
+given. What the gradient of the evidence leaves out (see :mod:`.evidence`) is found by the differences that give its
+curvature, as what values of the evidence have more than the integral of its gradient: where a value first contradicts
+the gradient, and once more where the search leads far from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.evidence import Evidence
+from voirdire.infer.latent_gaussian.hessian_pattern import distinct_codes
+from voirdire.infer.latent_gaussian.marginal import ConditionalMode
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.propagation import NotConverged, propagate_answers, propagation_applies
+from voirdire.infer.latent_gaussian.search import (
+    LOWEST,
+    ROUGH,
+    TOLERANCE,
+    WIDEST,
+    SpreadSearch,
+    bounded_inverse,
+    search_spreads,
+    values_per_spread,
+)
+from voirdire.typing import Floats, Ints
+
+FEW = 8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
+SOME = (60, 300)  # blocks that spreads are learned from, at least and at most:
+ENOUGH = 15_000.0  # as many as have so many answers
+MANY = 450  # of a table of so many
+STEP = 0.1  # of a logarithm of a spread, of differences
+SLACK = 0.02  # of the evidence, which ends of sweeps differ by
+FAR = 0.5  # that a logarithm moves from where differences were taken, from which they are taken again
+
+
+def is_sparse(model: LatentGaussianModel) -> bool:
+    """True if answers say so little of each value that Laplace's method does not hold, and propagation applies."""
+    return propagation_applies(model) and 0.0 < answers_per_value(model) < FEW
+
+
+def answers_per_value(model: LatentGaussianModel) -> float:
+    """Answers for each value of a block that is integrated out, of those that answers depend on; 0 without."""
+    pattern = model.others
+    answered = max(float(np.sum(counts)) for counts in model.counted.counts)
+    used = distinct_codes(pattern.index[pattern.coefficients != 0], pattern.size)
+    own = used[pattern.block[used] >= 0]
+    entries = np.count_nonzero(pattern.coefficients * np.append(pattern.block >= 0, False)[pattern.index])
+    return float(answered * entries / max(len(pattern.index), 1) / len(own)) if len(own) else 0.0
+
+
+def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
+    """Search for the spreads from latent values ``x``.
+
+    Raises
+    ------
+    NotConverged
+        Sites still change after many sweeps.
+    """
+    if not has_many_blocks(model):
+        return _search_whole(model, x, hyper)
+    part, places = _sampled_blocks(model)
+    some = _search_whole(part, x[places], hyper)
+    start = np.array(x)
+    start[places] = some.found.x
+    found = propagate_answers(model, some.found.hyper, start)
+    count = _blocks_used(model)
+    return replace(some, model=model, found=found, value=_log_posterior(model, found), by_part=count)
+
+
+def _log_posterior(model: LatentGaussianModel, found: ConditionalMode) -> float:
+    return found.log_marginal + float(model.hyper_prior(found.hyper)[0])
+
+
+def has_many_blocks(model: LatentGaussianModel) -> bool:
+    """True if there are so many blocks that spreads are learned from some of them."""
+    return int(model.pattern.block.max(initial=-1)) + 1 >= MANY
+
+
+def evidence_gain(nested: SpreadSearch, x: Floats) -> float:
+    """By how much the log evidence is higher where it is searched from latent values ``x``, the spreads as they are.
+
+    Of very many blocks on some of them.
+    """
+    model, hyper, value = nested.model, nested.found.hyper, nested.found.log_marginal
+    try:
+        if has_many_blocks(model):
+            model, places = _sampled_blocks(model)
+            x, value = x[places], propagate_answers(model, hyper, nested.found.x[places]).log_marginal
+        return propagate_answers(model, hyper, x).log_marginal - value
+    except NotConverged:
+        return -np.inf
+
+
+def _sampled_blocks(model: LatentGaussianModel) -> tuple[LatentGaussianModel, Ints]:
+    """The field of some of the blocks, always the same ones, and the places of its latent values."""
+    kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
+    kept[np.random.default_rng(0).permutation(len(kept))[: _blocks_used(model)]] = True
+    return model.field_of_blocks(kept)
+
+
+def _blocks_used(model: LatentGaussianModel) -> int:
+    """Count the blocks that spreads are learned from: those that have enough answers together, on average."""
+    answers = max(float(np.sum(counts)) for counts in model.counted.counts)
+    blocks = int(model.pattern.block.max()) + 1
+    return int(np.clip(np.ceil(ENOUGH * blocks / answers), *SOME))
+
+
+def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
+    evidence = Evidence(model, propagate_answers(model, hyper, x))
+    first = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
+    found = search_spreads(evidence, hyper, first, ROUGH, SLACK, tries=1)
+    if not len(hyper):
+        return found
+    total = found.evaluations
+    for _ in range(2):
+        start = found.found.hyper
+        inverse, missing = _finite_difference_curvature(
+            Evidence(model, found.found, moves=evidence.moves), found
+        )
+        evidence = Evidence(model, found.found, missing=missing)
+        found = search_spreads(evidence, start, inverse, TOLERANCE, SLACK)
+        total += evidence.evaluations + len(hyper) + 1
+        if np.abs(found.found.hyper - start).max() < FAR:
+            break
+    return replace(found, evaluations=total, missing=missing, inverse=inverse)
+
+
+def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tuple[Floats, Floats]:
+    """Inverse curvature of the evidence by the spreads, and what its gradient leaves out."""
+    centre = rough.found.hyper
+    evidence.last = rough.found
+    value, slope = evidence(centre)
+    start, moves = evidence.last, evidence.moves
+    curvature, missing = np.empty((len(centre), len(centre))), np.empty(len(centre))
+    for a in range(len(centre)):
+        step = np.zeros(len(centre))
+        step[a] = STEP if centre[a] < LOWEST + 1.0 else -STEP
+        for _ in range(2):  # on the other side, where propagation does not settle on this one
+            evidence.last, evidence.moves = start, moves
+            there, its_slope = evidence(centre + step)
+            if np.isfinite(there):
+                break
+            step = -step
+        else:
+            raise NotConverged("no curvature of the evidence")
+        curvature[a] = (its_slope - slope) / step[a]
+        missing[a] = (there - value) / step[a] - 0.5 * (slope + its_slope)[a]
+    return bounded_inverse(curvature, WIDEST), -missing

@@ -1,0 +1,90 @@
+"""Paths of Hamiltonian Monte Carlo, of many chains side by side (Neal 2011, Handbook of MCMC, chapter 5).
+
+A step asks for two gradients and goes half as far again as two of the leapfrog would, with as small an error (Blanes,
+Casas and Sanz-Serna 2014, SIAM Journal on Scientific Computing 36).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.cost import LONGEST, MOST_STEPS, SHORTEST
+from voirdire.typing import Bools, Floats
+
+ACCEPTED = 0.8  # share of accepted paths that the step is adapted to
+OUTER = 0.21178  # share of a step that the first and the last of its three changes of momentum take
+
+#: Minus the log density of points, shape (chains,), and its gradient, of points of shape (chains, size).
+Energy = Callable[[Floats], tuple[Floats, Floats]]
+
+
+class Place(NamedTuple):
+    """Positions of chains, shape (chains, size), with minus the log density there and its gradient."""
+
+    z: Floats
+    value: Floats
+    slope: Floats
+
+
+class Path(NamedTuple):
+    """Positions of chains after a path, which of them went, shape (chains,), and the chance of that on average."""
+
+    end: PathPoint
+    went: Bools
+    chance: float
+
+
+#: Where paths end, of so many steps of such a length, with the momentum there; see :func:`follow_path`.
+Follow = Callable[[PathPoint, Floats, int, float], tuple[PathPoint, Floats]]
+
+
+def follow_path(
+    energy: Energy, here: PathPoint, momentum: Floats, steps: int, step: float
+) -> tuple[PathPoint, Floats]:
+    """Ends of the paths of all chains, with momentum, shape (chains, size)."""
+    place, value, slope = here
+    p = momentum
+    for _ in range(steps):
+        p = p - OUTER * step * slope
+        place = place + 0.5 * step * p
+        p = p - (1.0 - 2.0 * OUTER) * step * energy(place)[1]
+        place = place + 0.5 * step * p
+        value, slope = energy(place)
+        p = p - OUTER * step * slope
+    return PathPoint(place, value, slope), p
+
+
+def sample_path(
+    follow: Follow,
+    here: PathPoint,
+    log_step: float,
+    rng: np.random.Generator,
+    lengths: tuple[float, float] = (SHORTEST, LONGEST),
+) -> Path:
+    """One transition of all chains, of a length drawn at random between two; a quarter turn is 1.57."""
+    length = rng.uniform(*lengths)
+    steps = math.ceil(length / math.exp(log_step))
+    step, steps = length / steps, min(steps, MOST_STEPS)
+    momentum = rng.standard_normal(here.z.shape)
+    with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
+        return accept_ends(here, *follow(here, momentum, steps, step), momentum, rng)
+
+
+def accept_ends(here: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator) -> Path:
+    """Ends of paths that began with a momentum and have p there, of those that are accepted; others stay."""
+    (z, value, slope), (place, there, its_slope) = here, end
+    with np.errstate(all="ignore"):
+        gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
+        chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))
+    went = rng.random(len(z)) < chance
+    z, slope = (np.where(went[:, None], *both) for both in ((place, z), (its_slope, slope)))
+    return Path(PathPoint(z, np.where(went, there, value), slope), went, float(chance.mean()))
+
+
+def adapt_step(log_step: float, chance: float, turn: int) -> float:
+    """The logarithm of the next step, of a warm-up whose ``turn`` it is."""
+    return log_step + (chance - ACCEPTED) * min(1.0, 10.0 / (turn + 5.0))

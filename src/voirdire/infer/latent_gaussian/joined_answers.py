@@ -1,0 +1,198 @@
+"""Answers of several kinds to one table's questions, each kind with cells and predictors of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.answers import CellAnswers
+from voirdire.model.design import Design
+from voirdire.typing import Floats
+
+
+class Kind(NamedTuple):
+    """Answers of one kind.
+
+    Attributes
+    ----------
+    predictors : tuple of int
+        Which of the predictors its answers are given, in their order.
+    cells : int
+    answers : CellAnswers
+    """
+
+    predictors: tuple[int, ...]
+    cells: int
+    answers: CellAnswers
+
+
+class AnsweredSums(NamedTuple):
+    """Sums of latent values, and the answers that depend on them.
+
+    Attributes
+    ----------
+    design : Design
+    answers : CellAnswers
+    predictors : int
+        Number of predictors of a cell.
+    learned : Design or None
+        Sums of what is learned as spreads are, of the same predictors.
+    """
+
+    design: Design
+    answers: CellAnswers
+    predictors: int
+    learned: Design | None = None
+
+    def scales(self, hypers: int) -> Any:
+        """The :attr:`.Field.scales` of so many hyperparameters; None where no cell depends on one."""
+        from scipy.sparse import csr_array
+
+        if self.learned is None or not self.learned.coefficients.any():
+            return None
+        cell, column = np.nonzero(self.learned.coefficients)
+        rows = len(self.learned.index)
+        at = self.learned.predictor[column] * rows + cell, self.learned.index[cell, column]
+        return csr_array((self.learned.coefficients[cell, column], at), (self.predictors * rows, hypers))
+
+
+def join_answered_sums(parts: Sequence[AnsweredSums], nothing: int) -> AnsweredSums:
+    """Cells of one part after the other, each part with predictors of its own; ``nothing`` is no latent value's."""
+    kinds: list[Kind] = []
+    for before, part in zip(_numbers_before(part.predictors for part in parts), parts, strict=True):
+        answers = part.answers
+        alone = Kind(tuple(range(part.predictors)), len(part.design.index), answers)
+        own = answers.kinds if isinstance(answers, SeveralAnswers) else (alone,)
+        kinds += [kind._replace(predictors=tuple(before + p for p in kind.predictors)) for kind in own]
+    width = [part.predictors for part in parts]
+    design = _side_by_side([part.design for part in parts], width, nothing)
+    learned = [part.learned for part in parts if part.learned is not None]
+    return AnsweredSums(
+        design,
+        SeveralAnswers(tuple(kinds)),
+        sum(width),
+        _side_by_side(learned, width, nothing) if learned else None,
+    )
+
+
+def _numbers_before(numbers: Iterable[int]) -> list[int]:
+    return [int(n) for n in np.cumsum([0, *numbers])[:-1]]
+
+
+def _side_by_side(designs: Sequence[Design], predictors: Sequence[int], nothing: int) -> Design:
+    """Cells of one design after the other, each with columns of its own, and so many predictors."""
+    rows = [len(design.index) for design in designs]
+    around = [
+        ((before, sum(rows) - before - own), (0, 0))
+        for before, own in zip(_numbers_before(rows), rows, strict=True)
+    ]
+    index = [np.pad(d.index, at, constant_values=nothing) for d, at in zip(designs, around, strict=True)]
+    coefficients = [np.pad(d.coefficients, at) for d, at in zip(designs, around, strict=True)]
+    predictor = [
+        before + design.predictor for design, before in zip(designs, _numbers_before(predictors), strict=True)
+    ]
+    columns = np.concatenate(index, axis=1), np.concatenate(coefficients, axis=1)
+    return Design(*columns, np.concatenate(predictor))
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralAnswers:
+    """Cells of one kind after the other, as one :class:`.CellAnswers`.
+
+    Parameters
+    ----------
+    kinds : tuple of Kind
+        In the order of their cells.
+
+    Examples
+    --------
+    >>> from voirdire.infer.latent_gaussian.answers import Answers
+    >>> def chances(sums, xp):
+    ...     d = sums[..., 0, :]
+    ...     return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
+    >>> one, other = (Answers(chances, [np.array([[count], [0.0]])]) for count in (4.0, 8.0))
+    >>> both = SeveralAnswers((Kind((0,), 1, one), Kind((1,), 1, other)))
+    >>> both.expected_information(np.zeros((2, 2))).tolist()
+    [[[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 2.0]]]
+    """
+
+    kinds: tuple[Kind, ...]
+
+    @property
+    def size(self) -> float:
+        """Sum of those of all kinds."""
+        return sum(kind.answers.size for kind in self.kinds)
+
+    @cached_property
+    def _kind_places(self) -> list[tuple[slice, list[int], CellAnswers]]:
+        """Cells and predictors of each kind."""
+        ends = np.cumsum([kind.cells for kind in self.kinds]).tolist()
+        return [
+            (slice(end - kind.cells, end), list(kind.predictors), kind.answers)
+            for end, kind in zip(ends, self.kinds, strict=True)
+        ]
+
+    def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
+        """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
+        return self._sum_kinds(predictors, lambda answers, part: answers.value_gradient(part))
+
+    def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`value_gradient`, compiled."""
+        return self._sum_kinds(predictors, lambda answers, part: answers.compiled_gradient(part))
+
+    def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
+        """As :meth:`value_gradient`, for JAX to compile; the log likelihood in parts, shape (points, parts)."""
+        import jax.numpy as jnp
+
+        values, slope = [], jnp.zeros_like(predictors)
+        for cells, its, answers in self._kind_places:
+            at = (slice(None), np.array(its)[:, None], np.arange(predictors.shape[-1])[cells])
+            value, its_slope = answers.traced_gradient(predictors[at])
+            values.append(value)
+            slope = slope.at[at].set(its_slope)
+        return jnp.concatenate(values, axis=1), slope
+
+    def _sum_kinds(
+        self, predictors: Floats, of: Callable[[CellAnswers, Floats], tuple[Any, Floats]]
+    ) -> tuple[Any, Floats]:
+        total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
+        for cells, its, answers in self._kind_places:
+            value, slope[..., its, cells] = of(answers, np.ascontiguousarray(predictors[..., its, cells]))
+            total = total + value
+        return total, slope
+
+    def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
+        """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
+        turns = [
+            (cells, its, answers.gradient_change(predictors[its, cells]))
+            for cells, its, answers in self._kind_places
+        ]
+
+        def summed_change(change: Floats) -> Floats:
+            found = np.zeros_like(change)
+            for cells, its, turn in turns:
+                found[its, cells] = turn(change[its, cells])
+            return found
+
+        return summed_change
+
+    def expected_information(self, predictors: Floats) -> Floats:
+        """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
+        kinds, cells = predictors.shape
+        total = np.zeros((cells, kinds, kinds))
+        for at, its, answers in self._kind_places:
+            here = np.arange(cells)[at][:, None, None]
+            total[here, np.array(its)[:, None], its] = answers.expected_information(predictors[its, at])
+        return total
+
+    def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
+        found = np.zeros_like(predictors)
+        for cells, its, answers in self._kind_places:
+            part = covariance[cells][:, its][..., its]
+            found[its, cells] = answers.information_gradient(predictors[its, cells], part)
+        return found

@@ -1,0 +1,294 @@
+"""Priors of latent values by groups, and of the logarithms of their spreads and means."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.division import Division
+from voirdire.model.terms.arrays import Array, log_normal_cdf
+from voirdire.typing import Floats, Ints
+
+STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
+PLAIN = 0.5  # share of a population that is not skewed
+
+
+class Group(NamedTuple):
+    """Latent values of one name and one prior, Normal(m, t), skewed (:class:`.Population`) unless ``reversed`` is 1/2.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+    spread : str or float
+        The hyperparameter whose exponential is t, or t itself.
+    mean : str or float
+        The hyperparameter whose exponential is m, or m itself.
+    reversed : float
+    few : bool
+        Whether each is told by many answers, so that it stays when the others are integrated out; see
+        :mod:`.latent_gaussian.marginal`.
+    """
+
+    name: str
+    size: int
+    spread: str | float
+    mean: str | float = 0.0
+    reversed: float = PLAIN
+    few: bool = False
+
+
+class Hyper(NamedTuple):
+    """A spread or mean that is learned, by its logarithm; its prior Exponential(``rate``).
+
+    Where there is an ``sd`` the prior of the logarithm is Normal(``mean``, ``sd``) instead.
+    """
+
+    name: str
+    rate: float
+    mean: float = 0.0
+    sd: float = 0.0
+
+
+class Prior(NamedTuple):
+    """Log density of each latent value, with its slope and its precision; shape (size,) each.
+
+    The precision of one whose prior is skewed is that of the normal prior.
+    """
+
+    log: Floats
+    slope: Floats
+    precision: Floats
+
+
+class LatentPriors:
+    """Priors of a field; see :class:`.Field` for what it is made of."""
+
+    groups: tuple[Group, ...]
+    hypers: tuple[Hyper, ...]
+    division: Division | None
+
+    @cached_property
+    def _numbers(self) -> tuple[Ints, Floats, Ints, Floats]:
+        """Of each group: place of its spread among the hyperparameters, or the logarithm given; so of its mean."""
+        at = {hyper.name: i for i, hyper in enumerate(self.hypers)}
+        spreads, means = ([getattr(group, name) for group in self.groups] for name in ("spread", "mean"))
+        return (
+            np.array([at.get(str(each), -1) for each in spreads], dtype=int),
+            np.array([0.0 if isinstance(each, str) else math.log(each) for each in spreads], dtype=float),
+            np.array([at.get(str(each), -1) for each in means], dtype=int),
+            np.array([0.0 if isinstance(each, str) else each for each in means], dtype=float),
+        )
+
+    @cached_property
+    def _reversed(self) -> Floats:
+        """Share of the prior of each group that is reversed."""
+        return np.array([group.reversed for group in self.groups], dtype=float)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Number of values of each group."""
+        return np.array([group.size for group in self.groups], dtype=int)
+
+    def prior(self, x: Floats, hyper: Floats) -> Prior:
+        """Prior of the latent values, shape (..., size), given the logarithms of spreads and means, (..., hypers)."""
+        log_t, m = self._value_scales(hyper)
+        precision = np.exp(-2.0 * log_t)
+        z = (x - m) * np.exp(-log_t)
+        log, slope = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi), (m - x) * precision
+        if self.skewed_values.size:
+            skew = self.skew_effect(x[..., self.skewed_values], hyper)
+            log[..., self.skewed_values] += skew.log
+            slope[..., self.skewed_values] += skew.of_x
+        return Prior(log, slope, np.broadcast_to(precision, log.shape))
+
+    def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
+        """Minus the second derivatives of the log prior, shape (size,): the precision where nothing is skewed."""
+        ahead, behind = (self.prior(x + sign * STEP, hyper).slope for sign in (1.0, -1.0))
+        return (behind - ahead) / (2.0 * STEP)
+
+    def steepness_of_prior(self, x: Floats, hyper: Floats) -> Floats:
+        """As :meth:`curvature_of_prior`, never below the precision, so that a step by it goes not too far."""
+        found = np.array(self.prior(x, hyper).precision)
+        if self.skewed_values.size:
+            found[self.skewed_values] = np.maximum(found, self.curvature_of_prior(x, hyper))[
+                self.skewed_values
+            ]
+        return found
+
+    def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
+        """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
+        log_t, m = self._value_scales(hyper)
+        inverse = np.exp(-log_t)
+        z = (x - m) * inverse
+        log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
+        of_x, of_spread, of_mean = -z * inverse, z * z - 1.0, z * inverse * m
+        if self.skewed_values.size:
+            skew = self.skew_effect(x[..., self.skewed_values], hyper)
+            for total, part in zip((log, of_x, of_spread, of_mean), skew, strict=True):
+                total[..., self.skewed_values] += part
+        spreads, means = self.levels
+        by_hyper = of_spread @ spreads
+        if means.any():
+            by_hyper = by_hyper + of_mean @ means
+        return log.sum(axis=-1), of_x, np.asarray(by_hyper)
+
+    @cached_property
+    def skewed_values(self) -> Ints:
+        """Values whose prior is skewed."""
+        return np.flatnonzero(self.expand_group_values(self._reversed) != PLAIN)
+
+    @cached_property
+    def _skewed_groups(self) -> tuple[Ints, Floats]:
+        """Group of each value whose prior is skewed, and the share of it that is reversed."""
+        of = self.expand_group_values(np.arange(len(self.groups)))[self.skewed_values]
+        return of, self._reversed[of]
+
+    def skew_effect(self, x: Floats, hyper: Floats) -> Skew:
+        """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
+        here, (of, share) = self.group_priors(hyper), self._skewed_groups
+        log_t, m = here.log_spread[..., of], here.mean[..., of]
+        variance = np.exp(2.0 * log_t)
+        root = np.sqrt(1.0 + variance)
+        own, of_x = _skew_weight(x, share)
+        whole, of_whole = _skew_weight(m / root, share)
+        return Skew(own - whole, of_x, of_whole * m * variance / root**3, -of_whole * m / root)
+
+    @cached_property
+    def levels(self) -> tuple[Floats, Floats]:
+        """Indicators, 0 or 1, of the spread and the mean of each value among hyperparameters, (size, hypers) each."""
+        spread_at, _, mean_at, _ = self._numbers
+        each = np.arange(len(self.hypers))
+        spreads, means = (np.repeat(at, self.sizes)[:, None] == each for at in (spread_at, mean_at))
+        return spreads.astype(float), means.astype(float)
+
+    def group_priors(self, hyper: Array, xp: Any = np) -> GroupPriors:
+        """Spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
+        spread_at, log_spread, mean_at, mean = self._numbers
+        padded = _pad_last(hyper, xp)
+        return GroupPriors(
+            spread_at,
+            mean_at,
+            xp.where(spread_at >= 0, padded[..., spread_at], log_spread),
+            xp.where(mean_at >= 0, xp.exp(padded[..., mean_at]), mean),
+        )
+
+    def rescaled(self, x: Array, hyper: Array, there: Array, xp: Any = np) -> tuple[Array, Array]:
+        """Values that go along where logarithms go from ``hyper`` to ``there``, and the log volume, shape (points,)."""
+        wider = _pad_last(there - hyper, xp)[..., self._numbers[0]]
+        away = (x - self.prior_means(hyper, xp)) * self.expand_group_values(xp.exp(wider), xp)
+        return self.prior_means(there, xp) + away, (wider * self.sizes).sum(axis=-1)
+
+    def prior_means(self, hyper: Array, xp: Any = np) -> Array:
+        """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
+        _, _, mean_at, mean = self._numbers
+        if (mean_at < 0).all():
+            return self.expand_group_values(mean)
+        return self.expand_group_values(self.group_priors(hyper, xp).mean, xp)
+
+    def _value_scales(self, hyper: Floats) -> tuple[Floats, Floats]:
+        """Log spread and mean of each value, shape (..., size)."""
+        here = self.group_priors(hyper)
+        return self.expand_group_values(here.log_spread), self.expand_group_values(here.mean)
+
+    def expand_group_values(self, of_groups: Array, xp: Any = np) -> Array:
+        """Of each value, shape (..., size), what its group has, shape (..., groups)."""
+        if xp is np:
+            return np.repeat(of_groups, self.sizes, axis=-1)
+        return of_groups @ self._members  # whose gradient is a product, too
+
+    @cached_property
+    def _members(self) -> Floats:
+        """Indicators of the values of each group, shape (groups, size)."""
+        return np.repeat(np.eye(len(self.groups)), self.sizes, axis=1)
+
+    def log_prior(self, x: Floats, hyper: Floats) -> Floats:
+        """Log prior of all latent values together, shape (...)."""
+        return np.asarray(self.relative_log_prior(x, hyper) - 0.5 * math.log(2.0 * math.pi) * x.shape[-1])
+
+    def relative_log_prior(self, x: Array, hyper: Array, xp: Any = np) -> Array:
+        """As :meth:`log_prior`, up to a constant."""
+        here = self.group_priors(hyper, xp)
+        away = x - self.expand_group_values(here.mean, xp)
+        z = away * self.expand_group_values(xp.exp(-here.log_spread), xp)
+        log = -0.5 * (z * z).sum(axis=-1) - (here.log_spread * self.sizes).sum(axis=-1)
+        if not self.skewed_values.size:
+            return log
+        of, share = self._skewed_groups
+        middle = here.mean[..., of] / xp.sqrt(1.0 + xp.exp(2.0 * here.log_spread[..., of]))
+        own, whole = (_log_skew_weight(each, share, xp) for each in (x[..., self.skewed_values], middle))
+        return log + (own - whole).sum(axis=-1)
+
+    def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
+        """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
+        rates, means, sds = self.hyper_numbers
+        sd = np.where(sds > 0, sds, 1.0)
+        slope = np.where(sds > 0, (means - hyper) / sd**2, 1.0 - rates * np.exp(hyper))
+        if self.division is not None:
+            slope = slope + self.division.slope(hyper)
+        return self.relative_hyper_prior(hyper) + self.hyper_constant, slope
+
+    def relative_hyper_prior(self, hyper: Array, xp: Any = np) -> Array:
+        """As of :meth:`hyper_prior`, up to :attr:`hyper_constant`."""
+        rates, means, sds = self.hyper_numbers
+        z = (hyper - means) / np.where(sds > 0, sds, 1.0)
+        log = xp.where(sds > 0, -0.5 * z * z, hyper - rates * xp.exp(hyper)).sum(axis=-1)
+        return log if self.division is None else log + self.division.log_density(hyper, xp)
+
+    @cached_property
+    def hyper_numbers(self) -> tuple[Floats, Floats, Floats]:
+        """Rates, means and standard deviations of the priors of logarithms, shape (hypers,) each."""
+        rates, means, sds = np.array([one[1:] for one in self.hypers]).reshape(-1, 3).T
+        return rates, means, sds
+
+    @cached_property
+    def hyper_constant(self) -> float:
+        """Constant of the log density of all logarithms together, without that of a division."""
+        rates, _, sds = self.hyper_numbers
+        of_normal = -np.log(np.where(sds > 0, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
+        return float(np.where(sds > 0, of_normal, np.log(np.where(sds > 0, 1.0, rates))).sum())
+
+
+class GroupPriors(NamedTuple):
+    """Priors of groups.
+
+    Attributes
+    ----------
+    spread_at, mean_at : int array, shape (groups,)
+        Place of the hyperparameter that each has, -1 where the number is given.
+    log_spread, mean : array, shape (..., groups)
+    """
+
+    spread_at: Ints
+    mean_at: Ints
+    log_spread: Floats
+    mean: Floats
+
+
+class Skew(NamedTuple):
+    """Log of a skewed prior over the normal one, with its slopes by the value, log t and log m; shape (..., skewed)."""
+
+    log: Floats
+    of_x: Floats
+    of_spread: Floats
+    of_mean: Floats
+
+
+def _pad_last(rows: Array, xp: Any) -> Array:
+    """Rows with a zero after the last number, for those whose place is -1."""
+    return xp.concatenate([rows, xp.zeros((*rows.shape[:-1], 1))], axis=-1)
+
+
+def _log_skew_weight(x: Array, share: Floats, xp: Any) -> Array:
+    """Log of r + (1 - 2 r) Phi(x), r the share."""
+    with np.errstate(divide="ignore"):
+        return xp.logaddexp(log_normal_cdf(x, xp) + np.log1p(-2.0 * share), np.log(share))
+
+
+def _skew_weight(x: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """:func:`_log_skew_weight`, and its slope."""
+    log = _log_skew_weight(x, share, np)
+    return log, np.exp(np.log1p(-2.0 * share) - 0.5 * x * x - log) / math.sqrt(2.0 * math.pi)

@@ -1,0 +1,309 @@
+"""The Laplace-marginal likelihood of spreads, with its gradient.
+
+Of the spreads phi, latent values x and answers y
+
+    log p(y | phi) ~= log p(y | x^) + log p(x^ | phi) + (n / 2) log 2 pi - (1 / 2) log |H|,
+
+x^ the mode of x given phi and H the matrix of second derivatives there (Tierney and Kadane 1986, Journal of the
+American Statistical Association 81; as in lme4, TMB and INLA), those of answers on average (:mod:`.answers`). The joint
+mode of x and phi would put spreads at zero.
+Its gradient holds how the mode and H move with phi: with g the gradient of (1 / 2) log |H| by x and
+r_a = d^2 log p(x | phi) / dx dphi_a, the mode moves by H^-1 r_a and the term is - g' H^-1 r_a, with H at the answers
+that came.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.arrow import Factor, sparse_factor
+from voirdire.infer.latent_gaussian.latent_priors import STEP
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.typing import Floats
+
+STEPS = 20  # before coordinates are made anew
+ROUNDS_OF_STEPS = 5  # at most
+CLOSE = 1e-5  # length of the gradient in standard deviations at which a search ends: the same on any machine
+FAR = 1e300  # in the place of what is not finite
+ROUNDS = 6  # of tilts, at most
+CLOSE_LOG_DET_GRADIENT = 1e-4  # squared standard deviations that a change of the tilt moves the values
+CLOSE_SOLVED = 1e-4  # of a system of linear equations, relative
+SOLVES = 30  # steps of its solution, at most
+LARGEST_FIXED_EFFECT_STEP = 1.0  # standard deviations that a change of the tilt moves the values at once
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The latent values given spreads: their mode, and the factor of the second derivatives there.
+
+    Attributes
+    ----------
+    hyper : array, shape (hypers,)
+        Logarithms of spreads and means.
+    x : array, shape (size,)
+    predictors : array, shape (predictors, cells)
+    log_joint : float
+        Log density of answers and latent values.
+    factor : Factor
+    tilt : array, shape (size,)
+        Gradient of the log density at ``x``, where the values that stay are at the mode of the others integrated out.
+    """
+
+    hyper: Floats
+    x: Floats
+    predictors: Floats
+    log_joint: float
+    factor: Factor
+    tilt: Floats
+
+    @property
+    def log_marginal(self) -> float:
+        """Approximate log density of the answers given the spreads."""
+        return (
+            self.log_joint + 0.5 * len(self.x) * math.log(2.0 * math.pi) - 0.5 * self.factor.log_determinant
+        )
+
+
+def refine_fixed_effects(model: LatentGaussianModel, found: ConditionalMode) -> ConditionalMode:
+    """The values that stay moved to the mode of the others integrated out, the spreads given."""
+    tilt = log_det_gradient(model, found)
+    for _ in range(ROUNDS):
+        change = tilt.slope - found.tilt
+        step = found.factor.solve_system(change)
+        size = float(change @ step)
+        if size < CLOSE_LOG_DET_GRADIENT:
+            break
+        share = min(1.0, LARGEST_FIXED_EFFECT_STEP / math.sqrt(size))
+        there = find_conditional_mode(
+            model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor
+        )
+        its = log_det_gradient(model, there)
+        if not there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
+            break
+        found, tilt = there, its
+    return found
+
+
+class Tilt(NamedTuple):
+    """Effect of integrating out some values on those that stay.
+
+    Attributes
+    ----------
+    half_log_determinant : float
+        (1 / 2) log |H_uu|, u the values that are integrated out.
+    slope : array, shape (size,)
+        Its gradient by the values that stay, the others moving along at their mode; zero for those.
+    shift : array, shape (size,)
+        How far the mean of the others is from their mode, to first order - H_uu^-1 times that gradient by them.
+    """
+
+    half_log_determinant: float
+    slope: Floats
+    shift: Floats
+
+
+def log_det_gradient(model: LatentGaussianModel, found: ConditionalMode) -> LogDetGradient:
+    """See :class:`LogDetGradient`."""
+    few, pattern, answers = model.few, model.others, model.answers
+    information = answers.expected_information(found.predictors)
+    precision = model.prior(found.x, found.hyper).precision
+    factor = sparse_factor(pattern, np.where(few, 1.0, precision), information)
+    covariances = factor.marginal_covariances()[1]
+    slope = model.pattern.gather_gradient(answers.information_gradient(found.predictors, covariances))
+    moved = factor.solve_system(np.where(few, 0.0, slope))
+    sums = pattern.linear_predictors(np.where(few, 0.0, moved))
+    back = model.pattern.gather_gradient(np.einsum("cpq,qc->pc", information, sums))
+    half = 0.5 * factor.log_determinant
+    return LogDetGradient(half, np.where(few, slope - back, 0.0), np.where(few, 0.0, -moved))
+
+
+def find_conditional_mode(
+    model: LatentGaussianModel, hyper: Floats, x: Floats, tilt: Floats | None = None, near: Factor | None = None
+) -> ConditionalMode:
+    """The maximum of the log density less ``tilt`` times the latent values, from ``x``; see :func:`climb_to_mode`."""
+    tilt = np.zeros(len(x)) if tilt is None else tilt
+    return conditional_at(model, hyper, climb_to_mode(model, hyper, x, tilt, near, CLOSE), tilt)
+
+
+def conditional_at(model: LatentGaussianModel, hyper: Floats, x: Floats, tilt: Floats) -> ConditionalMode:
+    """The latent values given spreads as they were found at ``x``."""
+    predictors = model.predictors(x, hyper)
+    value = float(model.answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
+    return ConditionalMode(hyper, x, predictors, value, whitening_factor(model, hyper, x), tilt)
+
+
+def whitening_factor(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Factor:
+    """Factor of the second derivatives at a point, those of answers on average."""
+    return sparse_factor(
+        model.pattern,
+        model.prior(x, hyper).precision,
+        model.answers.expected_information(model.predictors(x, hyper)),
+    )
+
+
+def climb_to_mode(
+    model: LatentGaussianModel, hyper: Floats, x: Floats, tilt: Floats, near: Factor | None = None, close: float = CLOSE
+) -> Floats:
+    """The latent values where the log density less ``tilt`` times them is largest, searched from ``x``.
+
+    By steps within a trust region (Steihaug 1983, SIAM Journal on Numerical Analysis 20; SciPy's trust-ncg), in
+    coordinates where the information that answers have on average is the identity: at first that at ``x``, or that of
+    a point ``near`` it, which saves a factor.
+    """
+    from scipy.optimize import minimize
+
+    pattern, answers = model.pattern, model.answers
+    factor = whitening_factor(model, hyper, x) if near is None else near
+    for _ in range(ROUNDS_OF_STEPS):
+        place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.to_draws(np.frombuffer(z)))
+
+        def objective_gradient(
+            z: Floats, place: Any = place, factor: Factor = factor
+        ) -> tuple[float, Floats]:
+            there = place(z.tobytes())
+            likelihood, slope = answers.value_gradient(model.predictors(there, hyper))
+            prior = model.prior(there, hyper)
+            value = float(likelihood) + float(prior.log.sum()) - float(tilt @ there)
+            gradient = factor.whiten_gradients(pattern.gather_gradient(slope) + prior.slope - tilt)
+            return (-value, -gradient) if np.isfinite(value) else (FAR, np.zeros(len(z)))
+
+        @lru_cache(maxsize=1)
+        def local_curvature(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
+            there = place(z)
+            return model.curvature_of_prior(there, hyper), answers.gradient_change(
+                model.predictors(there, hyper)
+            )
+
+        def hessian_product(
+            z: Floats, change: Floats, bent: Any = local_curvature, factor: Factor = factor
+        ) -> Floats:
+            (curvature, turned), step = bent(z.tobytes()), factor.to_draws(change)
+            gathered = pattern.gather_gradient(turned(pattern.linear_predictors(step)))
+            return factor.whiten_gradients(curvature * step - gathered)
+
+        found = minimize(
+            objective_gradient,
+            np.zeros(len(x)),
+            jac=True,
+            hessp=hessian_product,
+            method="trust-ncg",
+            options={
+                "gtol": close,
+                "maxiter": STEPS,
+                "initial_trust_radius": max(1.0, 0.2 * math.sqrt(len(x))),
+            },
+        )
+        x = x + factor.to_draws(found.x)
+        if found.success:
+            break
+        factor = whitening_factor(model, hyper, x)
+    return x
+
+
+@dataclass(eq=False)
+class Marginal:
+    """Minus the log posterior density of the spreads, as a function with gradient that remembers where it was.
+
+    Attributes
+    ----------
+    last : Given
+        The latent values at the point asked for last.
+    best : Given
+        Those at the point of the highest density so far.
+    evaluations : int
+    """
+
+    model: LatentGaussianModel
+    last: ConditionalMode
+    moves: Floats | None = None
+    best: ConditionalMode | None = None
+    best_value: float = np.inf
+    evaluations: int = field(default=0)
+
+    def find_latent(self, hyper: Floats) -> ConditionalMode:
+        """The latent values given spreads, searched from where they would be were they linear in them."""
+        start = self.last.x
+        if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
+            start = start + self.moves @ (hyper - self.last.hyper)
+        self.evaluations += 1
+        start = start if np.isfinite(start).all() else self.last.x
+        return find_conditional_mode(self.model, hyper, start, self.last.tilt, self.last.factor)
+
+    def __call__(self, hyper: Floats) -> tuple[float, Floats]:
+        """Minus the log density and its gradient."""
+        found = self.find_latent(hyper)
+        log_prior, prior_slope = self.model.hyper_prior(hyper)
+        slope, moves = self.gradient_at(found)
+        self.last, self.moves = found, moves
+        value = -found.log_marginal - log_prior
+        if value < self.best_value:
+            self.best, self.best_value = found, value
+        return value, -slope - prior_slope
+
+    def gradient_at(self, found: ConditionalMode) -> tuple[Floats, Floats]:
+        """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
+        return marginal_gradient(self.model, found)
+
+
+def marginal_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tuple[Floats, Floats]:
+    """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
+    variances, covariances = found.factor.marginal_covariances()
+    x, hyper = found.x, found.hyper
+    bend = model.answers.information_gradient(found.predictors, covariances)
+    turned = model.pattern.gather_gradient(bend)
+    steps = STEP * np.eye(len(hyper))
+    ahead, behind = ([model.prior(x, hyper + sign * step) for step in steps] for sign in (1.0, -1.0))
+    widths = np.array([variances @ (a.precision - b.precision) for a, b in zip(ahead, behind, strict=True)])
+    pushes = np.array([a.slope - b.slope for a, b in zip(ahead, behind, strict=True)]).reshape(len(hyper), -1)
+    pushes /= 2.0 * STEP
+    direct = model.slopes_of_prior(x, hyper)[2]
+    if model.scales is not None:
+        away = model.answers.value_gradient(found.predictors)[1] - bend
+        direct = direct + model.scales.T @ away.ravel()
+        pushes = pushes + _scale_gradients(model, found)
+    back = _solve_at_mode(model, found, found.tilt - turned)
+    slope = direct - widths / (4.0 * STEP) + pushes @ back
+    return slope, found.factor.solve_system(pushes.T)
+
+
+def _scale_gradients(model: LatentGaussianModel, found: ConditionalMode) -> Floats:
+    """Change of the gradient by the latent values with hyperparameters in predictors, shape (hypers, size)."""
+    from scipy.sparse import diags_array, vstack
+
+    kinds, cells = found.predictors.shape
+    total = np.zeros((len(found.hyper), len(found.x)))
+    for kind in range(kinds):
+        own = model.scales[kind * cells : (kind + 1) * cells]
+        if not own.nnz:
+            continue
+        one = np.zeros_like(found.predictors)
+        one[kind] = 1.0
+        turned = model.answers.gradient_change(found.predictors)(one)  # cells are apart
+        total += (model.pattern.columns @ vstack([diags_array(row) @ own for row in turned])).toarray().T
+    return total
+
+
+def _solve_at_mode(model: LatentGaussianModel, found: ConditionalMode, slope: Floats) -> Floats:
+    """The inverse of the second derivatives at the mode times ``slope``: those of the answers that came.
+
+    By the minimal residual method of Paige and Saunders (1975, SIAM Journal on Numerical Analysis 12), in coordinates
+    where they are near the identity.
+    """
+    from scipy.sparse.linalg import LinearOperator, minres
+
+    pattern, size = model.pattern, len(slope)
+    precision = model.curvature_of_prior(found.x, found.hyper)
+    turned = model.answers.gradient_change(found.predictors)
+
+    def hessian_product(x: Floats) -> Floats:
+        return np.asarray(precision * x - pattern.gather_gradient(turned(pattern.linear_predictors(x))))
+
+    matrix = LinearOperator((size, size), matvec=hessian_product, dtype=float)
+    preconditioner = LinearOperator((size, size), matvec=found.factor.solve_system, dtype=float)
+    return np.asarray(minres(matrix, slope, M=preconditioner, rtol=CLOSE_SOLVED, maxiter=SOLVES)[0])

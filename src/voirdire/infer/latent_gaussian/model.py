@@ -1,0 +1,155 @@
+"""Latent values and their spreads: what a nested approximation needs to know of a model and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.answers import Answers, CellAnswers
+from voirdire.infer.latent_gaussian.division import Division
+from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
+from voirdire.infer.latent_gaussian.latent_priors import PLAIN, Group, Hyper, LatentPriors
+from voirdire.typing import Bools, Floats, Ints
+
+HELD_SD = 1e-3  # of a latent value that is held where it is given
+
+
+@dataclass(frozen=True, eq=False)
+class Field(LatentPriors):
+    """A model of one table as answers that depend on sums of latent values.
+
+    Parameters
+    ----------
+    groups : tuple of Group
+        In the order of the latent values.
+    hypers : tuple of Hyper
+    pattern : Pattern
+        Which latent values make the predictors of each cell of answers.
+    answers : CellAnswers
+        Of the cells, given their predictors.
+    latent : callable
+        Latent values and logarithms of spreads of flat vectors of the density.
+    flat : callable
+        The flat vectors of latent values, shape (..., size), and logarithms of spreads.
+    near_normal : bool
+        Whether answers say enough of each latent value that a trial tells where the approximation holds, however small
+        the table.
+    scales : sparse matrix, shape (predictors * cells, hypers), or None
+        With which logarithms of spreads enter predictors: those of noise, of answers that are numbers.
+    division : Division or None
+        Of spreads that are parts of one scale.
+    """
+
+    groups: tuple[Group, ...]
+    hypers: tuple[Hyper, ...]
+    pattern: Pattern
+    answers: CellAnswers
+    latent: Callable[[Floats], tuple[Floats, Floats]]
+    flat: Callable[[Floats, Floats], Floats]
+    near_normal: bool = False
+    scales: Any = None
+    division: Division | None = None
+
+    def predictors(self, x: Floats, hyper: Floats) -> Floats:
+        """Predictors of all cells, shape (..., predictors, cells), of latent values and logarithms of spreads."""
+        sums = self.pattern.linear_predictors(x)
+        if self.scales is None:
+            return sums
+        return np.asarray(sums + (self.scales @ hyper.T).T.reshape(*hyper.shape[:-1], *sums.shape[-2:]))
+
+    @cached_property
+    def few(self) -> Bools:
+        """Mask of the latent values that stay when the others are integrated out, shape (size,)."""
+        return np.repeat([group.few for group in self.groups], [group.size for group in self.groups])
+
+    @cached_property
+    def others(self) -> Pattern:
+        """The pattern of the values that are integrated out, given those that stay."""
+        pattern = self.pattern
+        few = np.append(self.few, False)[pattern.index]
+        coefficients = np.where(few, 0.0, pattern.coefficients)
+        used = (coefficients != 0).any(axis=0)
+        index = np.where(few, self.size, pattern.index)[:, used]
+        return Pattern(
+            pattern.block, index, coefficients[:, used], pattern.predictor[used], least=pattern.kinds
+        )
+
+    def field_of_blocks(self, kept: Bools) -> tuple[LatentGaussianModel, Ints]:
+        """The field of the answers of some blocks, with the places that its latent values have in this one.
+
+        Its ``latent`` and ``flat`` are still those of this field.
+        """
+        pattern = self.pattern
+        number = np.cumsum(kept) - 1
+        here = np.append(kept, True)[pattern.block]
+        places = np.flatnonzero(here)
+        at = np.append(np.cumsum(here) - 1, len(places))
+        cells = np.flatnonzero(np.append(kept, True)[pattern.of_cell])
+        edges = np.cumsum([0] + [group.size for group in self.groups])
+        groups = tuple(
+            group._replace(size=int(here[a:b].sum()))
+            for group, a, b in zip(self.groups, edges[:-1], edges[1:], strict=True)
+        )
+        index = pattern.index[cells]
+        block = pattern.block[places]
+        its = Pattern(
+            np.where(block >= 0, number[block], block),
+            np.where(index < self.size, at[index], len(places)),
+            pattern.coefficients[cells],
+            pattern.predictor,
+            pattern.least,
+        )
+        counts = np.asarray(self.counted.counts)[..., cells]
+        return replace(self, groups=groups, pattern=its, answers=self.counted.with_counts(counts)), places
+
+    def with_fixed(self, is_held: Callable[[str], bool], x: Floats, hyper: Floats) -> LatentGaussianModel:
+        """The field in which some parameters, by name, are held at given latent values and logarithms of spreads.
+
+        Latent values are held by a prior that allows hardly anything else; what is learned of them is not asked for.
+        """
+        groups: list[Group] = []
+        at = 0
+        for group in self.groups:
+            here = x[at : at + group.size]
+            at += group.size
+            if is_held(group.name.split("[")[0]):
+                one = group._replace(size=1, spread=HELD_SD, reversed=PLAIN)
+                groups += [one._replace(name=f"{group.name}[{i}]", mean=float(v)) for i, v in enumerate(here)]
+            else:
+                groups.append(group)
+        learned = np.array([not is_held(one.name.split("[")[0]) for one in self.hypers], dtype=bool)
+
+        def learned_latent(flat: Floats) -> tuple[Floats, Floats]:
+            values, spreads = self.latent(flat)
+            return values, spreads[..., learned]
+
+        def with_fixed_spreads(values: Floats, spreads: Floats) -> Floats:
+            every = np.broadcast_to(hyper, (*spreads.shape[:-1], len(hyper))).copy()
+            every[..., learned] = spreads
+            return self.flat(values, every)
+
+        hypers = tuple(one for one, keep in zip(self.hypers, learned, strict=True) if keep)
+        division = self.division and self.division.with_fixed(learned, hyper)
+        return replace(
+            self,
+            groups=tuple(groups),
+            hypers=hypers,
+            latent=learned_latent,
+            flat=with_fixed_spreads,
+            division=division,
+        )
+
+    @property
+    def counted(self) -> Answers:
+        """The answers where they are counts of alternatives, which propagation is of."""
+        assert isinstance(self.answers, Answers)
+        return self.answers
+
+    @property
+    def size(self) -> int:
+        """Number of latent values."""
+        return self.pattern.size

@@ -1,0 +1,249 @@
+"""Answers that are numbers: normal around what is perceived, those at the ends of the scale all that lies beyond.
+
+With m the mean and l the log of the noise s, a score y between -1/2 and 1/2 has the density of Normal(m, s), one at an
+end the probability beyond it (Tobin 1958; :mod:`voirdire.model.terms.censored`). With a = (-1/2 - m) / s,
+b = (1/2 - m) / s and phi and Phi of the standard normal distribution, the information of (m, l) on average is
+(Amemiya 1973, Econometrica 41, of one end)
+
+    I_mm = s^-2 [Phi(b) - Phi(a) - b phi(b) + a phi(a) + phi(b)^2 / Phi(-b) + phi(a)^2 / Phi(a)]
+    I_ml = s^-1 [(a^2 + 1) phi(a) - (b^2 + 1) phi(b) + b phi(b)^2 / Phi(-b) + a phi(a)^2 / Phi(a)]
+    I_ll = 2 Phi(b) - 2 Phi(a) - (b^3 + b) phi(b) + (a^3 + a) phi(a) + b^2 phi(b)^2 / Phi(-b) + a^2 phi(a)^2 / Phi(a)
+
+which far from both ends is s^-2, 0 and 2. There the Laplace approximation is exact, the noise given.
+
+Blocks of answers that are normal, sorted by what they are made of.
+
+Answers y_b of block b are Z x_b + X beta + noise, x_b its own latent values and beta the common ones. Of a table in
+which every judge scores every item, all blocks have the same Z, X, spreads and noises, and what all of them say of
+these are a mean and a matrix of squares: blocks of one make are one class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.answers import Compiled
+from voirdire.infer.latent_gaussian.latent_priors import PLAIN
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.model.terms.arrays import normal_hazard
+from voirdire.model.terms.censored import HALF, score_log_density
+from voirdire.typing import Bools, Floats, Ints
+
+STEP = 1e-5  # of differences of the information, by the mean in parts of the noise
+
+
+@dataclass(frozen=True, eq=False)
+class NormalAnswers(Compiled):
+    """One number in each cell; a cell's predictors are its mean and the logarithm of its noise.
+
+    Parameters
+    ----------
+    score : array, shape (cells,)
+        From -1/2 to 1/2.
+    end : int array, shape (cells,)
+        -1 and 1 of scores at the ends, else 0.
+    weight : array, shape (cells,)
+        What each counts for.
+
+    Examples
+    --------
+    >>> answers = NormalAnswers(np.array([0.1]), np.array([0]), np.ones(1))
+    >>> answers.expected_information(np.array([[0.0], [np.log(0.1)]])).round(1).tolist()
+    [[[100.0, 0.0], [0.0, 2.0]]]
+    """
+
+    score: Floats
+    end: Ints
+    weight: Floats
+
+    @property
+    def size(self) -> float:
+        """Number of cells."""
+        return float(len(self.score))
+
+    def log_likelihood(self, predictors: Any, xp: Any) -> Any:
+        """Log likelihood, shape (...)."""
+        log = score_log_density(self.score, self.end, predictors[..., 0, :], predictors[..., 1, :], xp)
+        return (log * self.weight).sum(axis=-1)
+
+    def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
+        """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
+        noise = np.exp(predictors[..., 1, :])
+        z = (self.score - predictors[..., 0, :]) / noise
+        t, hazard = self._end_hazard(predictors)
+        inner = self.end == 0
+        by_mean = np.where(inner, z, self.end * hazard) / noise
+        by_log = np.where(inner, z * z - 1.0, -t * hazard)
+        slope = self.weight * np.stack([by_mean, by_log], axis=-2)
+        return self.log_likelihood(predictors, np), slope
+
+    def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
+        """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
+        noise = np.exp(predictors[1])
+        z = (self.score - predictors[0]) / noise
+        t, hazard = self._end_hazard(predictors)
+        falls = hazard * (t + hazard)  # minus the hazard's derivative
+        inner = self.end == 0
+        mm = -np.where(inner, 1.0, falls) / noise**2
+        ml = np.where(inner, -2.0 * z, self.end * (t * falls - hazard)) / noise
+        ll = np.where(inner, -2.0 * z * z, t * hazard - t * t * falls)
+        mm, ml, ll = self.weight * mm, self.weight * ml, self.weight * ll
+        return lambda change: np.stack([mm * change[0] + ml * change[1], ml * change[0] + ll * change[1]])
+
+    def expected_information(self, predictors: Floats) -> Floats:
+        """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
+        mm, ml, ll = (self.weight * part for part in _information_terms(*predictors))
+        return np.stack([np.stack([mm, ml], axis=-1), np.stack([ml, ll], axis=-1)], axis=-2)
+
+    def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`.
+
+        Shape (predictors, cells).
+        """
+        steps = np.stack([STEP * np.exp(predictors[1]), np.full(len(self.score), STEP)])
+        out = np.empty_like(predictors)
+        for row, step in enumerate(steps):
+            moved = np.zeros_like(predictors)
+            moved[row] = step
+            ahead, behind = (_information_terms(*(predictors + sign * moved)) for sign in (1.0, -1.0))
+            mm, ml, ll = ((a - b) / (2.0 * step) for a, b in zip(ahead, behind, strict=True))
+            total = covariance[:, 0, 0] * mm + 2.0 * covariance[:, 0, 1] * ml + covariance[:, 1, 1] * ll
+            out[row] = 0.5 * self.weight * total
+        return out
+
+    def _end_hazard(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """Distance of the mean beyond the end that a score stands at, in noises, and phi / Phi there."""
+        t = (self.end * predictors[..., 0, :] - HALF) * np.exp(-predictors[..., 1, :])
+        return t, normal_hazard(t)
+
+
+def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats, Floats]:
+    """I_mm, I_ml and I_ll of the module, shape (cells,) each."""
+    from scipy.special import ndtr
+
+    noise = np.exp(log_noise)
+    a, b = (-HALF - mean) / noise, (HALF - mean) / noise
+    at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
+    low, high = at_a * normal_hazard(a), at_b * normal_hazard(-b)
+    # of the two tails the smaller, so that no difference of numbers near one is taken
+    inside = np.where(a > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
+    mm = inside - b * at_b + a * at_a + high + low
+    ml = (a * a + 1.0) * at_a - (b * b + 1.0) * at_b + b * high + a * low
+    ll = 2.0 * inside - (b**3 + b) * at_b + (a**3 + a) * at_a + b * b * high + a * a * low
+    return mm / noise**2, ml / noise, ll
+
+
+LARGEST = 4e6  # numbers that the matrices of all classes, and those of all blocks, may take
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Blocks of answers that are normal; those with fewer answers or values are filled up with what changes nothing.
+
+    Attributes
+    ----------
+    own : int array, shape (blocks, own)
+        Latent values of each block; the number of all stands for none.
+    cells : int array, shape (blocks, answers)
+        Cells of each; the number of all stands for none.
+    of : int array, shape (blocks,)
+        Class of each.
+    group : int array, shape (classes, own)
+        Group of each latent value.
+    z, x : array, shape (classes, answers, own) and (classes, answers, common)
+        Coefficients of a block's own values and of the common ones.
+    noise : array, shape (classes, answers, hypers)
+        With which logarithms of spreads the logarithm of an answer's noise is made.
+    weight : array, shape (classes, answers)
+        What an answer counts for; 0 for none.
+    """
+
+    own: Ints
+    cells: Ints
+    of: Ints
+    group: Ints
+    z: Floats
+    x: Floats
+    noise: Floats
+    weight: Floats
+
+    @property
+    def used(self) -> Bools:
+        """Mask of the answers that there are, shape (classes, answers)."""
+        return np.asarray(self.weight > 0)
+
+
+def is_normal(model: LatentGaussianModel) -> bool:
+    """True if the answers of a field are normal given its spreads, but for those at the ends, and its blocks small."""
+    answers, pattern = model.answers, model.pattern
+    if (
+        not isinstance(answers, NormalAnswers)
+        or model.scales is None
+        or not pattern.block.max(initial=-1) >= 0
+    ):
+        return False
+    learned = {hyper.name for hyper in model.hypers}
+    if model.division is not None or any(g.reversed != PLAIN or g.mean in learned for g in model.groups):
+        return False
+    whole = bool((answers.weight > 0).all() and (answers.weight[answers.end != 0] == 1).all())
+    if (
+        not whole
+        or (pattern.of_cell < 0).any()
+        or (pattern.coefficients[:, pattern.predictor != 0] != 0).any()
+    ):
+        return False
+    blocks = int(pattern.block.max()) + 1
+    most = int(np.bincount(pattern.of_cell, minlength=blocks).max())
+    own = int(np.bincount(pattern.block[pattern.block >= 0]).max())
+    return blocks * most * (most + own + len(pattern.common) + len(model.hypers)) <= LARGEST
+
+
+@lru_cache(maxsize=1)  # of the field that chains are about to be of
+def normal_blocks(model: LatentGaussianModel) -> Blocks:
+    """The blocks of a field whose answers are normal."""
+    pattern = model.pattern
+    assert isinstance(model.answers, NormalAnswers)
+    own = _block_rows(pattern.block, len(pattern.block))
+    group = np.append(np.repeat(np.arange(len(model.groups)), model.sizes), 0)[own]
+    # where a value stands: in its block, or among the common ones after these
+    place = np.zeros(pattern.size + 1, dtype=int)
+    place[own] = np.arange(own.shape[1])
+    place[pattern.common] = own.shape[1] + np.arange(len(pattern.common))
+    coefficients = np.where(pattern.index < pattern.size, pattern.coefficients, 0.0)
+    at = np.where(coefficients != 0, place[pattern.index], 0)
+    size = own.shape[1] + len(pattern.common)
+    row, ends = np.zeros((len(at) + 1, size)), len(at)
+    np.add.at(row, (np.arange(ends)[:, None], at), coefficients)
+    noise = model.scales[ends:].toarray()
+    about = np.concatenate(
+        [
+            row,
+            np.append(noise, np.zeros((1, noise.shape[1])), axis=0),
+            np.append(model.answers.weight, 0.0)[:, None],
+        ],
+        axis=1,
+    )
+    kind = np.unique(about[:-1], axis=0, return_inverse=True)[1].ravel()
+    order = np.lexsort((kind, pattern.of_cell))
+    cells = np.append(order, ends)[_block_rows(pattern.of_cell[order], ends)]
+    made = np.concatenate([np.append(kind, -1)[cells], np.where(own < pattern.size, group, -1)], axis=1)
+    _, first, of = np.unique(made, axis=0, return_index=True, return_inverse=True)
+    parts = about[cells[first]]
+    edges = [own.shape[1], size, size + noise.shape[1]]
+    z, x, noises, weight = np.split(parts, edges, axis=2)
+    return Blocks(own, cells, of.ravel(), group[first], z, x, noises, weight[..., 0])
+
+
+def _block_rows(block: Ints, none: int) -> Ints:
+    """The places of each block, shape (blocks, most), ``none`` after its last; those below zero are of none."""
+    order = np.argsort(block, kind="stable")
+    order = order[block[order] >= 0]
+    counts = np.bincount(block[order])
+    found = np.full((len(counts), int(counts.max())), none)
+    found[np.arange(found.shape[1]) < counts[:, None]] = order
+    return found

@@ -1,0 +1,177 @@
+"""Chains of spreads and noises where answers are normal: latent values are integrated out, and drawn given these.
+
+Joint chains would have to follow noises as small as they get by paths no longer than the smallest of them. What is left
+of the spreads alone (:mod:`.collapsed`) has a few dimensions and no narrow ridges, in coordinates that go through zero
+(below), where its density is smooth.
+
+Logarithms of what may be zero, by coordinates that go through it.
+
+The logarithm of a spread or mean t whose prior has its highest density at zero has a tail as long as answers leave t
+open, and steps as short as its other side needs hardly go along it. With t = t^ |sinh(a + u)|, a = asinh 1, t^ where a
+search ended, the tail is as short as the range of t: u goes through zero and t comes back, and far from zero u is the
+logarithm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.collapsed import Collapsed, AnswerSummaries
+from voirdire.infer.latent_gaussian.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
+from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, adapt_step, follow_path, sample_path
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.search import WIDEST, SpreadSearch, bounded_inverse
+from voirdire.typing import Bools, Floats
+
+AT = math.asinh(1.0)  # a
+
+
+def may_be_zero(model: LatentGaussianModel) -> Bools:
+    """True for logarithms of what may be zero, shape (hypers,): those whose exponential has an exponential prior."""
+    return np.array([hyper.sd == 0 for hyper in model.hypers], dtype=bool)
+
+
+def bend_logarithms(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
+    """Distance of logarithms from log t^, shape (points, hypers), as they are for those not of ``which``.
+
+    Returns
+    -------
+    array, shape (points, hypers)
+    array, shape (points, hypers)
+        Their derivatives by u.
+    array, shape (points,)
+        Sum of the logarithms of these.
+    array, shape (points, hypers)
+        The derivatives of each of these logarithms.
+
+    Examples
+    --------
+    >>> [part.round(3).tolist() for part in bend_logarithms(np.zeros((1, 2)), np.array([True, False]))]
+    [[[0.0, 0.0]], [[1.414, 1.0]], [0.347], [[-0.707, 0.0]]]
+    """
+    there = np.where(which, AT + u, 1.0)
+    tanh = np.tanh(there)
+    moved = np.where(which, np.log(np.abs(np.sinh(there))), u)
+    slope, turned = np.where(which, 1.0 / tanh, 1.0), np.where(which, tanh - 1.0 / tanh, 0.0)
+    return moved, slope, np.log(np.abs(slope)).sum(axis=-1), turned
+
+
+SWEEPS = 5  # of answers at the ends, to begin with
+DIFFERENCE = 1e-3  # of logarithms of spreads, at which gradients are compared
+LEFT = 1e-3  # of the covariance that spreads had
+
+
+class NormalMoves:
+    """Chains that go on, from a normal distribution about a search's end.
+
+    Parameters
+    ----------
+    nested : Nested
+        Of a field as :func:`.normal.is_normal` says.
+    rng : numpy.random.Generator
+    chains : int
+    moved : callable, optional
+        Called after every move; what it raises ends them.
+    """
+
+    def __init__(
+        self,
+        nested: SpreadSearch,
+        rng: np.random.Generator,
+        chains: int = CHAINS,
+        moved: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._moved, self._rng, self._density = moved, rng, Collapsed(nested.model)
+        self._found = nested.found.hyper
+        self._bends = may_be_zero(nested.model)
+        self._centre = np.zeros(len(self._found))
+        density, size = self._density, len(self._centre)
+        hyper = np.repeat(self._found[None], chains, axis=0)
+        score = np.repeat(density.score[None], chains, axis=0)
+        self._common, self._answers, self._known = density.draw_common(hyper, score, rng, SWEEPS)
+        self._root = self._covariance_root()
+        self._log_step = math.log(STEP) - 0.25 * math.log(size)
+        self._at = self._place_at(rng.standard_normal((chains, size)))
+        for moves, last in zip(NORMAL_WARM, (False, True), strict=True):
+            places = self._warm_up(moves)
+            if not last:
+                self._adapt_coordinates(np.concatenate(places[moves // 3 :]))
+
+    @property
+    def step(self) -> float:
+        """Length of a step."""
+        return math.exp(self._log_step)
+
+    def next_draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
+        """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
+        found = []
+        for _ in range(count):
+            for _ in range(gap):
+                self._move_chains()
+            x = self._density.draw_latent(self._common, self._answers, self._known, self._rng)
+            found.append((x, self._hyper_of(self._at.z)))
+        x, hyper = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+        return x, hyper
+
+    def _move_chains(self) -> float:
+        """One transition of all chains, and the chance that their paths were accepted, on average."""
+        said = self._density.summarise_answers(self._answers)
+        follow = partial(follow_path, lambda z: self._energy_gradient(z, said))
+        went = sample_path(follow, self._at, self._log_step, self._rng, NORMAL_LENGTHS)
+        hyper = self._hyper_of(went.end.z)
+        self._common, self._answers, self._known = self._density.draw_common(hyper, self._answers, self._rng)
+        self._at = self._place_at(went.end.z)
+        self._moved()
+        return went.chance
+
+    def _hyper_of(self, z: Floats) -> Floats:
+        return self._bent_logarithms(self._centre + z @ self._root.T)
+
+    def _bent_logarithms(self, u: Floats) -> Floats:
+        """Logarithms of spreads and noises of coordinates, shape (points, hypers)."""
+        return self._found + bend_logarithms(u, self._bends)[0]
+
+    def _place_at(self, z: Floats) -> PathPoint:
+        return PathPoint(z, *self._energy_gradient(z, self._density.summarise_answers(self._answers)))
+
+    def _energy_gradient(self, z: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
+        value, slope = self._log_density_gradient(self._centre + z @ self._root.T, said)
+        return -value, -slope @ self._root
+
+    def _log_density_gradient(self, u: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
+        """Log density of coordinates, and its gradient."""
+        moved, turned, log_turned, by_u = bend_logarithms(u, self._bends)
+        value, slope = self._density.log_density(self._found + moved, said)
+        return value + log_turned, slope * turned + by_u
+
+    def _warm_up(self, moves: int) -> list[Floats]:
+        """Coordinates of chains after moves during which the step is adapted, to the mean of the later half's."""
+        places, steps = [], []
+        for turn in range(moves):
+            self._log_step = adapt_step(self._log_step, self._move_chains(), turn)
+            places.append(self._centre + self._at.z @ self._root.T)
+            steps.append(self._log_step)
+        self._log_step = float(np.mean(steps[moves // 2 :]))
+        return places
+
+    def _adapt_coordinates(self, u: Floats) -> None:
+        """Make draws of coordinates, shape (draws, hypers), white."""
+        here = self._centre + self._at.z @ self._root.T
+        covariance = np.cov(u.T).reshape(self._root.shape) + LEFT * self._root @ self._root.T
+        self._centre = u.mean(axis=0)
+        self._root = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+        z = np.linalg.solve(self._root, (here - self._centre).T).T
+        self._at = self._place_at(np.asarray(z, dtype=np.float64))
+
+    def _covariance_root(self) -> Floats:
+        """Root of the covariance of a normal distribution about the centre, of the first chain's answers."""
+        size = len(self._centre)
+        steps = DIFFERENCE * np.concatenate([np.eye(size), -np.eye(size)])
+        said = self._density.summarise_answers(np.repeat(self._answers[:1], 2 * size, axis=0))
+        slopes = self._log_density_gradient(self._centre + steps, said)[1]
+        curvature = (slopes[size:] - slopes[:size]) / (2.0 * DIFFERENCE)
+        return np.asarray(np.linalg.cholesky(bounded_inverse(curvature, WIDEST)))

@@ -1,0 +1,252 @@
+"""A density of terms and a family as a field: its terms are the sums, whatever kind of table they are about.
+
+Latent values have no sum of zero: a constant that a family does not see is free in the field, and what is left when it
+is taken off has the density of values that sum to zero.
+
+Parameters of a density as latent values and logarithms of spreads: in their order, each flattened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.latent_gaussian.answers import Answers
+from voirdire.infer.latent_gaussian.division import build_division
+from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
+from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, join_answered_sums
+from voirdire.infer.latent_gaussian.latent_priors import PLAIN, Group, Hyper
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.design import COMMON, LEARNED, Design, Places
+from voirdire.model.family.family import Parts, refuse_alternatives
+from voirdire.model.panel_density import PanelDensity
+from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Parameter, Spread
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats, Ints
+
+
+def latent_groups(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+    """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them.
+
+    Values that have no other dimensions than those ``told`` by many answers stay when the others are integrated out.
+    """
+    groups: list[Group] = []
+    hypers: list[Hyper] = []
+    for p in density.parameters:
+        shape, prior = p.shape(density.sizes), p.prior
+        size, few = int(np.prod(shape)), set(p.dims) <= told
+        if isinstance(prior, LogExponential):
+            for row in range(size):
+                hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
+        elif isinstance(prior, LogNormal):
+            hypers += [Hyper(f"{p.name}[{row}]", 0.0, prior.mean, prior.sd) for row in range(size)]
+        elif isinstance(prior, Spread):
+            rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
+            for row in range(size // rows):
+                # about latent values: what is latent is the difference
+                mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
+                reverse = getattr(prior, "reversed", PLAIN)
+                spread = f"{prior.of}[{row}]" if prior.of else prior.sd
+                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, few))
+        elif isinstance(prior, Normal):
+            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, few=few))
+        else:
+            raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
+    return tuple(groups), tuple(hypers)
+
+
+def latent_from_values(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
+    """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
+    return _gather_values(density, values, learned=False), _gather_values(density, values, learned=True)
+
+
+def _gather_values(density: LogDensity, values: dict[str, Any], learned: bool) -> Floats:
+    parts = [
+        np.reshape(values[p.name], (*_leading_shape(values[p.name], p), -1))
+        for p in density.parameters
+        if isinstance(p.prior, LEARNED) is learned
+    ]
+    return np.concatenate(parts, axis=-1)
+
+
+def _leading_shape(value: Any, parameter: Parameter) -> tuple[int, ...]:
+    shape: tuple[int, ...] = np.shape(value)
+    return shape[: len(shape) - len(parameter.dims)]
+
+
+def flat_vectors(
+    density: LogDensity, latent: Floats, hyper: Floats, centred: Callable[[Values], Values]
+) -> Floats:
+    """Flat vectors, shape (..., size), of latent values and logarithms of spreads.
+
+    ``centred`` makes of named values those that a density takes: what has sum zero there has not among latent values.
+    """
+    values: Values = {}
+    at = {False: 0, True: 0}
+    for p in density.parameters:
+        learned = isinstance(p.prior, LEARNED)
+        shape = p.shape(density.sizes)
+        size = int(np.prod(shape))
+        row = (hyper if learned else latent)[..., at[learned] : at[learned] + size]
+        values[p.name] = row.reshape((*row.shape[:-1], *shape))
+        at[learned] += size
+    return np.asarray(density.flat(centred(values), np))
+
+
+LARGEST = 4e8  # numbers that a factor may take
+
+
+@dataclass(frozen=True, eq=False)
+class FormedAnswers(Answers):
+    """Answers that are no counts of a few alternatives: their family reads them, and has a closed form.
+
+    ``counts`` are the answers, shape (..., cells).
+
+    Parameters
+    ----------
+    parts : callable
+        See :class:`.Family`.
+    cost : float
+        See :class:`.Family`.
+    """
+
+    parts: Parts | None = None
+    cost: float = 1.0
+
+    @property
+    def size(self) -> float:
+        """Number of cells, each counted by its answers beside four, as far as they cost time."""
+        return self.cost * np.size(self.counts) / 4.0
+
+    def log_likelihood(self, predictors: Any, xp: Any) -> Any:
+        """Log likelihood, shape (...)."""
+        assert self.parts is not None
+        return sum((log * often).sum(axis=-1) for log, often in self.parts(predictors, self.counts, xp))
+
+
+def panel_answers(density: PanelDensity, data: Data) -> Answers:
+    """Answers of each cell, as the density's family reads them."""
+    family, answers = density.family, data["panel"]["answers"]
+    if family.parts is None:
+        return Answers(family.log_chances, answers, family.closed_form, family.name)
+    return FormedAnswers(
+        refuse_alternatives, answers, family.closed_form, family.name, parts=family.parts, cost=family.cost
+    )
+
+
+def panel_field(density: PanelDensity, data: Data, beside: AnsweredSums | None = None) -> LatentGaussianModel:
+    """The field of a density and its table, perhaps with answers of another kind ``beside``.
+
+    Raises
+    ------
+    InputError
+        Its factor would take too much memory.
+    """
+    places, part = Places(density), data["panel"]
+    sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
+    answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
+    if beside is not None:
+        answered = join_answered_sums([answered, beside._replace(learned=None)], places.size)
+    several = {
+        factor for term in density.terms for factor, _ in term.at
+    }  # a cell may have values of many levels
+    several |= {"item"} if density.sides > 1 else set()
+    blocks = [places.block(factor) for factor in density.sizes if factor not in several]
+    return build_latent_model(
+        density,
+        answered,
+        [block for block in blocks if block.min(initial=0) == COMMON],
+        "name a model with fewer terms",
+        near_normal=True,
+    )
+
+
+def field_of_sums(
+    density: LogDensity,
+    sums: AnsweredSums,
+    blocks: Sequence[Ints],
+    instead: str,
+    *,
+    told: Set[str] = frozenset(),
+    apart: Callable[[Values], Values] = dict,
+    centred: Callable[[Values], Values] | None = None,
+    **how: Any,
+) -> LatentGaussianModel:
+    """The field of answers that depend on sums of latent values.
+
+    Parameters
+    ----------
+    density : LogDensity
+    sums : AnsweredSums
+    blocks : list of int array, shape (latent values,)
+        Ways to divide the matrix of second derivatives into blocks; the one with the cheapest factor is taken.
+    instead : str
+        What to do where the factor is too large, in messages.
+    told : set of str
+        Dimensions of values that many answers tell; see :func:`.panel.latent_groups`.
+    apart, centred : callable
+        Of named values those that are latent, and of latent ones those that the density takes; by default values
+        whose sum is zero, less their mean.
+    **how
+        As of :class:`.LatentGaussianModel`.
+
+    Raises
+    ------
+    InputError
+        The factor would take too much memory.
+    """
+    groups, hypers = latent_groups(density, told)
+    design, scales = sums.design, sums.scales(len(hypers))
+    if scales is not None:
+        scales = scales @ _centring_matrix(density, len(hypers))
+    nothing = np.full(sum(group.size for group in groups), COMMON)
+    patterns = [
+        Pattern(block, design.index, design.coefficients, design.predictor, sums.predictors)
+        for block in [block for block in blocks if block.max(initial=COMMON) > COMMON] or [nothing]
+    ]
+    pattern = min(patterns, key=lambda pattern: pattern.work)
+    if pattern.numbers > LARGEST:
+        raise InputError(
+            f"{pattern.size:,} latent values of {density.judges:,} judges and {density.items:,} items: their factor "
+            f"would take {8 * pattern.numbers / 1e9:.2g} GB; {instead}"
+        )
+    return LatentGaussianModel(
+        groups,
+        hypers,
+        pattern,
+        sums.answers,
+        lambda x: latent_from_values(density, apart(density.values(x, np))),
+        lambda x, hyper: flat_vectors(
+            density, x, hyper, centred or (lambda values: centre_zero_sum(density, values))
+        ),
+        scales=scales,
+        division=build_division(density, [hyper.name for hyper in hypers]),
+        **how,
+    )
+
+
+def _centring_matrix(density: LogDensity, hypers: int) -> Any:
+    """Product with what is learned as spreads are: of what has a sum of zero, less its mean."""
+    from scipy.sparse import block_array, csr_array
+
+    blocks: list[Any] = []
+    for p in density.parameters:
+        if isinstance(p.prior, LEARNED):
+            size = int(np.prod(p.shape(density.sizes)))
+            blocks.append(np.eye(size) - p.zero_sum / max(size, 1))
+    rows = [[block if i == j else None for j in range(len(blocks))] for i, block in enumerate(blocks)]
+    return csr_array(block_array(rows)) if blocks else csr_array((hypers, hypers))
+
+
+def centre_zero_sum(density: LogDensity, values: Values) -> Values:
+    """Values less their mean where a density has them with a sum of zero."""
+    zero = {p.name for p in density.parameters if p.zero_sum}
+    return {
+        name: value - value.mean(axis=-1, keepdims=True) if name in zero else value
+        for name, value in values.items()
+    }

@@ -1,0 +1,330 @@
+"""Expectation propagation: latent values integrated out where each answer says little.
+
+Laplace's method (:mod:`.marginal`) takes the density about its mode for a normal one. Of many answers with one or two
+for each latent value that is off by a little for each, all to the same side, and a spread comes out far too small
+(Breslow and Lin 1995, Biometrika 82). So of such tables each cell's likelihood p(y_c | d_c, psi), d_c the predictors
+that depend on values x that are integrated out, psi the others (those that stay, see :mod:`.latent_gaussian.model`), is
+replaced by a normal site
+
+    t_c(d) = s_c exp(nu_c' d - d' tau_c d / 2),
+
+such that the normal approximation q(x) ~ p(x | phi) prod_c t_c with one site replaced by its likelihood has the mass,
+mean and covariance of d_c that q has (Minka 2001, Uncertainty in Artificial Intelligence; Rasmussen and Williams
+2006, Gaussian Processes for Machine Learning, section 3.6; in latent Gaussian models with sparse matrices all sites
+at once: Cseke and Heskes 2011, Journal of Machine Learning Research 12). One sweep costs a factor of q's matrix of
+second derivatives and the variances of all d_c; what a site is then is an integral over one or two predictors
+(:mod:`.tilted`). With x^ q's mean, H_xx the inverse of its covariance, q_c and q_-c the normal distributions of d_c
+under q, and without site c,
+
+    log Z = log p(x^ | phi) + (n / 2) log 2 pi - (1 / 2) log |H_xx|
+            + sum_c [ nu_c' d^_c - d^_c' tau_c d^_c / 2 + log integral q_-c(d) p(y_c | d, psi) dd + A(q_-c) - A(q_c) ],
+
+A(N(m, C)) = (log |C| + m' C^-1 m) / 2. Where sites do not change any more it has the derivatives of its explicit
+arguments alone: by psi the sum of those of the integrals, by a spread the mean of that of log p(x | phi) under q.
+
+The values that stay are at the maximum of log Z + log p(psi | phi). With l the log likelihood of a cell, means under
+q_-c times the likelihood, minus the second derivatives of all values have
+
+    tau_c by d_c,    - E l_d psi by both,    - E l_psi psi - Cov(l_psi, l_psi) + E l_psi d Cov(d) E l_d psi by psi:
+
+with x eliminated that is Louis's identity (1982, Journal of the Royal Statistical Society B 44) for the information
+that incomplete data hold, whose covariances between cells come from what is linear in d. In the limit of sharp
+answers it is the matrix of Laplace's method.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.answers import Answers
+from voirdire.infer.latent_gaussian.arrow import Factor, sparse_factor
+from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
+from voirdire.infer.latent_gaussian.marginal import ConditionalMode
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.sites import (
+    Mixing,
+    Sites,
+    are_larger,
+    embed_matrices,
+    first_sites,
+    sites_between,
+)
+from voirdire.infer.latent_gaussian.tilted import (
+    Means,
+    Normals,
+    derivative_means,
+    invert_matrices,
+    mean_slopes,
+    multiply_vectors,
+    tilted_moments,
+)
+from voirdire.typing import Floats
+
+SWEEPS = 60  # at most
+CLOSE = (
+    2e-3  # change of the predictors' means and variances in a sweep, of the latter: root of the mean square
+)
+COMMON_PART = (
+    0.05  # of the sum of what they change by, in the standard deviation of a sum of independent changes
+)
+NEAR = 0.1  # change of a sweep from which the values that stay are moved
+CLOSE_STAY = 1e-4  # squared standard deviations that a step would move the values that stay
+ANEW = 1.0  # and from which their second derivatives are made anew
+FURTHEST = 1.0  # standard deviations that it moves them at once, of each
+SHORTEST = 0.2  # steps of sites that swing
+BACK = 6  # times that a step is halved where sites are no density
+SMALLEST = 1e-9  # variance of a predictor
+SHARE = 0.05  # of the variance of a predictor that its cavity's precision leaves, at least
+
+
+class NotConverged(Exception):
+    """Sites that still change after many sweeps, or no normal approximation at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Propagated(ConditionalMode):
+    """The latent values given spreads, by expectation propagation: the mean, and the factor of all values together.
+
+    ``log_joint`` holds all of the log evidence but the determinant; ``tilt`` is zero.
+
+    Attributes
+    ----------
+    sites : Sites
+    change : float
+        That of the predictors' means in the last sweep, in standard deviations: root of the mean square.
+    """
+
+    sites: Sites
+    change: float
+
+
+def integrated_predictors(model: LatentGaussianModel) -> list[int]:
+    """Predictors of a cell that depend on values that are integrated out."""
+    others = model.others
+    return sorted(set(others.predictor[(others.coefficients != 0).any(axis=0)].tolist()))
+
+
+def propagation_applies(model: LatentGaussianModel) -> bool:
+    """True if answers are known in closed form, and one or two of their predictors are integrated over."""
+    return (
+        isinstance(model.answers, Answers)
+        and model.answers.closed_form is not None
+        and 1 <= len(integrated_predictors(model)) <= 2
+    )
+
+
+def propagate_answers(
+    model: LatentGaussianModel, hyper: Floats, x: Floats, sites: Sites | None = None, sweeps: int = SWEEPS
+) -> Propagated:
+    """Latent values given spreads, from ``x`` and ``sites``; at most so many ``sweeps``.
+
+    Raises
+    ------
+    NotConverged
+    """
+    return _Run(model, hyper, x, sites).run_sweeps(sweeps)
+
+
+class _Run:
+    def __init__(self, model: LatentGaussianModel, hyper: Floats, x: Floats, sites: Sites | None) -> None:
+        self.model, self.hyper, self.x = model, hyper, np.array(x)
+        self.wide = integrated_predictors(model)
+        self.sites = sites or first_sites(model, self.wide, x)
+        self.step = 1.0
+        self.held: Sites | None = None
+        self.memory = Mixing()
+        self.newton: tuple[Factor, dict[tuple[int, int], Floats]] | None = None
+        self.prior = model.prior(x, hyper)
+
+    def run_sweeps(self, sweeps: int) -> Propagated:
+        """Sweeps until neither sites nor the values that stay change."""
+        few, change, still = self.model.few, math.inf, True
+        for turn in range(sweeps):
+            before, (change, new) = change, self._sweep_sites()
+            size = 0.0
+            if few.any() and change < NEAR:
+                step, size = self._newton_step()
+                still = size < CLOSE_STAY
+            if (change < CLOSE and still) or turn == sweeps - 1:
+                break
+            self.step = max(0.7 * self.step, SHORTEST) if change > before else self.step
+            here = self._mixing_state()
+            self._renew_sites(new)
+            if few.any() and change < NEAR:
+                self._take_step(step)
+            if change < NEAR:
+                self._set_mixing_state(
+                    self.memory.next_point(here, self._mixing_state(), self._mixing_weights())
+                )
+            change = change if size < CLOSE_STAY else math.inf
+        if sweeps == SWEEPS and not (change < CLOSE and still):
+            raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
+        return self._result_of(self._full_factor(self._derivative_means()), change)
+
+    def _solve_sites(self) -> None:
+        """q of the sites: its mean in ``x``, and the predictors' means and covariances."""
+        model, pattern, few = self.model, self.model.others, self.model.few
+        self.prior = model.prior(self.x, self.hyper)
+        diagonal = np.where(few, 1.0, self.prior.precision)
+        for back in range(BACK + 1):
+            try:
+                curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
+                self.factor = _factor_or_raise(pattern, diagonal, curvature)
+                break
+            except NotConverged:
+                if self.held is None or back == BACK:
+                    raise
+                # sites of surprising answers are negative: half of the way from those that were a density
+                self.sites, self.step = (
+                    sites_between(self.held, self.sites, 0.5),
+                    max(0.5 * self.step, SHORTEST),
+                )
+        self.held = self.sites
+        # a Newton step of a quadratic function
+        sums = model.pattern.linear_predictors(self.x)
+        slope = np.zeros_like(sums)
+        slope[self.wide] = self.sites.shift - multiply_vectors(self.sites.precision, sums[self.wide])
+        gradient = pattern.gather_gradient(slope) + np.where(few, 0.0, self.prior.slope)
+        self.x = self.x + np.where(few, 0.0, self.factor.solve_system(gradient))
+        self.sums = model.pattern.linear_predictors(self.x)
+        covariance = self.factor.marginal_covariances()[1].transpose(1, 2, 0)[np.ix_(self.wide, self.wide)]
+        at = np.arange(len(self.wide))
+        covariance[at, at] = np.maximum(covariance[at, at], SMALLEST)
+        self.near = Normals(self.sums[self.wide], covariance)
+        self._set_cavities()
+
+    def _set_cavities(self) -> None:
+        """Set what the others say of each cell's predictors; where that is no density, a wide one in its place."""
+        precision, size = invert_matrices(self.near.covariance)
+        shift = multiply_vectors(precision, self.near.mean)
+        left = precision - self.sites.precision
+        self.good = are_larger(left, SHARE * precision)
+        left = np.where(self.good, left, SHARE * precision)
+        covariance, its_size = invert_matrices(left)
+        mean = multiply_vectors(covariance, np.where(self.good, shift - self.sites.shift, SHARE * shift))
+        self.cavity = Normals(mean, covariance)
+        self.log_sizes = 0.5 * (
+            -np.log(its_size)
+            - np.log(size)
+            + (mean * multiply_vectors(left, mean)).sum(axis=0)
+            - (self.near.mean * shift).sum(axis=0)
+        )
+
+    def _sweep_sites(self) -> tuple[float, Sites]:
+        """q of the sites, and sites that would be better; how far means would move, in standard deviations."""
+        self._solve_sites()
+        self.found = found = tilted_moments(self.model.counted, self.wide, self.sums, self.cavity, self.near)
+        at = np.arange(len(self.wide))
+        if not found.covariance[at, at].min() > 0:
+            raise NotConverged("answers that leave a predictor no width")
+        precision, _ = invert_matrices(found.covariance)
+        left, _ = invert_matrices(self.cavity.covariance)
+        shift = multiply_vectors(precision, found.mean) - multiply_vectors(left, self.cavity.mean)
+        near, its = self.near.covariance[at, at], found.covariance[at, at]
+        moved, wider = (found.mean - self.near.mean) / np.sqrt(near), 1.0 - its / near
+        # what all cells have in common counts as all of them
+        alike = abs(float(wider.sum())) + abs(float((moved * self.near.mean / np.sqrt(near)).sum()))
+        change = math.sqrt(float((moved**2 + wider**2).mean()))
+        return max(change, COMMON_PART * alike / math.sqrt(wider.size)), Sites(shift, precision - left)
+
+    def _renew_sites(self, new: Sites) -> None:
+        self.sites = sites_between(self.sites, new, np.where(self.good, self.step, 0.0))
+
+    def _mixing_state(self) -> Floats:
+        return np.concatenate(
+            [self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.few]]
+        )
+
+    def _mixing_weights(self) -> Floats:
+        """Standard deviations by which sites are told from each other; the values that stay go along with them."""
+        sd = np.sqrt(self.near.covariance[np.arange(len(self.wide)), np.arange(len(self.wide))])
+        return np.concatenate([sd.ravel(), (sd * sd[:, None]).ravel(), np.zeros(int(self.model.few.sum()))])
+
+    def _set_mixing_state(self, state: Floats) -> None:
+        first, second = self.sites.shift.size, self.sites.precision.size
+        shift, precision, few = np.split(state, [first, first + second])
+        self.sites = Sites(
+            shift.reshape(self.sites.shift.shape), precision.reshape(self.sites.precision.shape)
+        )
+        self.x = self.x.copy()
+        self.x[self.model.few] = few
+
+    def _derivative_means(self) -> Means:
+        return derivative_means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
+
+    def _full_factor(self, found: Means) -> Factor:
+        pattern = self.model.pattern
+        curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
+        for (u, v), each in found.second.items():
+            if not (u in self.wide and v in self.wide):
+                curvature[:, u, v] = curvature[:, v, u] = -each
+        for (u, v), each in found.left.items():
+            curvature[:, u, v] -= each
+            if u != v:
+                curvature[:, v, u] -= each
+        return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
+
+    def _outer_product_factor(self, found: Means) -> Factor:
+        """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
+        pattern = self.model.pattern
+        curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
+        for u in range(pattern.kinds):
+            for v in range(pattern.kinds):
+                if u not in self.wide and v not in self.wide:
+                    curvature[:, u, v] = found.slope[u] * found.slope[v]
+        return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
+
+    def _newton_step(self) -> tuple[Floats, float]:
+        """A step of the values that stay; how large it is, in squared standard deviations.
+
+        By second derivatives that were made once, until a step by them is farther than a standard deviation.
+        """
+        few = self.model.few
+        if self.newton is not None:
+            gradient, step = self._step_by(self.newton[0], self._mean_slopes())
+        if self.newton is None or gradient @ step > ANEW:
+            found = self._derivative_means()
+            try:
+                full = self._full_factor(found)
+            except NotConverged:  # far from the maximum
+                full = self._outer_product_factor(found)
+            self.newton = full, found.second
+            gradient, step = self._step_by(full, found.slope)
+        share = min(1.0, FURTHEST / max(np.abs(step[few]).max(), 1e-300))
+        return np.where(few, share * step, 0.0), float(gradient @ step)
+
+    def _step_by(self, full: Factor, slope: Floats) -> tuple[Floats, Floats]:
+        """Gradient by the values that stay, and a Newton step of all values by it."""
+        gathered = self.model.pattern.gather_gradient(slope) + self.prior.slope
+        gradient = np.where(self.model.few, gathered, 0.0)
+        return gradient, full.solve_system(gradient)
+
+    def _mean_slopes(self) -> Floats:
+        return mean_slopes(self.model.counted, self.wide, self.sums, self.cavity, self.near)
+
+    def _take_step(self, step: Floats) -> None:
+        """Take the step; sites follow, to first order."""
+        assert self.newton is not None
+        self.x = self.x + step
+        moved = self.model.pattern.linear_predictors(step)
+        for i, u in enumerate(self.wide):
+            for v in range(len(moved)):
+                if v not in self.wide:
+                    self.sites.shift[i] += self.newton[1].get((min(u, v), max(u, v)), 0.0) * moved[v]
+
+    def _result_of(self, full: Factor, change: float) -> Propagated:
+        mean, sites = self.near.mean, self.sites
+        exponents = (mean * (sites.shift - 0.5 * multiply_vectors(sites.precision, mean))).sum(axis=0)
+        value = float(self.model.prior(self.x, self.hyper).log.sum())
+        value += float((exponents + self.found.log_mass + self.log_sizes).sum())
+        return Propagated(self.hyper, self.x, self.sums, value, full, np.zeros(len(self.x)), sites, change)
+
+
+def _factor_or_raise(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
+    try:
+        return sparse_factor(pattern, diagonal, curvature)
+    except np.linalg.LinAlgError as error:
+        raise NotConverged("no normal approximation") from error

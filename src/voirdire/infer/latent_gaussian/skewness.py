@@ -1,0 +1,130 @@
+"""Monotone maps of single values whose draws are skewed.
+
+What answers say of a judge who is nearly always right is a wall on one side and nothing on the other: the reliability
+is hardly below what it must be for so many right answers, and as far above as the prior lets it. With u standard
+normal, a value is
+
+    c + s h(u),   h(u) = u + k (sqrt(1 + u^2) - 1),   |k| < 1,
+
+whose slope is 1 - k far below and 1 + k far above its middle, so that a wall is as far from the middle, in steps of a
+path, as the other side. c, s and k are those of the quantiles that chains have (16%, 50% and 84%).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.model.terms.arrays import Array
+from voirdire.typing import Floats, Ints
+
+QUANTILES = (0.1587, 0.5, 0.8413)  # of a normal distribution one standard deviation about its middle
+MOST_BENT = 0.85
+BEND_AT_ONE = np.sqrt(2.0) - 1.0  # h(1) - 1 and h(-1) + 1 by k
+
+
+class Skewness(NamedTuple):
+    """Values that are mapped.
+
+    Attributes
+    ----------
+    at : int array, shape (values,)
+        Their places among the latent values.
+    sd : array, shape (values,)
+        Standard deviations by which u is made.
+    middle, width, bend : array, shape (values,)
+        c, s and k.
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> skewness = Skewness(np.array([1]), 2.0 * one, 0.0 * one, one, 0.5 * one)
+    >>> normal = np.array([[3.0, 0.0], [3.0, 2.0]])
+    >>> bent = skewness.bend_values(normal).values
+    >>> bent.round(3).tolist(), skewness.straighten_values(bent).tolist()
+    ([[3.0, 0.0], [3.0, 1.207]], [[3.0, 0.0], [3.0, 2.0]])
+    """
+
+    at: Ints
+    sd: Floats
+    middle: Floats
+    width: Floats
+    bend: Floats
+
+    def bend_values(self, normal: Array, xp: Any = np) -> SkewedValues:
+        """Values, shape (points, size), of normal ones."""
+        if not self.at.size:
+            none = np.zeros((len(normal), 0))
+            return SkewedValues(normal, np.zeros(len(normal)), none, none)
+        u = normal[:, self.at] / self.sd
+        root = xp.sqrt(1.0 + u * u)
+        slope = 1.0 + self.bend * u / root
+        values = self.middle + self.width * (u + self.bend * (root - 1.0))
+        scale = self.width / self.sd
+        by_log = self.bend / (root**3 * slope * self.sd)
+        return SkewedValues(self._put(normal, values, xp), xp.log(slope * scale).sum(axis=1), slope * scale, by_log)
+
+    def straighten_values(self, values: Array, xp: Any = np) -> Array:
+        """Normal values of which :meth:`bend_values` makes ``values``, shape (points, size)."""
+        k = self.bend
+        far = (values[:, self.at] - self.middle) / self.width + k
+        normal = self.sd * (far - k * xp.sqrt(far * far + 1.0 - k * k)) / (1.0 - k * k)
+        return self._put(values, normal, xp)
+
+    def _put(self, rows: Array, values: Array, xp: Any) -> Array:
+        """Rows with other values in the places that are mapped."""
+        if xp is not np:
+            return rows.at[:, self.at].set(values)
+        out = rows.copy()
+        out[:, self.at] = values
+        return out
+
+    def gradient_by_normal(self, by_values: Floats, bent: SkewedValues) -> Floats:
+        """Gradient by normal values, shape (points, size), of minus a log density whose gradient by values is given."""
+        return np.asarray(self._put(by_values, by_values[:, self.at] * bent.slope - bent.by_log, np))
+
+
+class Bent(NamedTuple):
+    """Values, shape (points, size), with the logarithm of the volume, shape (points,).
+
+    ``slope`` is that of those that are mapped, and ``by_log`` the slope of its logarithm, shape (points, mapped).
+    """
+
+    values: Floats
+    log: Floats
+    slope: Floats
+    by_log: Floats
+
+
+def no_skewness() -> Skewness:
+    """Of no value."""
+    none = np.zeros(0)
+    return Skewness(np.zeros(0, dtype=int), none, none, none, none)
+
+
+def fit_skewness(at: Ints, sd: Floats, draws: Floats) -> Skewness:
+    """The map of values with such draws, shape (draws, chains, values).
+
+    Draws of a chain are alike: values are bent as far as both halves of the chains, each by itself, say.
+
+    Examples
+    --------
+    >>> draws = np.exp(np.random.default_rng(0).normal(size=(99, 8, 1)))
+    >>> found = fit_skewness(np.array([0]), np.ones(1), draws)
+    >>> bool(found.bend[0] == MOST_BENT)
+    True
+    """
+    low, middle, high = np.quantile(draws, QUANTILES, axis=(0, 1))
+    width = np.where(high > low, 0.5 * (high - low), sd)
+    halves = np.stack([_bend_coefficients(draws[:, half::2]) for half in range(min(2, draws.shape[1]))])
+    agreed = (halves > 0).all(axis=0) | (halves < 0).all(axis=0)
+    least = np.sign(halves[0]) * np.abs(halves).min(axis=0)
+    return Skewness(at, sd, middle, width, np.where(agreed, np.clip(least, -MOST_BENT, MOST_BENT), 0.0))
+
+
+def _bend_coefficients(draws: Floats) -> Floats:
+    """k of draws, shape (draws, chains, values)."""
+    low, middle, high = np.quantile(draws, QUANTILES, axis=(0, 1))
+    width = 0.5 * (high - low)
+    return np.asarray(0.5 * (high + low - 2.0 * middle) / (BEND_AT_ONE * np.where(width > 0, width, np.inf)))

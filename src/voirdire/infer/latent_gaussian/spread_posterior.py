@@ -1,0 +1,218 @@
+"""Spreads at the maximum of their Laplace-marginal likelihood, and draws of everything.
+
+The draws carry the spreads' own uncertainty: their logarithms are normal about the maximum, with the curvature there,
+at a few points of that normal distribution the latent values are found anew, and each point is worth what the marginal
+likelihood says of it beside the normal density (Rue, Martino and Chopin 2009, Journal of the Royal Statistical Society
+B 71, integrate over a grid likewise).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.evidence import Evidence
+from voirdire.infer.latent_gaussian.few_observations import is_sparse, search_by_evidence
+from voirdire.infer.latent_gaussian.marginal import (
+    ConditionalMode,
+    Marginal,
+    find_conditional_mode,
+    log_det_gradient,
+    refine_fixed_effects,
+)
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.propagation import SWEEPS, NotConverged, Propagated
+from voirdire.infer.latent_gaussian.search import (
+    HIGHEST,
+    LOWEST,
+    ROUGH,
+    TOLERANCE,
+    WIDEST,
+    SpreadSearch,
+    bounded_inverse,
+    search_spreads,
+    values_per_spread,
+)
+from voirdire.infer.threads import map_in_two_threads
+from voirdire.typing import Floats
+
+STEP = 0.05  # of the differences of gradients, in standard deviations guessed
+POINTS = 20  # at which latent values are found anew, at most; of many spreads as many as twice
+AXES = 40  # of them
+FEW = 3  # spreads, at points of several distances from the centre
+FEW_SWEEPS = 2  # at each of them, of tables so large that little is done again
+HALVED = 4  # times that a point is brought nearer to the centre, at most
+HEAVIEST = 3.0  # times its share that a point may weigh
+
+
+def maximise_spreads(model: LatentGaussianModel, x: Floats, hyper: Floats, *, roughly: bool = False) -> SpreadSearch:
+    """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS); ``roughly``, the first few.
+
+    Where answers say little of each latent value by their evidence (:mod:`.few_observations`), and by their
+    Laplace-marginal likelihood where they say much, or where expectation propagation does not converge.
+
+    That is in turns with the values that stay (see :func:`.marginal.refine_fixed_effects`), which are at the mode of
+    the others integrated out, not at the joint one: there judges seem better than they are, as noise in what is
+    latent is taken for nothing.
+    """
+    here = np.clip(hyper, LOWEST, HIGHEST)
+    if is_sparse(model):
+        try:
+            return search_by_evidence(model, x, here)
+        except NotConverged as error:
+            return replace(_search_by_laplace(model, x, here), amiss=str(error))
+    return _search_by_laplace(model, x, here, roughly=roughly)
+
+
+def _search_by_laplace(model: LatentGaussianModel, x: Floats, here: Floats, *, roughly: bool = False) -> SpreadSearch:
+    inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
+    marginal = Marginal(model, find_conditional_mode(model, here, x))
+    if not model.few.any():
+        found = search_spreads(marginal, here, inverse, ROUGH if roughly else TOLERANCE)
+        return replace(found, is_rough=roughly)
+    rough = search_spreads(marginal, here, inverse, ROUGH)
+    if roughly:
+        return replace(rough, is_rough=True)
+    moved = refine_fixed_effects(model, rough.found)
+    found = search_spreads(Marginal(model, moved), moved.hyper, rough.inverse, TOLERANCE)
+    return replace(
+        found,
+        found=refine_fixed_effects(model, found.found),
+        evaluations=rough.evaluations + found.evaluations,
+    )
+
+
+def spread_covariance(nested: SpreadSearch) -> Floats:
+    """Covariance of the logarithms of the spreads, by differences of the gradient at the maximum.
+
+    Of spreads that were learned from some of the blocks, or roughly, it is what that search found.
+    """
+    centre, size = nested.found.hyper, len(nested.found.hyper)
+    if not size:
+        return np.zeros((0, 0))
+    if nested.by_part or nested.is_rough:
+        return np.asarray(0.5 * (nested.inverse + nested.inverse.T))
+    at_centre = _maximised_function(nested)
+    base = at_centre(centre)[1]
+    widths = np.clip(np.sqrt(np.maximum(nested.inverse.diagonal(), 0.0)), 0.02, 1.0)
+
+    def gradient_difference(a: int) -> Floats:
+        marginal, step = _maximised_function(nested), np.zeros(size)
+        marginal.last, marginal.moves = at_centre.last, at_centre.moves
+        step[a] = STEP * widths[a] * (-1.0 if centre[a] > HIGHEST - 0.5 else 1.0)
+        value, slope = marginal(centre + step)
+        return np.asarray(
+            (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(nested.inverse)[a]
+        )
+
+    curvature = np.stack(list(map_in_two_threads(gradient_difference, range(size))))
+    return bounded_inverse(curvature, WIDEST)
+
+
+def _maximised_function(nested: SpreadSearch, sweeps: int = SWEEPS) -> Marginal:
+    """The function that was maximised."""
+    if isinstance(nested.found, Propagated):
+        return Evidence(nested.model, nested.found, sweeps=sweeps, missing=nested.missing)
+    return Marginal(nested.model, nested.found)
+
+
+def draw_posterior(nested: SpreadSearch, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draws of latent values, shape (count, size), and of logarithms of spreads, shape (count, hypers)."""
+    covariance = spread_covariance(nested)
+    size = len(covariance)
+    normal = _spherical_points(size, 1 if nested.by_part else POINTS, rng)
+    root = np.linalg.cholesky(covariance) if size else covariance
+    hypers = np.clip(nested.found.hyper + normal @ root.T, LOWEST, HIGHEST)
+    found = (
+        _equal_share_draws(nested, hypers, count, rng)
+        if nested.by_part
+        else _weighted_draws(nested, hypers, 0.5 * (normal**2).sum(axis=1), count, rng)
+    )
+    x, spreads = zip(*found, strict=True)
+    order = rng.permutation(count)
+    return np.concatenate(x)[order], np.concatenate(spreads)[order]
+
+
+def _spherical_points(size: int, most: int, rng: np.random.Generator) -> Floats:
+    """Points whose covariance is that of a standard normal distribution, shape (points, size).
+
+    Along both directions of the axes of a rotation; of up to three dimensions of several rotations, each as far from
+    the centre as one part in so many of all draws is, which are equally likely.
+    """
+    if not size:
+        return np.zeros((1, 0))
+    from scipy.stats import chi2
+
+    shells = max(most // (2 * size), 1) if size <= FEW else 1
+    edges = chi2.ppf(np.linspace(0.0, 1.0, shells + 1), size)
+    far = np.sqrt(
+        size * shells * np.diff(chi2.cdf(edges, size + 2))
+    )  # of chi-squared variables within these edges
+    found = []
+    for radius in far:
+        axes = np.linalg.qr(rng.standard_normal((size, size)))[0][:AXES]
+        found += [radius * axes, -radius * axes]
+    return np.concatenate(found)
+
+
+Drawn = list[tuple[Floats, Floats]]
+
+
+def _weighted_draws(
+    nested: SpreadSearch, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
+) -> Drawn:
+    """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
+    marginal, points = _maximised_function(nested), len(hypers)
+    marginal(nested.found.hyper)
+    # each point is found from the centre
+    at = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, nested.found), hypers))
+    log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at]) + beside
+    weights = np.exp(log - log.max())
+    weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
+    weights /= weights.sum()
+    shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
+    drawn = [one for one in zip(at, shares, rng.spawn(points), strict=True) if one[1]]
+    shifts = map_in_two_threads(lambda one: _mean_shift(nested.model, one[0]), drawn)
+    return [
+        _draw_at_point(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)
+    ]
+
+
+def _equal_share_draws(nested: SpreadSearch, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
+    """Draws at points, of each as many: of tables so large that one factor is kept at a time."""
+    marginal = _maximised_function(nested, FEW_SWEEPS)
+    marginal(nested.found.hyper)
+    shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
+    found = []
+    for hyper, share, own in zip(hypers, shares, rng.spawn(len(hypers)), strict=True):
+        g = _settle_latent(marginal, hyper, nested.found)
+        found.append(_draw_at_point(g, _mean_shift(nested.model, g), share, own))
+    return found
+
+
+def _settle_latent(marginal: Marginal, hyper: Floats, centre: ConditionalMode) -> ConditionalMode:
+    """The latent values given spreads, half as far from the centre as often as propagation does not settle there."""
+    for _ in range(HALVED):
+        with suppress(NotConverged):
+            return marginal.find_latent(hyper)
+        hyper = 0.5 * (hyper + centre.hyper)
+    return centre
+
+
+def _draw_at_point(g: ConditionalMode, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    # the first draws of a point are the same whatever its share, and those of others
+    x = g.x + shift + g.factor.to_draws(rng.standard_normal((share, len(g.x))).T).T
+    return x, np.repeat(g.hyper[None], share, axis=0)
+
+
+def _mean_shift(model: LatentGaussianModel, g: ConditionalMode) -> Floats:
+    """Distance of the mean of the latent values from where they were found.
+
+    From the mode, to first order, a standard deviation at most; propagation is about the mean.
+    """
+    if isinstance(g, Propagated):
+        return np.zeros(len(g.x))
+    sd = np.sqrt(g.factor.marginal_variances())
+    return np.clip(log_det_gradient(model, g).shift, -sd, sd)

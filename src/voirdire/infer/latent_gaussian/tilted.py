@@ -1,0 +1,257 @@
+"""Means, variances and masses of one cell's answers over a normal distribution of its predictors, by quadrature.
+
+Expectation propagation (:mod:`.propagation`) asks of each cell for the integral of its likelihood over a normal
+distribution of its predictors d (the cavity: what all other cells and the prior say of them), for the mean and the
+covariance of d under the product, and for the means of the likelihood's slopes and second derivatives there. They are
+sums over Gauss-Hermite nodes laid out by another normal distribution, which is near the product already,
+
+    integral N(d; m, C) p(y | d) dd = sum_k w_k p(y | d_k) N(d_k; m, C) / N(d_k; m', C'),   d_k = m' + C'^(1/2) z_k
+
+(Liu and Pierce 1994, Biometrika 81), so that few nodes are right however sharp the answers are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.answers import Answers
+from voirdire.typing import Floats
+
+NODES = (14, 12)  # of one predictor, and of each of two
+TOGETHER = 14_000  # nodes of cells that are looked at together: arrays that a processor's cache holds
+
+
+class Normals(NamedTuple):
+    """A normal distribution of each cell's predictors.
+
+    Attributes
+    ----------
+    mean : array, shape (predictors, cells)
+    covariance : array, shape (predictors, predictors, cells)
+    """
+
+    mean: Floats
+    covariance: Floats
+
+
+class Moments(NamedTuple):
+    """Of a cell's likelihood times a normal density.
+
+    Attributes
+    ----------
+    log_mass : array, shape (cells,)
+        Logarithm of the integral.
+    mean : array, shape (predictors, cells)
+    covariance : array, shape (predictors, predictors, cells)
+    """
+
+    log_mass: Floats
+    mean: Floats
+    covariance: Floats
+
+
+class Means(NamedTuple):
+    """Means of what the likelihood says of all predictors of a cell.
+
+    Attributes
+    ----------
+    slope : array, shape (all predictors, cells)
+    second : dict of (int, int) to array, shape (cells,)
+        Second derivatives, by pairs of predictors u <= v.
+    left : dict of (int, int) to array, shape (cells,)
+        Covariances of the slopes, less what is linear in the predictors that are integrated over.
+    """
+
+    slope: Floats
+    second: dict[tuple[int, int], Floats]
+    left: dict[tuple[int, int], Floats]
+
+
+def invert_matrices(matrices: Floats) -> tuple[Floats, Floats]:
+    """Inverses of one-by-one or two-by-two symmetric matrices, shape (size, size, cells), and their determinants.
+
+    Examples
+    --------
+    >>> invert_matrices(np.array([[[2.0], [1.0]], [[1.0], [1.0]]]))[0][..., 0].tolist()
+    [[1.0, -1.0], [-1.0, 2.0]]
+    """
+    if len(matrices) == 1:
+        return 1.0 / matrices, matrices[0, 0]
+    (a, b), (_, c) = matrices
+    determinant = a * c - b * b
+    return np.stack([np.stack([c, -b]), np.stack([-b, a])]) / determinant, determinant
+
+
+def multiply_vectors(matrices: Floats, vectors: Floats) -> Floats:
+    """Products of matrices, shape (size, size, cells), and vectors, shape (size, ..., cells)."""
+    return np.stack([sum(row[j] * vectors[j] for j in range(len(vectors))) for row in matrices])
+
+
+@lru_cache(maxsize=4)
+def _quadrature_nodes(predictors: int) -> tuple[list[Floats], Floats]:
+    """Nodes of each standard normal predictor along an axis of its own, and the logarithms of their weights.
+
+    Both end in an axis for cells; the logarithms have what the standard normal density leaves out of them added.
+    """
+    z, weight = np.polynomial.hermite_e.hermegauss(NODES[predictors - 1])
+    log = np.log(weight / weight.sum()) + 0.5 * z * z
+    shapes = [tuple(-1 if axis == i else 1 for axis in range(predictors + 1)) for i in range(predictors)]
+    return [z.reshape(shape) for shape in shapes], np.asarray(sum(log.reshape(shape) for shape in shapes))
+
+
+def tilted_moments(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Moments:
+    """Mass, mean and covariance of each cell's likelihood times the cavity's density.
+
+    Parameters
+    ----------
+    answers : Answers
+    wide : sequence of int
+        The one or two predictors that are integrated over.
+    fixed : array, shape (all predictors, cells)
+        The values of the others; those of ``wide`` are not looked at.
+    cavity, near : Normals
+        Of the ``wide`` ones; ``near`` lays out the nodes.
+    """
+    parts = [
+        _chunk_moments(chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at))
+        for at, chunk in _cell_chunks(answers, len(wide))
+    ]
+    log_mass, mean, covariance = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+    return Moments(log_mass, mean, covariance)
+
+
+def derivative_means(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Means:
+    """Means of slopes and second derivatives by all predictors; arguments as of :func:`tilted_moments`."""
+    parts = [
+        _chunk_means(chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at))
+        for at, chunk in _cell_chunks(answers, len(wide))
+    ]
+    slope = np.concatenate([part.slope for part in parts], axis=-1)
+    second, left = (
+        {
+            pair: np.concatenate([getattr(part, name)[pair] for part in parts])
+            for pair in getattr(parts[0], name)
+        }
+        for name in ("second", "left")
+    )
+    return Means(slope, second, left)
+
+
+def mean_slopes(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Floats:
+    """Means of the slopes alone, shape (all predictors, cells)."""
+    parts = []
+    for at, chunk in _cell_chunks(answers, len(wide)):
+        placed = _place_nodes(
+            chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at)
+        )
+        assert answers.closed_form is not None
+        found = answers.closed_form.slopes(placed.sums, chunk.counts)
+        parts.append(np.stack([placed.weighted_mean(each) for each in found]))
+    return np.concatenate(parts, axis=-1)
+
+
+def _cell_chunks(answers: Answers, predictors: int) -> list[tuple[slice, Answers]]:
+    counts = np.asarray(answers.counts)
+    step = max(1, TOGETHER // NODES[predictors - 1] ** predictors)
+    cuts = [slice(at, at + step) for at in range(0, counts.shape[-1], step)]
+    return [(cut, answers.with_counts(counts[..., cut])) for cut in cuts]
+
+
+def _normals_at_cells(normals: Normals, cells: slice) -> Normals:
+    return Normals(normals.mean[:, cells], normals.covariance[..., cells])
+
+
+class _Placed(NamedTuple):
+    """Nodes, their weights (which sum to one), the integral, and what was added to the mean at each node.
+
+    Nodes of each predictor have an axis of their own, so that what depends on the first alone is computed once.
+    """
+
+    sums: list[Floats]
+    weight: Floats
+    log_mass: Floats
+    away: list[Floats]
+
+    def weighted_mean(self, values: Floats) -> Floats:
+        """Weighted mean over the nodes, shape (cells,)."""
+        return np.asarray((self.weight * values).sum(axis=tuple(range(self.weight.ndim - 1))))
+
+
+def _place_nodes(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> _Placed:
+    z, log_weight = _quadrature_nodes(len(wide))
+    away = _spread_nodes(near.covariance, z)
+    sums: list[Floats] = list(fixed)
+    for i, predictor in enumerate(wide):
+        sums[predictor] = near.mean[i] + away[i]
+    precision, size = invert_matrices(cavity.covariance)
+    its_size = invert_matrices(near.covariance)[1]
+    gap = [each + by for each, by in zip(away, near.mean - cavity.mean, strict=True)]
+    log = log_weight - 0.5 * precision[0, 0] * gap[0] ** 2
+    if len(gap) == 2:
+        log = log - (precision[0, 1] * gap[0] + 0.5 * precision[1, 1] * gap[1]) * gap[1]
+    assert answers.closed_form is not None
+    log = log + answers.closed_form.log_likelihoods(sums, answers.counts)
+    nodes = tuple(range(len(wide)))
+    top = log.max(axis=nodes)
+    log -= top
+    weight = np.exp(log, out=log)
+    total = weight.sum(axis=nodes)
+    weight /= total
+    return _Placed(sums, weight, top + np.log(total) + 0.5 * np.log(its_size / size), away)
+
+
+def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
+    """Nodes spread by a root of covariances."""
+    first = np.sqrt(covariance[0, 0])
+    if len(z) == 1:
+        return [z[0] * first]
+    below = covariance[0, 1] / first
+    other = np.sqrt(np.maximum(covariance[1, 1] - below**2, 0.0))
+    return [z[0] * first, z[0] * below + z[1] * other]
+
+
+def _chunk_moments(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Moments:
+    placed = _place_nodes(answers, wide, fixed, cavity, near)
+    shift, covariance = _node_covariance(placed)
+    return Moments(placed.log_mass, near.mean + shift, covariance)
+
+
+def _node_covariance(placed: _Placed) -> tuple[Floats, Floats]:
+    shift = np.stack([placed.weighted_mean(each) for each in placed.away])
+    centred = [each - by for each, by in zip(placed.away, shift, strict=True)]
+    return shift, np.stack([[placed.weighted_mean(one * other) for other in centred] for one in centred])
+
+
+def _chunk_means(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Means:
+    placed = _place_nodes(answers, wide, fixed, cavity, near)
+    _, covariance = _node_covariance(placed)
+    assert answers.closed_form is not None
+    found = answers.closed_form.curved(placed.sums, answers.counts)
+    slope = [placed.weighted_mean(each) for each in found.slope]
+    second = {pair: placed.weighted_mean(each) for pair, each in found.second.items()}
+    kept = [u for u in range(len(slope)) if u not in wide]
+    turned = {u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide]) for u in kept}
+    left = {}
+    for i, u in enumerate(kept):
+        beside = multiply_vectors(covariance, turned[u])
+        its = found.slope[u] - slope[u]
+        for v in kept[i:]:
+            whole = placed.weighted_mean(its * (found.slope[v] - slope[v]))
+            left[u, v] = whole - (beside * turned[v]).sum(axis=0)
+    return Means(np.stack(slope), second, left)

@@ -1,0 +1,260 @@
+"""P(class) of items about the panel, and about its target; what the difference is, in words.
+
+Beliefs about the classes of items, averaged over draws of the posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.kinds.answers import Claims
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.labels.class_names import misnamed_class_rates, tied_units
+from voirdire.kinds.labels.density import LabelsDensity
+from voirdire.kinds.labels.layout import sum_by_item
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.renaming import best_renaming
+from voirdire.kinds.labels.states import panel_class_probabilities
+from voirdire.kinds.labels.target import ASSUMED, Panel, Target
+from voirdire.kinds.labels.wide_residuals import PAIRS
+from voirdire.model.density import Data
+from voirdire.model.problem import TARGET
+from voirdire.model.terms.confusion import log_softmax
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+FEW = 25  # draws that the classes of ordered labels are averaged over
+TOGETHER = 4_000_000  # numbers of draws, items and classes that are held at once
+
+
+def class_probabilities(
+    density: LabelsDensity,
+    draws: Sequence[Values],
+    data: Data,
+) -> Floats:
+    """P(class | labels) of each distinct item, averaged over draws, shape (distinct, classes).
+
+    Of ordered labels, whose items have no class but a value, it is what a judge of the panel says if asked anew.
+    Without latent classes (``majority-label``) it is the share of draws in which the class is the item's most probable
+    label; ties of that share it.
+    """
+    if density.latent and not density.shares_errors:
+        return _average_probabilities(density, draws, data)
+    total = np.zeros((len(data["labels"]["counts"]), density.classes))
+    if density.has_grades and len(draws) > FEW:
+        draws = draws[:: -(-len(draws) // FEW)]
+    for values in draws:
+        if density.has_grades:
+            total += panel_class_probabilities(density, values, data)
+        elif density.latent:
+            joint = density.joint(values, data, np)
+            total += np.exp(log_softmax(joint, density.classes, np))
+        else:
+            tendency = values["tendency"][:, : density.classes]
+            # at the mode items with equally many labels are tied up to the search's tolerance
+            best = tendency > tendency.max(axis=1, keepdims=True) - 1e-4
+            total += best / best.sum(axis=1, keepdims=True)
+    return total / len(draws)
+
+
+def _average_probabilities(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
+    """As :func:`class_probabilities`, of judges who err independently, of many draws at once."""
+    part, classes = data["labels"], density.classes
+    items, cells = part["counts"].shape
+    total = np.zeros((items, classes))
+    each = max(1, TOGETHER // max(1, classes * max(items, cells)))
+    for start in range(0, len(draws), each):
+        some = draws[start : start + each]
+        values = {name: np.stack([one[name] for one in some]) for name in some[0]}
+        rates = density.rates(values, np).swapaxes(-3, -2).reshape(len(some) * classes, -1)
+        joint = (part["counts"] @ rates.T).reshape(items, len(some), classes).swapaxes(0, 1)
+        joint = (joint + density.shares(values, np)[:, part["criterion"]] + part["known"]).reshape(
+            -1, classes
+        )
+        belief = np.exp(log_softmax(joint, classes, np))
+        total += belief.reshape(len(some), items, classes).sum(axis=0)
+    return total / len(draws)
+
+
+LABELS = 100_000_000  # labels times draws that probabilities of large tables are averaged over,
+FEWEST = 16  # of draws at least
+_kept: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
+
+
+def collect_panel(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
+    """Collect what a panel says, with the labels that items have.
+
+    Parameters
+    ----------
+    chance : array, shape (units, classes)
+        P(class) by the model.
+    data : dict, optional
+        Labels of other items, one row each; by default those of the problem, of all units.
+    """
+    counts, density = (problem.data if data is None else data)["labels"]["counts"], problem.density
+    labels = len(problem.labels)
+    if density.shares_errors:  # a family has one voice
+        voice = np.ones(density.judges)
+        for block in density.blocks:
+            voice[list(block)] = 1.0 / len(block)
+        of_item = np.einsum("ijl,j->il", counts.reshape(len(counts), -1, labels), voice)
+    else:
+        of_item = sum_by_item(counts, labels)
+    if data is None:
+        of_item = of_item[problem.unit_row]
+    total = np.ones(len(of_item)) if density.has_grades else of_item.sum(axis=1)
+    return Panel(chance, of_item[:, : problem.classes], total)
+
+
+def model_probabilities(
+    problem: LabelsProblem, posterior: Posterior, draws: Sequence[Values], data: Data
+) -> Floats:
+    """P(class) of each row of data, averaged over draws; of classes without their names that of the labels."""
+    chance = class_probabilities(problem.density, draws, data)
+    rates = misnamed_class_rates(problem, posterior)
+    if rates is None:
+        return chance
+    unknown = (data["labels"]["known"] == 0.0).all(axis=1, keepdims=True)
+    return np.asarray(np.where(unknown, chance @ rates, chance))
+
+
+def panel_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    """P(class) by the model, averaged over draws, shape (units, classes)."""
+    found = _kept.get(posterior)
+    if found is None:
+        over = (
+            _average_few_draws if problem.is_sparse and posterior.draws is not None else _average_some_draws
+        )
+        found = over(problem, posterior)[problem.unit_row]
+        _kept[posterior] = found
+    return _set_known_classes(problem, found)
+
+
+def _average_some_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    return model_probabilities(problem, posterior, some_draws(posterior), problem.data)
+
+
+def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    """Averaged over few draws, in all of which classes have the names that they have in most.
+
+    How often they have others is known by all draws, and what is believed then is the same by these names.
+    """
+    assert posterior.draws is not None
+    density, draws = problem.density, posterior.draws.reshape(-1, problem.density.size)
+    few = draws[np.linspace(0, len(draws) - 1, averaged_draw_count(problem, posterior)).astype(int)]
+    names = np.arange(density.classes)[None]
+    if density.has_mirror:
+        few = density.fold_orientations(few, problem.data)[0]
+        names = np.tile(names, (len(draws), 1))
+        free = np.array(density.free)
+        names[:, free] = free[best_renaming(density.name_scores(draws, np))]
+    values = density.values(few, np)
+    each = [{name: of[n] for name, of in values.items()} for n in range(len(few))]
+    found = model_probabilities(problem, posterior, each, problem.data)
+    namings, times = np.unique(names, axis=0, return_counts=True)
+    mixed = sum(share * found[:, order] for order, share in zip(namings, times / len(names), strict=True))
+    return np.asarray(mixed)
+
+
+def averaged_draw_count(problem: LabelsProblem, posterior: Posterior) -> int:
+    """Number of draws that probabilities of classes are averaged over in a large table."""
+    assert posterior.draws is not None
+    most = len(posterior.draws.reshape(-1, problem.density.size))
+    return min(most, MAX_DRAWS, max(FEWEST, LABELS // max(problem.table.rows, 1)))
+
+
+def describe_thinning(problem: LabelsProblem, posterior: Posterior) -> list[str]:
+    """Sentence on what is thinned out or not tried in a large table; none of others."""
+    if not problem.is_sparse or posterior.draws is None:
+        return []
+    used = averaged_draw_count(problem, posterior)
+    return [
+        f"The table is large ({problem.table.rows:,} labels): intervals are those of the normal approximation at the "
+        f"mode, which is not tried, by {posterior.draws.shape[1]:,} draws; probabilities of classes are means over "
+        f"{used} of them; families are looked for by items with {PAIRS:,} pairs of labels, drawn at random where there "
+        "are more."
+    ]
+
+
+def target_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    """P(class) of what the panel stands in for, shape (units, classes); of models without classes the panel's."""
+    chance = panel_probabilities(problem, posterior)
+    if not problem.density.latent:
+        return chance
+    if problem.answered is not None:
+        return _set_known_classes(problem, problem.answered)
+    return _set_known_classes(problem, Target.prior().of(collect_panel(problem, chance)))
+
+
+def shown_probabilities(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:
+    """P(class) of what the fit is about, and of the other."""
+    both = target_probabilities(problem, posterior), panel_probabilities(problem, posterior)
+    return both if problem.about == TARGET else both[::-1]
+
+
+def other_subject(problem: LabelsProblem) -> Literal["panel", "target"]:
+    """Subject, of panel and target, that the fit is not about."""
+    return "panel" if problem.about == TARGET else "target"
+
+
+def _set_known_classes(problem: LabelsProblem, chance: Floats) -> Floats:
+    found, at = chance.copy(), np.flatnonzero(problem.known >= 0)
+    if not problem.density.latent or problem.answered is not None:
+        found[at] = np.eye(problem.classes)[problem.known[at]]
+    for unit, classes in tied_units(problem):
+        found[unit, classes] = found[unit, classes].mean()
+    return found
+
+
+def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str]:
+    """Sentence on how sure the panel is of its labels, and how often its target would agree; none without classes."""
+    rest = problem.known < 0
+    if not problem.density.latent or not rest.any():
+        return []
+    panel = panel_probabilities(problem, posterior)[rest]
+    target = target_probabilities(problem, posterior)[rest]
+    rows, label = np.arange(len(panel)), panel.argmax(axis=1)
+    says, agrees = panel[rows, label].mean(), target[rows, label].mean()
+    known = len(np.unique(problem.unit_item[problem.known >= 0]))
+    why = (
+        f"as far as {ASSUMED} do; items of known class replace that assumption: anchors= (--anchors)"
+        if problem.answered is None
+        else f"by {known:,} {'item' if known == 1 else 'items'} of known class"
+    )
+    which = "target" if problem.about == TARGET else "panel"
+    return [
+        f"The panel says {100 * says:.0f}%, experts or people would agree in {100 * agrees:.0f}% (means over items): "
+        f"{why}. Probabilities are about the {which}."
+    ]
+
+
+def class_columns(problem: LabelsProblem, chance: Floats, other: Floats) -> Columns:
+    """Columns of what is most probable, with its probability about the other subject, and of every class.
+
+    Parameters
+    ----------
+    chance, other : array, shape (rows, classes)
+        About what the problem is, and about the other of panel and target.
+    """
+    label = chance.argmax(axis=1)
+    return {
+        "label": np.array(problem.labels, dtype=object)[label],
+        "probability": chance.max(axis=1),
+        f"probability_{other_subject(problem)}": other[np.arange(len(chance)), label],
+    } | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
+
+
+def claimed_classes(problem: LabelsProblem, posterior: Posterior) -> Claims:
+    """The most probable class of every item under each criterion; its probability is the confidence."""
+    chance = shown_probabilities(problem, posterior)[0]
+    about = {
+        "criterion": np.array(problem.criteria)[problem.unit_criterion],
+        "item": np.array(problem.items)[problem.unit_item],
+    }
+    answer = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
+    return Claims(about, answer, chance.max(axis=1), problem.known >= 0)

@@ -1,0 +1,374 @@
+"""Votes and scores of the same items as a kind of data: what is asked of either is asked of its own kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.outcomes import Outcome
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds import page_words
+from voirdire.kinds import results as shared_results
+from voirdire.kinds.answers import Answers, Calibration, Seen, Shares
+from voirdire.kinds.checks import CheckBasis
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.further_terms import (
+    NOTHING_ADDED,
+    has_family_terms,
+    resolve_terms,
+    why_no_families,
+    with_families,
+)
+from voirdire.kinds.kind import Kind, Packed, Results, TableChange
+from voirdire.kinds.packing import unpack_rated, unpack_votes
+from voirdire.kinds.people import Preference
+from voirdire.kinds.quantities import Quantities
+from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit, TermsFit
+from voirdire.kinds.request import Request
+from voirdire.kinds.results import contexts_note
+from voirdire.kinds.scores import results as score_results
+from voirdire.kinds.scores.draw import resample_scores as resampled_scores
+from voirdire.kinds.scores.halo import why_contexts_left_out as score_contexts_left_out
+from voirdire.kinds.scores.halo import why_no_halo
+from voirdire.kinds.scores.kind import SCORES
+from voirdire.kinds.scores.predict import item_score_questions
+from voirdire.kinds.scores.residuals import score_residuals as score_residuals
+from voirdire.kinds.scores.weights import (
+    OnCriteria,
+    given_or_stored_criteria,
+    read_criterion_importance,
+    unpack_criteria,
+)
+from voirdire.kinds.target_predictions import ItemQuestions
+from voirdire.kinds.terms_kind import TermsKind
+from voirdire.kinds.unused_columns import unused_columns
+from voirdire.kinds.votes.answers import evaluate_held_out_votes
+from voirdire.kinds.votes.contexts import why_contexts_left_out as why_left_out
+from voirdire.kinds.votes.draw import resample_votes as resampled_votes
+from voirdire.kinds.votes.kind import VOTES, unpack_people
+from voirdire.kinds.votes.people import encode_contexts, read_anchors
+from voirdire.kinds.votes.predict import predict_comparisons
+from voirdire.kinds.votes.trust import vote_residuals as vote_residuals
+from voirdire.kinds.votes_and_scores_problem import (
+    VotesAndScoresProblem,
+    all_checks,
+    encode_votes_and_scores,
+    why_large,
+)
+from voirdire.kinds.votes_and_scores_terms import attach_to_both, model_from_terms, model_with_families
+from voirdire.model.density import Data
+from voirdire.model.problem import Check
+from voirdire.model.specs import Model, load_model
+from voirdire.model.terms.reliability import Values
+from voirdire.notices import give_notice
+from voirdire.tables.detect import read_new
+from voirdire.tables.families import read_families, shared_families
+from voirdire.tables.joined import joined_table
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import VoteRows
+from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
+from voirdire.trust.residuals import Residuals
+from voirdire.typing import Bools, Floats, Ints
+
+_OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
+
+_NO_CONTEXTS = (
+    "the votes of this fit name no contexts, so comparisons are taken as about items over all contexts, whatever their "
+    "column context says; give the votes theirs."
+)
+
+
+def joint_judge_table(problem: VotesAndScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Judges: ``votes`` and ``scores`` given, what the votes' model says of them and what the scores' does.
+
+    ``reliability`` is the probability of being right in a vote on a typical pair and ``p_right_score`` that of giving
+    the better one the higher score; both follow from ``discrimination``, which a judge's votes and scores share. The
+    other columns are those of :func:`.votes.results.judge_table` and :func:`.scores.results.judge_table`. Position
+    bias and tie habit are missing for judges that never voted, severity for those that never scored.
+    """
+    voted, scored = (kind.results["judges"](part, posterior, prob) for kind, part in JOINT.parts(problem))
+    columns = _rename_p_right(scored) | voted | {"scores": scored["votes"]}
+    for name in (f"{kind}{end}" for kind in _OF_VOTES for end in ("", "_low", "_high")):
+        if name in columns:
+            columns[name] = np.where(voted["votes"] > 0, columns[name], np.nan)
+    order = ("judge", "votes", "scores", "group", *voted)
+    return {name: columns[name] for name in (*order, *columns) if name in columns}
+
+
+def _rename_p_right(columns: Columns) -> Columns:
+    return {name.replace("p_right", "p_right_score", 1): column for name, column in columns.items()}
+
+
+class JointKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
+    """Some judges compare items, and some score them."""
+
+    name = "joint"
+    page_words = page_words.JOINT
+    words = "votes and scores"
+    refused = ("classes", "positive", "anchor_mode='cut'", "order")
+    compared = ("joint", "votes")
+    needs_contexts = (
+        "contexts need a model with contexts, such as joint-contexts, and tables in which items are in several; the "
+        "model here is {model}"
+    )
+    results: ClassVar[Results] = {
+        "items": shared_results.ranking_table,
+        "judges": votes_and_scores_judge_table,
+        "criteria": shared_results.criterion_table,
+        "groups": lambda problem, *how: score_results.judge_group_table(problem.of_scores, *how),
+        "cutpoints": lambda problem, *how: score_results.cutpoint_table(problem.of_scores, *how),
+    }
+
+    def parts(self, problem: VotesAndScoresProblem) -> tuple[tuple[Kind[Any, Any], Any], ...]:
+        """Votes and scores."""
+        return (VOTES, problem.of_votes), (SCORES, problem.of_scores)
+
+    def checks(self, problem: VotesAndScoresProblem, basis: CheckBasis) -> list[Check]:
+        """See :func:`.votes_and_scores_problem.all_checks`."""
+        votes = vote_residuals(problem.of_votes, basis.posterior)
+        left = votes.beside(score_residuals(problem.of_scores, basis.posterior))
+        return [*basis.of_method, *all_checks(problem, basis, votes, left)]
+
+    def residuals(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Residuals:
+        """Residual votes and scores, with the comparisons of the votes alone."""
+        votes = vote_residuals(problem.of_votes, posterior)
+        return votes.beside(score_residuals(problem.of_scores, posterior))
+
+    def judge_values(self, problem: VotesAndScoresProblem, values: Values) -> dict[str, Floats]:
+        """Values that :func:`votes_and_scores_judge_table` shows, shape (..., judges)."""
+        voted, scored = (kind.judge_values(part, values) for kind, part in self.parts(problem))
+        return _rename_p_right(scored) | voted
+
+    def quantities(self, problem: VotesAndScoresProblem, values: Values) -> Quantities:
+        """Those of all kinds of data, and the cutpoints of the scores."""
+        return score_results.with_cutpoints(super().quantities(problem, values), problem.of_scores, values)
+
+    def single(self, problem: VotesAndScoresProblem) -> list[Answers]:
+        """Votes, then scores."""
+        return [one for kind, part in self.parts(problem) for one in kind.single(part)]
+
+    def outcomes(self, problem: VotesAndScoresProblem) -> list[Outcome]:
+        """Votes, then scores; none where one of them is not generated."""
+        parts = [kind.outcomes(part) for kind, part in self.parts(problem)]
+        return [one for part in parts for one in part] if all(parts) else []
+
+    def default_model(self, table: VotesAndScores, request: Request) -> tuple[str | Model, str]:
+        """``joint-contexts`` of items in several contexts or under several criteria; else ``joint-position``.
+
+        With families of judges, which share what they make of an item, ``joint-contexts`` with a term of these. Where
+        it would take many minutes ``joint-position``, or ``joint-maple-position`` where criteria are weighed.
+        """
+        why = "there are votes and scores"
+        contexts = [why_left_out(table.votes), score_contexts_left_out(table.scores)]
+        halo = why_no_halo(table.scores)
+        named: tuple[str, ...] = ()
+        if table.votes.has_rows and why_no_families(table, request) is None:
+            named = shared_families(read_families(request.families, table.judges), table.judges)[1]
+        told = {
+            "items are in several contexts": None in contexts,
+            "judges may have tastes under criteria": halo is None and None not in contexts,
+            "judges are of families": bool(named),
+            "further effects are asked for": request.asks_terms,
+        }
+        untold = [f"contexts are left out: {one}" for one in contexts if one and None not in contexts]
+        untold += [f"tastes are left out: {halo}"] if halo and None not in contexts else []
+        if any(told.values()):
+            large = why_large(table, None in contexts, len(named))
+            if not large or request.asks_terms:
+                model = load_model("joint-contexts")
+                why = " and ".join([f"{why},", *(what for what, holds in told.items() if holds)])
+                if not named and not request.asks_terms:
+                    return model.name, why
+                model = model if None in contexts else replace(model, context=None)
+                model = model_with_families(model) if named else model
+                return model, "; ".join([why, *untold[:1]])
+            untold = [f"contexts{', tastes and families' if named else ' and tastes'} are left out: {large}"]
+        why = "; ".join([why, *untold[:1]])
+        if request.criteria is not None:
+            return "joint-maple-position", f"{why}, and criteria are weighed"
+        return "joint-position", why
+
+    def model_of_terms(self, table: VotesAndScores, request: Request) -> Model:
+        """See :func:`.votes_and_scores_terms.model_from_terms`."""
+        return model_from_terms(table, request)
+
+    def encode_table(
+        self, model: Model, table: VotesAndScores, request: Request
+    ) -> tuple[VotesAndScoresProblem, list[str]]:
+        """See :func:`.votes_and_scores_problem.encode_votes_and_scores`; anchors are answers to comparisons."""
+        table, model, notes = attach_to_both(table, model, request)
+        people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
+        notes += [] if people is None else list(people.notes)
+        if people is not None and model.context is not None and len(table.votes.contexts) > 1:
+            people = encode_contexts(people, table.votes)
+        how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
+        how["families"] = _families_of(model, table, request)
+        problem = encode_votes_and_scores(model, table, **how, over=request.over)
+        if problem.density.contexts:
+            notes.append(contexts_note(request.over))
+            if (
+                people is not None
+                and people.votes.row_context is not None
+                and table.votes.row_context is None
+            ):
+                notes.append(f"Anchors: {_NO_CONTEXTS}")
+        elif request.over != "new":
+            raise InputError(
+                f"over {request.over!r} is for models with contexts, such as joint-contexts, and tables with a column "
+                "context of several contexts"
+            )
+        return problem, notes
+
+    def people_preference(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Preference:
+        """As of votes, which people's answers are."""
+        return VOTES.people_preference(problem.of_votes, posterior)
+
+    def table_of(self, problem: VotesAndScoresProblem) -> VotesAndScores:
+        """Both tables."""
+        return problem.tables
+
+    def note_unused_columns(self, problem: VotesAndScoresProblem) -> list[str]:
+        """Of both tables, those alike once."""
+        both = (kind.table_of(part) for kind, part in self.parts(problem))
+        return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
+
+    def encode_again(self, problem: VotesAndScoresProblem, change: TableChange) -> VotesAndScoresProblem:
+        """As in :class:`.Kind`; the scale and anchors stay."""
+        votes = problem.of_votes
+        how: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
+        how |= {"over": problem.density.over, "families": problem.of_scores.families}
+        how["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
+        return encode_votes_and_scores(problem.model, change.table, answer_weight=change.answer_weight, **how)
+
+    def join(self, problem: VotesAndScoresProblem, new: object) -> VotesAndScores:
+        """Both tables with new answers: votes, scores, or a list of both."""
+        parts: dict[str, Any] = {kind.name: (kind, part) for kind, part in self.parts(problem)}
+        old = {name: kind.table_of(part) for name, (kind, part) in parts.items()}
+        self.refuse_without_columns(problem, "answers")
+        for one in new if isinstance(new, list | tuple) else [new]:
+            table: Any = read_new(one, *old.values())
+            kind, part = parts[table.data]
+            kind.check_new_answers(part, table)
+            old[table.data] = joined_table(old[table.data], table)
+        return with_common_names(**old)
+
+    def on_criteria(self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
+        """Old and new votes on criteria, or the new weights."""
+        return read_criterion_importance(given, criteria).after(problem.of_votes.criteria_votes)
+
+    def has_anchors(self, problem: VotesAndScoresProblem) -> bool:
+        """True if people answered some comparisons."""
+        return VOTES.has_anchors(problem.of_votes)
+
+    def predict(self, problem: VotesAndScoresProblem, posterior: Posterior, table: object) -> Columns:
+        """Of comparisons, which have two items, as votes; else as scores."""
+        kind, part = self.parts(problem)[0 if _has_pairs(table) else 1]
+        if problem.density.contexts and not part.density.contexts and _has_columns(table, "context"):
+            give_notice(_NO_CONTEXTS)
+        return kind.predict(part, posterior, table)
+
+    def item_questions(self, problem: VotesAndScoresProblem, table: object) -> ItemQuestions:
+        """Of comparisons, which have two items, as votes; else as scores."""
+        if _has_pairs(table):
+            return predict_comparisons(problem.of_votes, table)
+        return item_score_questions(problem.of_scores, table)
+
+    def chances(self, problem: VotesAndScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+        """Of comparisons, which have two items, as votes; else as scores."""
+        kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
+        return kind.chances(part, values, rows)
+
+    def draw(self, problem: VotesAndScoresProblem, values: Values, rng: np.random.Generator) -> VotesAndScores:
+        """Votes, then scores."""
+        return VotesAndScores(*(kind.draw(part, values, rng) for kind, part in self.parts(problem)))
+
+    def check_single(self, problem: VotesAndScoresProblem) -> None:
+        """Of both parts."""
+        for kind, part in self.parts(problem):
+            kind.check_single(part)
+
+    def shares(self, problem: VotesAndScoresProblem, tables: Sequence[VotesAndScores]) -> Shares:
+        """Those of the votes; scores have theirs by :meth:`parts`."""
+        return VOTES.shares(problem.of_votes, [both.votes for both in tables])
+
+    def calibration(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Calibration:
+        """That of the votes; scores have theirs by :meth:`parts`."""
+        return VOTES.calibration(problem.of_votes, posterior)
+
+    def score_held_out(self, model: Model, table: VotesAndScores, here: Bools, request: Request) -> Seen:
+        """As of the votes, given the others and all scores."""
+        if VOTES.predicts_answers(model):
+            return VOTES.score_held_out(model, table.votes, here, request)
+        table, model, _ = attach_to_both(table, model, request)
+        how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
+        how["families"] = families = _families_of(model, table, request)
+        votes, added = table.votes, NOTHING_ADDED
+        if model.terms:
+            rows = VoteRows(votes) if families is None else with_families(VoteRows(votes), families)
+            votes, added = rows.votes, resolve_terms(model.part("votes"), rows, {})
+        return evaluate_held_out_votes(
+            votes, here, lambda seen: encode_votes_and_scores(model, VotesAndScores(seen, table.scores), **how), added
+        )
+
+    def resampled(self, problem: VotesAndScoresProblem, rng: np.random.Generator) -> Data:
+        """As many votes and as many scores, drawn with replacement."""
+        return resampled_votes(problem.of_votes, rng) | resampled_scores(problem.of_scores, rng)
+
+    def pack(self, problem: VotesAndScoresProblem) -> Packed:
+        """Pack both parts as their kinds store them."""
+        votes, scores = (kind.pack(part) for kind, part in self.parts(problem))
+        tables = votes.sections["tables"] | scores.sections["tables"]
+        return Packed(votes.sections | {"tables": tables}, scores.arrays | votes.arrays)
+
+    def unpack(self, model: Model, packed: Packed) -> VotesAndScoresProblem:
+        """The problem of :meth:`pack`."""
+        names, arrays = packed.sections["tables"], packed.arrays
+        scores = Scores(**unpack_rated(names["scores"], arrays, "scores"))
+        both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
+        how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
+        how |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
+        how |= {"over": packed.sections.get("over", "new"), "families": names.get("families")}
+        return encode_votes_and_scores(model, both, **how)
+
+    def counts(self, problem: VotesAndScoresProblem) -> dict[str, int]:
+        """Numbers of ``votes`` and ``scores``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import voirdire
+        >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+        >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+        >>> JOINT.counts(voirdire.fit([votes, scores], method="map").problem)
+        {'votes': 1, 'scores': 2}
+        """
+        return {kind.name: int(part.judge_votes.sum()) for kind, part in self.parts(problem)}
+
+
+JOINT = VotesAndScoresKind()
+
+
+class JointFit(ComparedFit, ScoredFit, TermsFit):
+    """A fit of votes and scores of the same items."""
+
+    problem: VotesAndScoresProblem
+    kind: ClassVar[TermsKind[Any, Any]] = JOINT
+
+
+def _families_of(model: Model, table: VotesAndScores, request: Request) -> dict[str, str] | None:
+    """Family of each judge, where a model has a term of these."""
+    return read_families(request.families, table.judges) if has_family_terms(model) else None
+
+
+def _has_pairs(table: object) -> bool:
+    return _has_columns(table, "first", "second")
+
+
+def _has_columns(table: object, *names: str) -> bool:
+    return bool(columns_among(table, names, Problems("table")))

@@ -1,0 +1,154 @@
+"""The density of votes and scores, whose models have parameters in common.
+
+Given the parameters all answers are independent, so the log likelihood is the sum of those of the tables, and what
+answers say of a strength (:class:`.Spread`) is, too. A parameter that both models have is one, with one prior. Where
+spreads are learned the two are one field, of two families of answers over one set of terms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.latent_gaussian.joined_answers import join_answered_sums
+from voirdire.infer.latent_gaussian.model import LatentGaussianModel
+from voirdire.infer.latent_gaussian.panel import centre_zero_sum, build_latent_model
+from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.density import ScoresDensity
+from voirdire.kinds.scores.field import centre_values, subtract_general, sums_of_scores
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.field import TOLD, sums_of_votes
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.design import Places
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Parameter
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+
+@dataclass(frozen=True)
+class JointDensity(LogDensity):
+    """The density of a model of votes and one of scores that share the parameters of one name.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+        The same in all parts.
+    of_votes : VotesDensity
+    of_scores : ScoresDensity
+        Each reads its own tables of the data, and has no mirror.
+
+    Examples
+    --------
+    >>> from voirdire.kinds.scores.density import ScoresDensity
+    >>> from voirdire.kinds.votes.density import VotesDensity
+    >>> from voirdire.model.specs import load_model
+    >>> model, sizes = load_model("joint-severity"), (3, 1, 4)
+    >>> votes = VotesDensity(model.part("votes"), *sizes, ties=False)
+    >>> scores = ScoresDensity(model.part("scores"), *sizes, levels=3)
+    >>> sorted(JointDensity(model, *sizes, of_votes=votes, of_scores=scores).parameter_slices)
+    ['cut_location', 'log_gap', 'log_spread', 'log_vote_scale', 'severity', 'strength']
+    """
+
+    of_votes: VotesDensity
+    of_scores: ScoresDensity
+
+    @property
+    def parts(self) -> tuple[LogDensity, ...]:
+        """Of votes and of scores."""
+        return self.of_votes, self.of_scores
+
+    @property
+    def over(self) -> str:
+        """Contexts that scores are over: those like the table's ("new"), or "these" alone."""
+        return self.of_scores.over
+
+    @property
+    def contexts(self) -> int:
+        """Contexts that are told apart."""
+        return self.of_scores.contexts
+
+    @property
+    def uses_marginal_likelihood(self) -> bool:
+        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.latent_gaussian`)."""
+        return self.of_scores.uses_marginal_likelihood
+
+    def item_strengths(self, values: Values) -> Array:
+        """Strengths over contexts like those of the tables, or over these alone, shape (..., criteria, items)."""
+        return self.of_scores.item_strengths(values)
+
+    def latent_model(self, data: Data) -> LatentGaussianModel:
+        """The field of both tables.
+
+        Raises
+        ------
+        InputError
+            Its factor would take too much memory.
+        """
+        places = Places(self)
+        form = ordinal.cells(self.of_scores, data)
+        parts = (
+            sums_of_votes(self.of_votes, data, places),
+            sums_of_scores(self.of_scores, data, form, places),
+        )
+        return build_latent_model(
+            self,
+            join_answered_sums(parts, places.size),
+            [places.block("judge"), places.block("context")],
+            "name a model without contexts, such as joint-position",
+            told=TOLD | form.told,
+            apart=lambda values: subtract_general(values, form.location),
+            centred=lambda values: centre_zero_sum(self, centre_values(values, form.location, form.sign)),
+            near_normal=True,
+        )
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {name: size for part in self.parts for name, size in part.sizes.items()}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters, in the order of the parts, each once."""
+        found: dict[str, Parameter] = {}
+        for parameter in (p for part in self.parts for p in part.parameters):
+            found.setdefault(parameter.name, parameter)
+        return tuple(found.values())
+
+    def information(self, name: str, values: Values, xp: Any) -> Array:
+        """Sum of what the answers of each part say."""
+        return sum(part.information(name, values, xp) for part in self.parts)
+
+    @property
+    def given_weights(self) -> tuple[float, ...] | None:
+        """Weights of the criteria that the user gave, whatever part they are of."""
+        return next((part.given_weights for part in self.parts if part.given_weights is not None), None)
+
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Those of the parts, one after the other."""
+        return [found for part in self.parts for found in part.log_parts(values, data, xp)]
+
+    def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_probabilities_and_counts`, of human answers."""
+        return [found for part in self.parts for found in part.people_log_probabilities(values, data, xp)]
+
+    def outcome_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_probabilities_and_counts`."""
+        return [name for part in self.parts for name in part.outcome_names(data)]
+
+    def people_outcome_names(self) -> list[str]:
+        """A name for each of :meth:`people_log_probabilities`."""
+        return [name for part in self.parts for name in part.people_outcome_names()]
+
+    def starts(self, data: Data) -> list[Floats]:
+        """Halfway between where the search of each part would start."""
+        each = [part.values(part.starts(data)[0], np) for part in self.parts]
+        found = {
+            p.name: np.mean([values[p.name] for values in each if p.name in values], axis=0)
+            for p in self.parameters
+        }
+        return [np.asarray(self.flat(found, np), dtype=float)]

@@ -1,0 +1,257 @@
+"""Votes and scores in the form a density needs.
+
+With strengths theta_c,i, a consistency a_k > 0 of judge k that holds for both, and the ratio m of what a vote and a
+score are worth:
+
+    vote    P(first) = sigmoid(m a_k (theta_c,first - theta_c,second) + b_k), ties as in Davidson's model
+    score   P(y > level l) = sigmoid(a_k theta_c,i - severity_k - kappa_c,l)
+
+(Bradley-Terry with a sharpness per judge, arXiv 2602.16610, and the graded response model, Samejima 1969, of judges in
+the place of questions.) The density is that of the votes (:class:`voirdire.kinds.votes.density.VotesDensity`) and that
+of the scores (:class:`voirdire.kinds.scores.density.ScoresDensity`) with the parameters that both have
+(:class:`.VotesAndScoresDensity`).
+
+What identifies it: strengths sum to zero over the items of each criterion and severities over the judges, so that the
+cutpoints have the location; log a sums to zero over the judges, so that the noise of the typical judge's score
+(logistic, scale 1) is the unit of the strengths; m is told by items that have both votes and scores, and by the prior
+alone where fewer than two have. As a_k > 0 the scores give the orientation, and there is no mirror.
+
+Where spreads are learned (``joint-contexts``) items have terms of contexts, of judges' tastes and, where families of
+judges are named, of these for both, and a_k is also of severities and of where the cutpoints are; see
+:class:`.LearnedLinkedPosition`.
+
+Checks of a fit of votes and scores: those of its parts that both can make, and of what links the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.kinds.checks import CheckBasis, linked_items_check
+from voirdire.kinds.effect_checks import effect_checks
+from voirdire.kinds.further_terms import (
+    Resolved,
+    has_family_terms,
+    with_families,
+)
+from voirdire.kinds.scores.checks import constant_judges_check, weights_check
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
+from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
+from voirdire.kinds.unused_columns import has_recurring_items
+from voirdire.kinds.votes import trust as trusting
+from voirdire.kinds.votes.people import Anchors
+from voirdire.kinds.votes.position import position_check
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.kinds.votes_and_scores_density import VotesAndScoresDensity
+from voirdire.model.problem import Check, Problem, list_names
+from voirdire.model.specs import Model, Section
+from voirdire.tables.votes import VoteRows
+from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
+from voirdire.trust.checks import check_dependent_judges, check_influence
+from voirdire.trust.residuals import Residuals
+from voirdire.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class JointProblem(Problem):
+    """One model and two tables of the same items, ready for inference; ``data`` has the tables of both parts.
+
+    Attributes
+    ----------
+    of_votes : VotesProblem
+        The votes, in the coding of both tables; what is asked of votes is asked of it.
+    of_scores : ScoresProblem
+        The scores, likewise.
+    """
+
+    density: VotesAndScoresDensity
+    of_votes: VotesProblem
+    of_scores: ScoresProblem
+
+    @property
+    def added(self) -> Resolved:
+        """Terms beside those of the sections of the model, which both parts have."""
+        concerned = {*self.of_votes.added.concerned, *self.of_scores.added.concerned}
+        return replace(self.of_votes.added, concerned=tuple(sorted(concerned)))
+
+    def part(self, data: str) -> Any:
+        """The votes, the scores, or both."""
+        parts = {one.model.data: one for one in (self.of_votes, self.of_scores)}
+        return parts.get(data, super().part(data))
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names of the levels of each dimension."""
+        return self.of_scores.coords | {"context": list(self.tables.contexts)}
+
+    @property
+    def tables(self) -> VotesAndScores:
+        """The two tables."""
+        return VotesAndScores(self.of_votes.votes, self.of_scores.table)
+
+
+def encode_joint(
+    model: Model,
+    tables: VotesAndScores,
+    *,
+    levels: Sequence[object] | None = None,
+    criteria: object = None,
+    anchors: Anchors | None = None,
+    answer_weight: Floats | None = None,
+    ties: bool | None = None,
+    repeats: bool | None = None,
+    keep_empty: bool = False,
+    over: str = "new",
+    families: Mapping[str, str] | None = None,
+) -> VotesAndScoresProblem:
+    """Bring votes and scores into the form of a model.
+
+    Parameters
+    ----------
+    levels : sequence, optional
+        The levels of the scale of the scores.
+    criteria : path, dataframe, Votes or OnCriteria, optional
+        Weights of the criteria or votes on them, as for scores.
+    anchors : Anchors, optional
+        Human answers to comparisons.
+    answer_weight : array, shape (judges,), optional
+        What one answer of each judge counts for; judges sorted by name.
+    ties, repeats, keep_empty, over
+        As of :func:`.votes.problem.encode_votes` and :func:`.scores.problem.encode_scores`.
+    families : mapping, optional
+        Family of each judge, for models with a term of families.
+
+    Raises
+    ------
+    InputError
+        What the two of them raise.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
+    >>> problem = encode_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
+    >>> problem.items, problem.judge_votes.tolist()
+    (('x', 'y', 'z'), [2, 1])
+    """
+    of_votes, of_scores = model.part("votes"), model.part("scores")
+    given = read_criterion_importance(criteria, tables.scores.criteria, ties=model.ties is not None)
+    on_criteria, weights = given.check(model)
+    if on_criteria is None:
+        of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
+    else:
+        tables = with_common_names(tables.votes, tables.scores, on_criteria.judges)
+    contexts = model.context is not None and any(has_recurring_items(table) for table in tables.parts)
+    of_votes = of_votes if contexts else replace(of_votes, context=None)
+    both: dict[str, Any] = {"answer_weight": answer_weight, "over": over}
+    both["tastes"] = len(tables.judges) > 1 and (contexts or len(tables.criteria) > 1)
+    how: dict[str, Any] = {"levels": levels, "repeats": repeats, "contexts": contexts}
+    how |= {"criteria": OnCriteria(weights=weights), "families": families}
+    rated = replace(tables.scores, contexts=tables.contexts) if contexts else tables.scores
+    scores = encode_scores(of_scores, rated, complete=False, **how, **both)
+    how = {"anchors": anchors, "keep_empty": keep_empty}
+    voted = tables.votes
+    if has_family_terms(model):
+        voted = with_families(VoteRows(voted), families or {}).votes
+    votes = encode_votes(of_votes, voted, on_criteria, ties=ties, **how, **both)
+    sizes = len(tables.judges), len(tables.criteria), len(tables.items)
+    compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
+    compared = 0.0 if scores.density.uses_marginal_likelihood else compared
+    votes = replace(votes, density=replace(votes.density, compared=compared), beside_scores=True)
+    density = VotesAndScoresDensity(model, *sizes, votes.density, scores.density)
+    names = (tables.judges, tables.criteria, tables.items)
+    answers = votes.judge_votes + scores.judge_votes
+    return VotesAndScoresProblem(density, votes.data | scores.data, *names, answers, votes, scores)
+
+
+MOST_LATENT, MOST_ROWS = 5_000, 50_000  # strengths and tastes, and answers, of a default with spreads learned
+
+
+def why_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
+    """Why a model with tastes, and contexts if the tables have them, is no default; empty if it is.
+
+    ``families`` is how many share what they make of items.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
+    >>> why_large(read_votes_and_scores([votes, scores]), contexts=False)
+    ''
+    >>> why_large(read_votes_and_scores([votes, scores]), contexts=False, families=2_000)
+    '3 answers about 3 items would take many minutes'
+    """
+    items, rows = len(tables.items), tables.votes.rows + tables.scores.rows
+    places = len(tables.criteria) * (1 + contexts * len(tables.contexts))
+    if items * (places + len(tables.judges) + families) <= MOST_LATENT and rows <= MOST_ROWS:
+        return ""
+    beside = f" in {len(tables.contexts):,} contexts" if contexts else ""
+    return f"{rows:,} answers about {items:,} items{beside} would take many minutes"
+
+
+FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
+
+
+def all_checks(problem: VotesAndScoresProblem, basis: CheckBasis, of_votes: Residuals, left: Residuals) -> list[Check]:
+    """Checks that every fit of votes and scores makes; of residuals of votes, and of votes and scores."""
+    votes = problem.of_votes
+    return [
+        connectivity_check(problem),
+        link_check(problem),
+        *constant_judges_check(problem.of_scores),
+        *([] if votes.criteria_votes else weights_check(problem.of_scores, "joint-position")),
+        *([] if votes.anchors is None else [trusting.human_agreement_check(votes, basis.posterior)]),
+        *effect_checks(problem, basis.posterior, [VoteRows(votes.coded_votes), problem.of_scores.table]),
+        *trusting.same_criteria_check(votes, basis.posterior),
+        *check_dependent_judges(problem, left, basis.seed),
+        *position_check(votes, of_votes, basis.judges),
+        *trusting.splitting_items_check(votes, of_votes),
+        *check_influence(problem, basis.posterior),
+    ]
+
+
+def connectivity_check(problem: VotesAndScoresProblem) -> Check:
+    """Check whether all items can be compared, through votes and the judges who score.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x", "u"], "second": ["y", "v"], "winner": "first"})
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+    >>> connectivity_check(voirdire.fit([votes, scores], method="map").problem).level
+    'warn'
+    """
+    votes, scores = problem.tables.votes, problem.tables.scores
+    cell = np.arange(len(votes.first))
+    return linked_items_check(
+        problem,
+        np.concatenate([scores.judge, *[len(problem.judges) + cell] * 2]),
+        np.concatenate([scores.criterion, votes.criterion, votes.criterion]),
+        np.concatenate([scores.item, votes.first, votes.second]),
+        "Every item can be compared with every other.",
+        "neither votes nor judges who score link them, so their relative strength is the prior's alone. Collect votes "
+        "between the groups, or let a judge score items of both.",
+    )
+
+
+def link_check(problem: VotesAndScoresProblem) -> Check:
+    """Check whether enough items have both votes and scores to say what a vote is worth beside a score."""
+    names = [problem.items[i] for i in np.flatnonzero(problem.tables.voted_and_scored.any(axis=0))]
+    both = len(names)
+    if both >= FEWEST:
+        return Check("link", "ok", float(both), f"{both} items have both votes and scores.")
+    message = (
+        f"Only {list_names(names, verb=False)} {'has' if both == 1 else 'have'} both votes and scores, so what a vote "
+        "is worth beside a score is set by the prior. Collect scores of items that were voted on."
+    )
+    return Check("link", "warn", float(both), message)

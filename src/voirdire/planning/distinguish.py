@@ -1,0 +1,224 @@
+"""Plan until two items are distinguishable: how many more answers a pilot table needs, by its own posterior.
+
+The difference of two items has the posterior median m and the deviation s (of :class:`voirdire.decide.pairs.Pairs`), of
+which a part e stays however many answers are added (of votes in the same contexts, or of more judges there, what
+contexts leave open). With f times the answers the deviation is s_f = (e^2 + (s^2 - e^2) / f)^(1/2), and, as a posterior
+mean is a martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are distinguishable with
+probability
+
+    P(f) = Phi((|m| - t s_f) / v) + Phi((-|m| - t s_f) / v),   v = (s^2 - s_f^2)^(1/2)
+
+(expected power: O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4), which knows that the difference
+may be smaller than it seems. With a margin d, the smallest difference that matters, answers are enough, too, where the
+difference is surely no larger, |median| + t s_f <= d, which adds Phi((a - |m|) / v) - Phi((-a - |m|) / v) with
+a = d - t s_f, and is certain, one way or the other, from 2 t s_f <= d on. Where scores are about people all of s stays,
+whatever the panel answers, and people's answers to which of the two is better, each with the information i, multiply
+what is known by f = 1 + n s^2 i.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.decide.choice_cost import HOPELESS, MOST_PEOPLE, information_growth_factor, people_needed
+from voirdire.decide.decision import (
+    PEOPLE,
+    check_decidable,
+    deviation_between_contexts,
+    is_about_people,
+    people_preference,
+    round_up,
+)
+from voirdire.errors import InputError, raise_problems
+from voirdire.kinds.registry import kind_of
+from voirdire.settings import is_number
+from voirdire.tables.problems import nearest_name
+from voirdire.tables.ratings import known_names
+from voirdire.tables.words import count_in_words
+
+if TYPE_CHECKING:
+    from voirdire.kinds.fit import Fit
+    from voirdire.model.problem import Problem
+
+POWER = 0.8
+CAUTION = 0.9  # probability planned for: the same t and a normal posterior are taken for the larger table
+
+
+@dataclass(frozen=True)
+class ApartPlan:
+    """Result of :func:`plan_to_distinguish`.
+
+    Attributes
+    ----------
+    items : tuple of str
+        The two.
+    rows : list of dict
+        Ways to it, each by itself: ``of`` (what there would be more of), ``there`` (how many there are), ``more`` and
+        ``probability`` (of being distinguishable then; with ``more`` None the highest within 100 times what there is),
+        and ``seeming``, how many more would do if the difference is what it seems now, as boards have it.
+    distinguishable : bool
+        As it is.
+    margin : float or None
+        The smallest difference of scores that matters.
+    within : bool
+        As it is, the two are surely no further apart than that.
+    """
+
+    items: tuple[str, str]
+    rows: list[dict[str, Any]]
+    distinguishable: bool
+    margin: float | None = None
+    within: bool = False
+
+    def __str__(self) -> str:
+        one, other = self.items
+        if self.distinguishable:
+            return f"{one} and {other} are distinguishable already."
+        if self.within:
+            return f"{one} and {other} are within {self.margin:g} of each other already."
+        settled = "distinguishable" + ("" if self.margin is None else f", or surely within {self.margin:g},")
+        if ways := self._ways("more"):
+            said = f"{one} and {other} are {settled} with probability {POWER:g} after about {ways}."
+        else:
+            said = (
+                f"Nothing within {HOPELESS:g} times the answers there are makes {one} and {other} {settled} with "
+                f"probability {POWER:g}: take them as equal, or ask other judges."
+            )
+        if seeming := self._ways("seeming"):
+            said += (
+                " That allows for a smaller difference than the one seen so far; if it is what it seems, it takes "
+                f"about {seeming}."
+            )
+        return said
+
+    def _ways(self, column: str) -> str:
+        """Ways to it with their counts, in words."""
+        counted = [
+            (round_up(row[column]), f"more {row['of']}") for row in self.rows if row[column] is not None
+        ]
+        return ", or ".join(count_in_words(*one) for one in counted)
+
+
+def plan_to_distinguish(
+    fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float | None = None
+) -> ApartPlan:
+    """Find how many more votes, scores or rankings, contexts or judges make two items distinguishable.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the pilot table, with draws.
+    apart : "top" or two names
+        By default the two that are ranked first.
+    margin : float, optional
+        The smallest difference that matters, in scores: items that are surely no further apart are settled, too.
+
+    Raises
+    ------
+    InputError
+        The fit has no scores or draws, or fewer than two items; an item that it does not have; a margin that is not
+        above 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> votes = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 12 + ["y"] * 7})
+    >>> found = plan_to_distinguish(fit(votes, model="bradley-terry"))
+    >>> found.items, found.rows[0]["of"], found.rows[0]["more"] > 19
+    (('x', 'y'), 'votes of this kind', True)
+    """
+    check_apart(fit.problem, apart, margin)
+    decision = fit.decide()
+    one, other = _item_places(decision.items, apart)
+    items = decision.items[one], decision.items[other]
+    done = bool(decision.pairs.better[one, other] or decision.pairs.better[other, one])
+    if done:
+        return ApartPlan(items, [], True, margin)
+    m, s, t = decision.pairs.gap_between(one, other)
+    if margin is not None and abs(m) + t * s <= margin:
+        return ApartPlan(items, [], False, margin, True)
+    matters = margin or 0.0
+    entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
+    counts = fit.kind.named_counts(fit.problem)
+    answers = next(iter(counts)) if len(counts) == 1 else "answers"
+    total, judges = sum(counts.values()), len(fit.problem.judges)
+    ways, stays = [(f"{answers} of this kind", total, 0.0)], 0.0
+    if entrants.contexts:
+        stays = deviation_between_contexts(fit, entrants, items, s)
+        each = f"{round(total / entrants.contexts):,} {answers} each"
+        ways = [(f"contexts, asked as much ({each})", entrants.contexts, 0.0)]
+        ways += [(f"{answers} in the same contexts", total, stays)]
+    ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, stays)]
+    about_people, rows = is_about_people(fit), []
+    for of, there, stays in ways:
+        part = s if about_people else stays
+        factor, probability = _least_factor(abs(m), s, part, t, matters)
+        more, seeming = (
+            None if one is None else ceil((one - 1.0) * there)
+            for one in (factor, information_growth_factor(m, s, t, part))
+        )
+        rows.append({"of": of, "there": there, "more": more, "probability": probability, "seeming": seeming})
+    people = people_preference(fit, items) if about_people else None
+    if people is not None:
+        of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
+        most = 1.0 + MOST_PEOPLE * of_one
+        factor, probability = _least_factor(abs(m), s, 0.0, t, matters, most)
+        more = None if factor is None else ceil((factor - 1.0) / of_one)
+        needed = people_needed(m, s, t, people)
+        row = {"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability}
+        rows.append(row | {"seeming": None if needed is None else ceil(needed)})
+    return ApartPlan(items, rows, False, margin)
+
+
+def check_apart(problem: Problem, apart: str | tuple[str, str] = "top", margin: float | None = None) -> None:
+    """Refuse what cannot be planned, for which no fit is needed.
+
+    Raises
+    ------
+    InputError
+        As of :func:`plan_to_distinguish`.
+    """
+    if margin is not None and not (is_number(margin) and margin > 0.0):
+        raise InputError(
+            f"margin {margin!r} is not above 0 and finite; it is the smallest difference that matters"
+        )
+    check_decidable(problem)
+    _item_places(kind_of(problem).board_names(problem), apart)
+
+
+def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[int, int]:
+    if len(names) < 2:
+        raise InputError("there is one item, so there are no two to be distinguishable")
+    if apart == "top":
+        return 0, 1
+    two = tuple(part.strip() for part in apart.split(",")) if isinstance(apart, str) else tuple(apart)
+    problems = [
+        f"{one!r} is none of the {len(names)} items{nearest_name(one, names) or f'; known are {known_names(names)}'}"
+        for one in two
+        if one not in names
+    ]
+    if len(two) != 2 or two[0] == two[1]:
+        problems.append(f"{apart!r} is not two items; write A,B, or top for the two that are ranked first")
+    raise_problems(problems)
+    return names.index(two[0]), names.index(two[1])
+
+
+def _least_factor(
+    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = HOPELESS
+) -> tuple[float | None, float]:
+    """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
+    from scipy.special import ndtr
+
+    f = np.geomspace(min(1.01, most), most, 2000)
+    left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
+    v = np.sqrt(np.maximum(s**2 - left**2, 1e-300))
+    p = ndtr((m - t * left) / v) + ndtr((-m - t * left) / v)
+    inside = np.maximum(margin - t * left, 0.0)
+    p = np.where(inside >= t * left, 1.0, p + ndtr((inside - m) / v) - ndtr((-inside - m) / v))
+    reached = np.flatnonzero(p >= CAUTION)
+    return (float(f[reached[0]]), float(p[reached[0]])) if len(reached) else (None, float(p.max()))

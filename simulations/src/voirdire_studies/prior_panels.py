@@ -296,7 +296,9 @@ class JointPanel:
     ) -> VotesAndScoresProblem:
         parts = self._of_votes.density, self._of_scores.density
         how: dict[str, Any] = {"ties": parts[0].ties, "repeats": parts[1].repeats, "criteria": on_criteria}
-        return encode_votes_and_scores(model, with_common_names(votes, scores), levels=LEVELS, **how, keep_empty=True)
+        return encode_votes_and_scores(
+            model, with_common_names(votes, scores), levels=LEVELS, **how, keep_empty=True
+        )
 
 
 def _in_units(problem: Problem, values: Values) -> Floats:

@@ -28,7 +28,7 @@ NOT_CHOSEN = "not chosen"
 _Name = tuple[str, Key]
 
 
-class Gate:
+class ProtocolFilter:
     """Lets comparisons through that were chosen, and what is no comparison.
 
     Parameters

@@ -39,7 +39,7 @@ def drive_rounds(work: Rounds, oracle: Oracle) -> Course:
         return found
 
 
-def reveal(
+def replay_votes(
     votes: pd.DataFrame,
     *,
     until: str,

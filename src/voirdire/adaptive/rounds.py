@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from voirdire.adaptive.design import Design, design_order, linkable_groups, starting_questions
-from voirdire.adaptive.progress import Condition, GroupProgress, read_conditions, summarise_groups, unmet_conditions
+from voirdire.adaptive.progress import (
+    Condition,
+    GroupProgress,
+    read_conditions,
+    summarise_groups,
+    unmet_conditions,
+)
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.tables.problems import nearest_name

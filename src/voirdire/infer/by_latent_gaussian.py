@@ -29,7 +29,9 @@ NO_DRAWS = (
 UNTRIED = "The table is too large to try the Laplace approximation by moves of its draws."
 
 
-def infer_by_nested(problem: Problem, mode: LatentMode, method: Method, checks: list[Check]) -> Inferred:
+def infer_by_latent_gaussian(
+    problem: Problem, mode: LatentMode, method: Method, checks: list[Check]
+) -> Inferred:
     """The posterior by the approximation of a search, by chains that go on from it, or by NUTS."""
     rng = np.random.default_rng(method.seed)
     if method.name == "nuts" and problem.density.size > LARGE:

@@ -49,7 +49,7 @@ class Derivatives:
 
     Attributes
     ----------
-    by_hand : ByHand or None
+    by_hand : ClosedFormDerivatives or None
         The density's own derivatives, where it has them.
     """
 

@@ -46,7 +46,7 @@ FORGOTTEN = (
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class RejuvenatedDraws:
     """Moved draws.
 
     Attributes

@@ -39,7 +39,7 @@ LEAST = 0.87  # share of the chains within the central 90% of the draws, two sta
 
 
 @dataclass(frozen=True)
-class Trial:
+class HmcValidation:
     """Result of a trial.
 
     Attributes

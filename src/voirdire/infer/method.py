@@ -173,7 +173,7 @@ def check_size(problem: Problem, method: Method) -> None:
 
 
 def _avoids_hessian(problem: Problem, method: Method) -> bool:
-    """True if draws are made without the Hessian (:class:`.ByHand`)."""
+    """True if draws are made without the Hessian (:class:`.ClosedFormDerivatives`)."""
     by_hand = problem.density.by_hand(problem.data)
     return by_hand is not None and by_hand.around is not None and method.name != "nuts"
 

@@ -89,7 +89,8 @@ def find_modes(
 
         given = [None] * len(tables) if starts is None else starts
         return [
-            find_latent_mode(density, table, start, chains) for table, start in zip(tables, given, strict=True)
+            find_latent_mode(density, table, start, chains)
+            for table, start in zip(tables, given, strict=True)
         ]
     few = sum(EVALUATION + count_numbers(table) for table in tables) <= FEW
     if len(tables) == 1 and (few or not roomy):

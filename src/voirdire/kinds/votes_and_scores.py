@@ -84,7 +84,9 @@ _NO_CONTEXTS = (
 )
 
 
-def joint_judge_table(problem: VotesAndScoresProblem, posterior: Posterior, prob: float) -> Columns:
+def votes_and_scores_judge_table(
+    problem: VotesAndScoresProblem, posterior: Posterior, prob: float
+) -> Columns:
     """Judges: ``votes`` and ``scores`` given, what the votes' model says of them and what the scores' does.
 
     ``reliability`` is the probability of being right in a vote on a typical pair and ``p_right_score`` that of giving
@@ -105,7 +107,7 @@ def _rename_p_right(columns: Columns) -> Columns:
     return {name.replace("p_right", "p_right_score", 1): column for name, column in columns.items()}
 
 
-class JointKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
+class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     """Some judges compare items, and some score them."""
 
     name = "joint"
@@ -258,7 +260,9 @@ class JointKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             old[table.data] = joined_table(old[table.data], table)
         return with_common_names(**old)
 
-    def on_criteria(self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
+    def on_criteria(
+        self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], given: object
+    ) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
         return read_criterion_importance(given, criteria).after(problem.of_votes.criteria_votes)
 
@@ -284,7 +288,9 @@ class JointKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
         return kind.chances(part, values, rows)
 
-    def draw(self, problem: VotesAndScoresProblem, values: Values, rng: np.random.Generator) -> VotesAndScores:
+    def draw(
+        self, problem: VotesAndScoresProblem, values: Values, rng: np.random.Generator
+    ) -> VotesAndScores:
         """Votes, then scores."""
         return VotesAndScores(*(kind.draw(part, values, rng) for kind, part in self.parts(problem)))
 
@@ -313,7 +319,10 @@ class JointKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             rows = VoteRows(votes) if families is None else with_families(VoteRows(votes), families)
             votes, added = rows.votes, resolve_terms(model.part("votes"), rows, {})
         return evaluate_held_out_votes(
-            votes, here, lambda seen: encode_votes_and_scores(model, VotesAndScores(seen, table.scores), **how), added
+            votes,
+            here,
+            lambda seen: encode_votes_and_scores(model, VotesAndScores(seen, table.scores), **how),
+            added,
         )
 
     def resampled(self, problem: VotesAndScoresProblem, rng: np.random.Generator) -> Data:
@@ -354,7 +363,7 @@ class JointKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
 JOINT = VotesAndScoresKind()
 
 
-class JointFit(ComparedFit, ScoredFit, TermsFit):
+class VotesAndScoresFit(ComparedFit, ScoredFit, TermsFit):
     """A fit of votes and scores of the same items."""
 
     problem: VotesAndScoresProblem

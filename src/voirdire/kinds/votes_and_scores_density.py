@@ -30,7 +30,7 @@ from voirdire.typing import Floats
 
 
 @dataclass(frozen=True)
-class JointDensity(LogDensity):
+class VotesAndScoresDensity(LogDensity):
     """The density of a model of votes and one of scores that share the parameters of one name.
 
     Parameters
@@ -50,7 +50,7 @@ class JointDensity(LogDensity):
     >>> model, sizes = load_model("joint-severity"), (3, 1, 4)
     >>> votes = VotesDensity(model.part("votes"), *sizes, ties=False)
     >>> scores = ScoresDensity(model.part("scores"), *sizes, levels=3)
-    >>> sorted(JointDensity(model, *sizes, of_votes=votes, of_scores=scores).parameter_slices)
+    >>> sorted(VotesAndScoresDensity(model, *sizes, of_votes=votes, of_scores=scores).parameter_slices)
     ['cut_location', 'log_gap', 'log_spread', 'log_vote_scale', 'severity', 'strength']
     """
 

@@ -57,7 +57,7 @@ from voirdire.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class JointProblem(Problem):
+class VotesAndScoresProblem(Problem):
     """One model and two tables of the same items, ready for inference; ``data`` has the tables of both parts.
 
     Attributes
@@ -94,7 +94,7 @@ class JointProblem(Problem):
         return VotesAndScores(self.of_votes.votes, self.of_scores.table)
 
 
-def encode_joint(
+def encode_votes_and_scores(
     model: Model,
     tables: VotesAndScores,
     *,
@@ -201,7 +201,9 @@ def why_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
 FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
 
 
-def all_checks(problem: VotesAndScoresProblem, basis: CheckBasis, of_votes: Residuals, left: Residuals) -> list[Check]:
+def all_checks(
+    problem: VotesAndScoresProblem, basis: CheckBasis, of_votes: Residuals, left: Residuals
+) -> list[Check]:
     """Checks that every fit of votes and scores makes; of residuals of votes, and of votes and scores."""
     votes = problem.of_votes
     return [

@@ -39,7 +39,7 @@ class Curvature(NamedTuple):
     divide: Callable[[Floats], Floats]
 
 
-class ByHand(NamedTuple):
+class ClosedFormDerivatives(NamedTuple):
     """Minus a log density with its gradient, and what guides the search for its minimum.
 
     ``metric``, where there is one, takes a flat vector and gives the product with the inverse of a positive definite

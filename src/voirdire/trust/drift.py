@@ -79,7 +79,7 @@ def habits_over_time(parts: Sequence[OverTime | None], prob: float) -> dict[str,
     return {field.name: [row[field.name] for row in rows] for field in fields(Stretch)}
 
 
-class Wealth(NamedTuple):
+class Evidence(NamedTuple):
     """Logarithm of the largest wealth of the bets, after which answer a change seems to come, and its sign."""
 
     log: float

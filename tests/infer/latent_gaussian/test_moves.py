@@ -125,7 +125,9 @@ def test_short_steps_keep_the_energy(nested: SpreadSearch) -> None:
 
 
 @pytest.mark.slow
-def test_a_path_has_no_more_than_its_most_steps(nested: SpreadSearch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_has_no_more_than_its_most_steps(
+    nested: SpreadSearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of steps so short that a path would take thousands: it ends sooner, and is a path still."""
     moves, asked = Moves(nested, np.random.default_rng(2)), list[int]()
     moves._log_step = float(np.log(1e-4))

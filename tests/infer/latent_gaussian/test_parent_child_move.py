@@ -110,7 +110,9 @@ def test_the_prior_stays_as_it_is(share: float) -> None:
     began = hyper.copy()
     for _ in range(25):
         there = hyper + nest.draw_steps(len(x), rng)
-        its_x, way = move_parent_and_children(model, nest, x, hyper, there, rng.normal(size=(len(x), len(nest.above))))
+        its_x, way = move_parent_and_children(
+            model, nest, x, hyper, there, rng.normal(size=(len(x), len(nest.above)))
+        )
         goes = np.log(rng.random(len(x))) < log_density(its_x, there) - log_density(x, hyper) + way
         x[goes], hyper[goes] = its_x[goes], there[goes]
     assert np.mean(hyper[:, 0] != began[:, 0]) > 0.9
@@ -127,7 +129,9 @@ def test_what_is_passed_on_is_drawn_from_what_the_priors_say_of_it(share: float)
     beneath = csr_matrix(share * np.tile(np.eye(ITEMS), (JUDGES, 1)))
     nest = ParentChildMove(OWN, np.arange(ITEMS, ITEMS * (1 + JUDGES)), beneath, SPREAD)
     x, hyper = prior_draws(50, rng)
-    moved, way = move_parent_and_children(model, nest, x, hyper, hyper, rng.normal(size=(len(x), len(nest.above))))
+    moved, way = move_parent_and_children(
+        model, nest, x, hyper, hyper, rng.normal(size=(len(x), len(nest.above)))
+    )
     gain = (model.prior(moved, hyper).log - model.prior(x, hyper).log).sum(axis=1)
     np.testing.assert_allclose(gain + way, 0.0, atol=1e-8)
 
@@ -185,7 +189,7 @@ def test_chains_go_to_and_fro_between_what_items_are_worth_and_tastes(
         return float(np.mean(np.diff(np.sign(log), axis=1) != 0))
 
     often = crossed()
-    monkeypatch.setattr(coordinates, "find_nests", lambda *given: ())
+    monkeypatch.setattr(coordinates, "find_parent_child_moves", lambda *given: ())
     assert often > 2.0 * crossed()
 
 

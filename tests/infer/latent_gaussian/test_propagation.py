@@ -116,7 +116,9 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
     groups = Group("own", 6, "spread"), Group("coin", 2, 0.3, 2.0, few=True)
     chances = field(table(2, 3, 30, 1.0))[0].answers.chances
     answers = Answers(chances, [np.stack([won, lost])], CLOSED_FORM)
-    model = LatentGaussianModel(groups, (Hyper("spread", 1.0),), pattern, answers, lambda x: (x, x[:1]), lambda x, h: x)
+    model = LatentGaussianModel(
+        groups, (Hyper("spread", 1.0),), pattern, answers, lambda x: (x, x[:1]), lambda x, h: x
+    )
     z, weight = np.polynomial.hermite_e.hermegauss(24)
     u = np.stack([g.ravel() for g in np.meshgrid(z, z, z, indexing="ij")])
     w = (
@@ -181,7 +183,9 @@ def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_difference
     differences = (values[0] - values[1]) / 0.2
     assert slope[at] == pytest.approx(differences, abs=1.5)
     evidence.last = start
-    _, missing = _finite_difference_curvature(evidence, SpreadSearch(model, start, 0.0, 1, np.eye(len(hyper)), 0.0))
+    _, missing = _finite_difference_curvature(
+        evidence, SpreadSearch(model, start, 0.0, 1, np.eye(len(hyper)), 0.0)
+    )
     with_it = Evidence(model, start, missing=missing)
     assert with_it(hyper)[1][at] == pytest.approx(differences, abs=0.3)
 

@@ -34,7 +34,7 @@ def device_for(asked: str, model: LatentGaussianModel) -> Any:
     asked : str
         "auto" (a graphics processor where there is one and the table is large), "cpu", "gpu", or "jax" for the
         default device of JAX, whatever it is.
-    model : Field
+    model : LatentGaussianModel
 
     Raises
     ------

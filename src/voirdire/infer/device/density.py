@@ -27,7 +27,7 @@ class DeviceDensity:
 
     Parameters
     ----------
-    model : Field
+    model : LatentGaussianModel
     at : tuple of array, shape (size,) and (hypers,)
         Latent values and logarithms of spreads where it is about zero.
     """
@@ -132,5 +132,7 @@ def apply_steps(
     return x, hyper
 
 
-def _exchange(model: LatentGaussianModel, nest: ParentChildMove, x: Any, hyper: Any, there: Any, normal: Any) -> tuple[Any, Any]:
+def _exchange(
+    model: LatentGaussianModel, nest: ParentChildMove, x: Any, hyper: Any, there: Any, normal: Any
+) -> tuple[Any, Any]:
     return move_parent_and_children(model, nest, x, hyper, there, normal[:, : len(nest.above)], jnp)

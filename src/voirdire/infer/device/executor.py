@@ -28,7 +28,7 @@ class Device:
 
     Parameters
     ----------
-    nested : Nested
+    nested : SpreadSearch
         End of the search from which chains go on.
     device : jax.Device
 
@@ -120,7 +120,9 @@ class OnDevice:
             value, slope = self._on.energy_gradient(self._there, _as_single(z))
         return _as_double(value), _as_double(slope)
 
-    def follow_path(self, here: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
+    def follow_path(
+        self, here: PathPoint, momentum: Floats, steps: int, step: float
+    ) -> tuple[PathPoint, Floats]:
         """See :class:`.Executor`."""
         with self._on.device_context():
             begin = PathPoint(*map(_as_single, here))

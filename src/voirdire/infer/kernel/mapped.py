@@ -35,7 +35,7 @@ class Mapped:
 
     Attributes
     ----------
-    nested : Nested
+    nested : SpreadSearch
     priors : Priors
         Of its model.
     root, prior, told, said, moves, follow : array

@@ -25,7 +25,7 @@ class Priors:
 
     Parameters
     ----------
-    model : Field
+    model : LatentGaussianModel
     """
 
     model: LatentGaussianModel

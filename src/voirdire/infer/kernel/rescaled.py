@@ -50,7 +50,7 @@ class Steps(NamedTuple):
     chance: Floats
 
 
-def kernel_nest_input(model: LatentGaussianModel, nests: Sequence[ParentChildMove]) -> tuple[Any, Structure]:
+def kernel_move_input(model: LatentGaussianModel, nests: Sequence[ParentChildMove]) -> tuple[Any, Structure]:
     """Group of each latent value, and nests as the kernel has them.
 
     Of values beneath those that answers tell, which alone change.
@@ -84,7 +84,7 @@ def apply_steps_by_kernel(
     Parameters
     ----------
     nests : tuple
-        See :func:`kernel_nest_input`.
+        See :func:`kernel_move_input`.
     """
     kernel, model = kernel_library(), priors.model
     assert kernel is not None  # asked before

@@ -40,7 +40,7 @@ from voirdire.typing import Floats, Ints
 NONE = -30.0  # logarithm of a spread of which smaller ones are the same
 
 
-class Said(NamedTuple):
+class AnswerSummaries(NamedTuple):
     """Summary of the answers of classes of blocks together, of every chain.
 
     Attributes
@@ -54,7 +54,7 @@ class Said(NamedTuple):
     squares: Floats
 
 
-class Known(NamedTuple):
+class SpreadConditional(NamedTuple):
     """Distribution of chains' answers and common values given spreads.
 
     Attributes
@@ -86,7 +86,7 @@ class Collapsed:
 
     Parameters
     ----------
-    model : Field
+    model : LatentGaussianModel
         As :func:`.normal.is_normal` says.
     """
 
@@ -227,7 +227,9 @@ class Collapsed:
                 away[:, blocks, place] = middle + width * _draw_truncated(end, (bound - middle) / width, rng)
         return common, away + shift, known
 
-    def draw_latent(self, common: Floats, answers: Floats, known: SpreadConditional, rng: np.random.Generator) -> Floats:
+    def draw_latent(
+        self, common: Floats, answers: Floats, known: SpreadConditional, rng: np.random.Generator
+    ) -> Floats:
         """All latent values, shape (chains, size), given common ones, answers and spreads."""
         blocks, size = self.blocks, self.model.size
         x = np.empty((len(common), size + 1))

@@ -56,7 +56,7 @@ class Coordinates:
 
     Attributes
     ----------
-    nested : Nested
+    nested : SpreadSearch
     root : array, shape (hypers, hypers)
         R.
     moves : array, shape (size, hypers)
@@ -155,7 +155,9 @@ class Coordinates:
         slope = np.concatenate([by_white, self._factor_whitening.white(by_normal)], axis=1)
         return value - bent.log, self._stretch_along(slope, self.gain) * self.scale
 
-    def follow_path(self, here: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
+    def follow_path(
+        self, here: PathPoint, momentum: Floats, steps: int, step: float
+    ) -> tuple[PathPoint, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
         if self._kernel_paths is None:
             return follow_path(self.energy_gradient, here, momentum, steps, step)

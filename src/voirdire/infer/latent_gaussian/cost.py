@@ -35,7 +35,9 @@ MATRIX, ROW = (
 DRAWN = 1.2e-7  # that drawing an answer or a latent value takes
 
 
-def moves_seconds(model: LatentGaussianModel, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
+def moves_seconds(
+    model: LatentGaussianModel, moves: int, chains: int = CHAINS, step: float | None = None
+) -> float:
     """About what so many moves of every chain take, reckoned by the size of the table, not by a clock.
 
     Parameters
@@ -56,7 +58,9 @@ def moves_seconds(model: LatentGaussianModel, moves: int, chains: int = CHAINS, 
     return moves * (MOVE + (steps * GRADIENTS + 1) * gradient + tries * (2.0 * call + whole))
 
 
-def spread_seconds(model: LatentGaussianModel, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
+def spread_seconds(
+    model: LatentGaussianModel, moves: int, chains: int = CHAINS, step: float | None = None
+) -> float:
     """As :func:`moves_seconds`, of chains of spreads where answers are normal."""
     blocks, common = normal_blocks(model), len(model.pattern.common)
     classes, answers = len(blocks.weight), blocks.cells.shape[1]

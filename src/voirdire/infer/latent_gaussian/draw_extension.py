@@ -26,12 +26,12 @@ CLOSE = 1e-6  # of log likelihoods that are the same, relative
 TRIES = 100  # rounds in which all but one in 2^100 values of a skewed prior are drawn
 
 
-class Carried(NamedTuple):
+class ExtendedDraws(NamedTuple):
     """Old draws as latent values of a new table.
 
     Attributes
     ----------
-    old, new : Field
+    old, new : LatentGaussianModel
         Of the same latent values: with the old answers alone, and with all of them.
     x : array, shape (draws, size)
     hyper : array, shape (draws, hypers)
@@ -49,7 +49,7 @@ class Carried(NamedTuple):
         return 1.0 - float(old / new)
 
 
-def carry_draws(old: Problem, draws: Floats, new: Problem, rng: np.random.Generator) -> ExtendedDraws | None:
+def extend_draws(old: Problem, draws: Floats, new: Problem, rng: np.random.Generator) -> ExtendedDraws | None:
     """Carry draws, shape (draws, size), flat and of one orientation, to a table that holds the old one.
 
     None where the new table calls for other parameters, or does not hold the old answers as they were.
@@ -100,7 +100,9 @@ def _latent_places(old: Problem, new: Problem) -> Ints | None:
     return np.concatenate(found)
 
 
-def _embed_answers(old: LatentGaussianModel, new: LatentGaussianModel, at: Ints) -> LatentGaussianModel | None:
+def _embed_answers(
+    old: LatentGaussianModel, new: LatentGaussianModel, at: Ints
+) -> LatentGaussianModel | None:
     """The new field with the old answers alone; None where the new table does not hold their cells."""
     if not (isinstance(old.answers, Answers) and isinstance(new.answers, Answers)):
         return None
@@ -151,7 +153,9 @@ def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
     return code, before
 
 
-def _draw_means(problem: Problem, model: LatentGaussianModel, x: Floats, hyper: Floats, rng: np.random.Generator) -> Floats:
+def _draw_means(
+    problem: Problem, model: LatentGaussianModel, x: Floats, hyper: Floats, rng: np.random.Generator
+) -> Floats:
     """Latent values whose sum is zero in the density, about means that are drawn."""
     widths = model.expand_group_values(np.exp(model.group_priors(hyper).log_spread))
     x, parameters = x.copy(), _latent_parameters(problem)

@@ -40,7 +40,7 @@ STILL_OFF = 0.1  # standard deviations that a mean may still be off
 CORRELATED = 0.95  # of draws before and after a move, at most, as it is reckoned
 
 
-class Moved(NamedTuple):
+class TransportedDraws(NamedTuple):
     """Draws of the new posterior.
 
     Attributes

@@ -22,7 +22,7 @@ OUTER = 0.21178  # share of a step that the first and the last of its three chan
 Energy = Callable[[Floats], tuple[Floats, Floats]]
 
 
-class Place(NamedTuple):
+class PathPoint(NamedTuple):
     """Positions of chains, shape (chains, size), with minus the log density there and its gradient."""
 
     z: Floats
@@ -74,7 +74,9 @@ def sample_path(
         return accept_ends(here, *follow(here, momentum, steps, step), momentum, rng)
 
 
-def accept_ends(here: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator) -> Path:
+def accept_ends(
+    here: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator
+) -> Path:
     """Ends of paths that began with a momentum and have p there, of those that are accepted; others stay."""
     (z, value, slope), (place, there, its_slope) = here, end
     with np.errstate(all="ignore"):

@@ -49,7 +49,7 @@ class AnsweredSums(NamedTuple):
     learned: Design | None = None
 
     def scales(self, hypers: int) -> Any:
-        """The :attr:`.Field.scales` of so many hyperparameters; None where no cell depends on one."""
+        """The :attr:`.LatentGaussianModel.scales` of so many hyperparameters; None where no cell depends on one."""
         from scipy.sparse import csr_array
 
         if self.learned is None or not self.learned.coefficients.any():

@@ -65,7 +65,7 @@ class Prior(NamedTuple):
 
 
 class LatentPriors:
-    """Priors of a field; see :class:`.Field` for what it is made of."""
+    """Priors of a field; see :class:`.LatentGaussianModel` for what it is made of."""
 
     groups: tuple[Group, ...]
     hypers: tuple[Hyper, ...]

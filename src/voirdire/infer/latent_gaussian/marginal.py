@@ -39,7 +39,7 @@ LARGEST_FIXED_EFFECT_STEP = 1.0  # standard deviations that a change of the tilt
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ConditionalMode:
     """The latent values given spreads: their mode, and the factor of the second derivatives there.
 
     Attributes
@@ -90,7 +90,7 @@ def refine_fixed_effects(model: LatentGaussianModel, found: ConditionalMode) -> 
     return found
 
 
-class Tilt(NamedTuple):
+class LogDetGradient(NamedTuple):
     """Effect of integrating out some values on those that stay.
 
     Attributes
@@ -124,7 +124,11 @@ def log_det_gradient(model: LatentGaussianModel, found: ConditionalMode) -> LogD
 
 
 def find_conditional_mode(
-    model: LatentGaussianModel, hyper: Floats, x: Floats, tilt: Floats | None = None, near: Factor | None = None
+    model: LatentGaussianModel,
+    hyper: Floats,
+    x: Floats,
+    tilt: Floats | None = None,
+    near: Factor | None = None,
 ) -> ConditionalMode:
     """The maximum of the log density less ``tilt`` times the latent values, from ``x``; see :func:`climb_to_mode`."""
     tilt = np.zeros(len(x)) if tilt is None else tilt
@@ -148,7 +152,12 @@ def whitening_factor(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Fa
 
 
 def climb_to_mode(
-    model: LatentGaussianModel, hyper: Floats, x: Floats, tilt: Floats, near: Factor | None = None, close: float = CLOSE
+    model: LatentGaussianModel,
+    hyper: Floats,
+    x: Floats,
+    tilt: Floats,
+    near: Factor | None = None,
+    close: float = CLOSE,
 ) -> Floats:
     """The latent values where the log density less ``tilt`` times them is largest, searched from ``x``.
 

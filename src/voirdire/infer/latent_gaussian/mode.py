@@ -66,14 +66,14 @@ NUMBERS = 3e7  # that the draws may hold
 
 
 @dataclass(frozen=True, eq=False)
-class NestedMode(Mode):
+class LatentMode(Mode):
     """Spreads at the maximum of their marginal likelihood and all else at its mode given those.
 
     ``gradient`` is that of the marginal likelihood by logarithms of spreads, in standard deviations.
 
     Attributes
     ----------
-    nested : Nested
+    nested : SpreadSearch
     """
 
     nested: SpreadSearch
@@ -84,7 +84,7 @@ class NestedMode(Mode):
         return self.gradient <= ARRIVED
 
 
-def nested_mode(
+def find_latent_mode(
     density: LogDensity, data: Data, start: Floats | None = None, chains: float = 0.0
 ) -> LatentMode:
     """Search for spreads and latent values, from ``start`` or from what votes say at a glance.
@@ -125,7 +125,7 @@ def _gain_at_spreads(found: SpreadSearch, latent: Floats) -> tuple[Floats, float
     return there.x, there.log_marginal - found.found.log_marginal
 
 
-def nested_draws(mode: LatentMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:
+def draw_about_mode(mode: LatentMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:
     """Draws of the posterior in flat coordinates, shape (draws, size); fewer of very many values."""
     model = mode.nested.model
     count = int(min(most, max(NUMBERS / max(model.size, 1), 200)))

@@ -19,7 +19,7 @@ HELD_SD = 1e-3  # of a latent value that is held where it is given
 
 
 @dataclass(frozen=True, eq=False)
-class Field(LatentPriors):
+class LatentGaussianModel(LatentPriors):
     """A model of one table as answers that depend on sums of latent values.
 
     Parameters

@@ -41,7 +41,9 @@ class Executor(Protocol):
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
         """Minus the log density of points, shape (chains,), up to a constant, and its gradient, (chains, size)."""
 
-    def follow_path(self, here: PathPoint, momentum: Floats, steps: int, step: float) -> tuple[PathPoint, Floats]:
+    def follow_path(
+        self, here: PathPoint, momentum: Floats, steps: int, step: float
+    ) -> tuple[PathPoint, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
@@ -62,7 +64,7 @@ class Moves:
 
     Parameters
     ----------
-    nested : Nested
+    nested : SpreadSearch
     rng : numpy.random.Generator
     chains : int
     warm : (int, int)

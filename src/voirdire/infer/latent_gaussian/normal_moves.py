@@ -70,7 +70,7 @@ class NormalMoves:
 
     Parameters
     ----------
-    nested : Nested
+    nested : SpreadSearch
         Of a field as :func:`.normal.is_normal` says.
     rng : numpy.random.Generator
     chains : int

@@ -139,7 +139,9 @@ def panel_answers(density: PanelDensity, data: Data) -> Answers:
     )
 
 
-def panel_field(density: PanelDensity, data: Data, beside: AnsweredSums | None = None) -> LatentGaussianModel:
+def build_panel_model(
+    density: PanelDensity, data: Data, beside: AnsweredSums | None = None
+) -> LatentGaussianModel:
     """The field of a density and its table, perhaps with answers of another kind ``beside``.
 
     Raises
@@ -166,7 +168,7 @@ def panel_field(density: PanelDensity, data: Data, beside: AnsweredSums | None =
     )
 
 
-def field_of_sums(
+def build_latent_model(
     density: LogDensity,
     sums: AnsweredSums,
     blocks: Sequence[Ints],

@@ -31,7 +31,7 @@ LONGEST = 4.0  # standard deviation of the longest steps of logarithms
 DECADES = 0.5  # by which that of the shortest is shorter
 
 
-class Nest(NamedTuple):
+class ParentChildMove(NamedTuple):
     """Values with one spread, and those of another parameter that are beneath them.
 
     Attributes
@@ -78,7 +78,9 @@ class Nest(NamedTuple):
         return np.asarray(length * rng.standard_normal((points, len(self.spread))) * self.spread)
 
 
-def find_nests(model: LatentGaussianModel, found: ConditionalMode) -> tuple[ParentChildMove, ...]:
+def find_parent_child_moves(
+    model: LatentGaussianModel, found: ConditionalMode
+) -> tuple[ParentChildMove, ...]:
     """All pairs of parameters of which one is beneath the other and told.
 
     Wherever a value that is beneath counts, so does the same one above it. What answers say of a value is reckoned
@@ -101,7 +103,9 @@ def find_nests(model: LatentGaussianModel, found: ConditionalMode) -> tuple[Pare
     return tuple(pairs)
 
 
-def _nests_by_spread(model: LatentGaussianModel, told: Bools, above: Ints, below: Ints, of: Ints) -> list[ParentChildMove]:
+def _moves_by_spread(
+    model: LatentGaussianModel, told: Bools, above: Ints, below: Ints, of: Ints
+) -> list[ParentChildMove]:
     """Nests of the values above that have one spread; ``of`` is above which each of those below is."""
     from scipy.sparse import csr_matrix
 
@@ -114,7 +118,9 @@ def _nests_by_spread(model: LatentGaussianModel, told: Bools, above: Ints, below
                 (told[below[theirs]].astype(float), (np.arange(len(place)), place)),
                 (len(place), int(ours.sum())),
             )
-            found.append(ParentChildMove(above[ours], below[theirs], share, np.arange(len(model.hypers)) == own))
+            found.append(
+                ParentChildMove(above[ours], below[theirs], share, np.arange(len(model.hypers)) == own)
+            )
     return found
 
 
@@ -130,8 +136,14 @@ def _learned_values(model: LatentGaussianModel) -> list[Ints]:
     return found
 
 
-def exchange_values(
-    model: LatentGaussianModel, nest: ParentChildMove, x: Array, hyper: Array, there: Array, normal: Array, xp: Any = np
+def move_parent_and_children(
+    model: LatentGaussianModel,
+    nest: ParentChildMove,
+    x: Array,
+    hyper: Array,
+    there: Array,
+    normal: Array,
+    xp: Any = np,
 ) -> tuple[Array, Array]:
     """Values of points whose logarithms of spreads go from ``hyper`` to ``there``, and the density of the way.
 
@@ -155,7 +167,9 @@ def exchange_values(
     return moved, back - _log_normal(delta, precision, mean, xp)
 
 
-def _shift_conditional(model: LatentGaussianModel, nest: ParentChildMove, x: Array, hyper: Array, xp: Any) -> tuple[Array, Array]:
+def _shift_conditional(
+    model: LatentGaussianModel, nest: ParentChildMove, x: Array, hyper: Array, xp: Any
+) -> tuple[Array, Array]:
     """Precision and mean of delta, shape (points, above)."""
     here = model.group_priors(hyper, xp)
     weight = model.expand_group_values(xp.exp(-2.0 * here.log_spread), xp)

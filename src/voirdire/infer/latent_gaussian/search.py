@@ -29,12 +29,12 @@ BY_PART = "Spreads were learned from the answers of {some:,} of {all:,} contexts
 
 
 @dataclass(frozen=True, eq=False)
-class Nested:
+class SpreadSearch:
     """End of the search of the spreads.
 
     Attributes
     ----------
-    model : Field
+    model : LatentGaussianModel
     found : Given
         Spreads and latent values at the maximum.
     slope : float

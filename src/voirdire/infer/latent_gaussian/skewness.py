@@ -63,7 +63,9 @@ class Skewness(NamedTuple):
         values = self.middle + self.width * (u + self.bend * (root - 1.0))
         scale = self.width / self.sd
         by_log = self.bend / (root**3 * slope * self.sd)
-        return SkewedValues(self._put(normal, values, xp), xp.log(slope * scale).sum(axis=1), slope * scale, by_log)
+        return SkewedValues(
+            self._put(normal, values, xp), xp.log(slope * scale).sum(axis=1), slope * scale, by_log
+        )
 
     def straighten_values(self, values: Array, xp: Any = np) -> Array:
         """Normal values of which :meth:`bend_values` makes ``values``, shape (points, size)."""
@@ -85,7 +87,7 @@ class Skewness(NamedTuple):
         return np.asarray(self._put(by_values, by_values[:, self.at] * bent.slope - bent.by_log, np))
 
 
-class Bent(NamedTuple):
+class SkewedValues(NamedTuple):
     """Values, shape (points, size), with the logarithm of the volume, shape (points,).
 
     ``slope`` is that of those that are mapped, and ``by_log`` the slope of its logarithm, shape (points, mapped).

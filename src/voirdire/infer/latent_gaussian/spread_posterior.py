@@ -47,7 +47,9 @@ HALVED = 4  # times that a point is brought nearer to the centre, at most
 HEAVIEST = 3.0  # times its share that a point may weigh
 
 
-def maximise_spreads(model: LatentGaussianModel, x: Floats, hyper: Floats, *, roughly: bool = False) -> SpreadSearch:
+def maximise_spreads(
+    model: LatentGaussianModel, x: Floats, hyper: Floats, *, roughly: bool = False
+) -> SpreadSearch:
     """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS); ``roughly``, the first few.
 
     Where answers say little of each latent value by their evidence (:mod:`.few_observations`), and by their
@@ -66,7 +68,9 @@ def maximise_spreads(model: LatentGaussianModel, x: Floats, hyper: Floats, *, ro
     return _search_by_laplace(model, x, here, roughly=roughly)
 
 
-def _search_by_laplace(model: LatentGaussianModel, x: Floats, here: Floats, *, roughly: bool = False) -> SpreadSearch:
+def _search_by_laplace(
+    model: LatentGaussianModel, x: Floats, here: Floats, *, roughly: bool = False
+) -> SpreadSearch:
     inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
     marginal = Marginal(model, find_conditional_mode(model, here, x))
     if not model.few.any():
@@ -201,7 +205,9 @@ def _settle_latent(marginal: Marginal, hyper: Floats, centre: ConditionalMode) -
     return centre
 
 
-def _draw_at_point(g: ConditionalMode, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _draw_at_point(
+    g: ConditionalMode, shift: Floats, share: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     # the first draws of a point are the same whatever its share, and those of others
     x = g.x + shift + g.factor.to_draws(rng.standard_normal((share, len(g.x))).T).T
     return x, np.repeat(g.hyper[None], share, axis=0)

@@ -27,7 +27,7 @@ SAMPLE = 100_000  # items that are looked at, of large tables
 TOGETHER = 500_000  # pairs of an item and a judge
 
 
-class Given(NamedTuple):
+class KnownLabels(NamedTuple):
     """Labels that each judge gave to each item: one row per pair of unit and judge.
 
     Attributes
@@ -76,7 +76,9 @@ def label_units(problem: LabelsProblem) -> Ints:
     return np.asarray(place[key])
 
 
-def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: KnownLabels) -> tuple[Floats, Floats]:
+def beliefs_without_judge(
+    problem: LabelsProblem, values: Values, pairs: KnownLabels
+) -> tuple[Floats, Floats]:
     """Beliefs by the others' labels on each pair's item and label, shapes (pairs, classes) and (pairs, labels).
 
     Log P(class and the others' labels), up to a constant of each pair; and P(label of the judge).

@@ -219,7 +219,9 @@ class ScoresDensity(ScoresLayout):
             return None
         found = Eliminated(self, data)
         large = count_numbers(data) * self.size > LARGE
-        return ClosedFormDerivatives(found.both, curvature=found.curvature, around=found.around if large else None)
+        return ClosedFormDerivatives(
+            found.both, curvature=found.curvature, around=found.around if large else None
+        )
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched."""

@@ -39,7 +39,9 @@ TERMS = (
 )
 
 
-def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data], ScoreCells]) -> LatentGaussianModel:
+def field_of(
+    density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data], ScoreCells]
+) -> LatentGaussianModel:
     """The field of a density and its table, whose ``cells`` the form of the scores makes.
 
     Raises

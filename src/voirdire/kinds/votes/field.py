@@ -159,7 +159,7 @@ def sums_of_votes(density: VotesLayout, data: Data, places: Places) -> AnsweredS
     return AnsweredSums(found, answers, predictors, learned)
 
 
-def build_latent_field(density: VotesLayout, data: Data) -> LatentGaussianModel:
+def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
     """The field of a density and its tables.
 
     Raises

@@ -17,7 +17,7 @@ import pandas as pd
 from common import labelled, shared, show
 
 import voirdire
-from voirdire.kinds.labels.class_probabilities import collect_panel, panel_probabilities
+from voirdire.kinds.labels.class_probabilities import collect_panel_probabilities, panel_probabilities
 from voirdire.kinds.labels.target import DEPENDENCE, SHARE, Panel, Target
 from voirdire.typing import Floats, Ints
 
@@ -77,7 +77,9 @@ def of(
     of_item = np.array([names.index(x) if x in names else -1 for x in people.reindex(problem.items)])
     answer = of_item[problem.unit_item]
     known = np.flatnonzero(answer >= 0)
-    panel = collect_panel(problem, panel_probabilities(problem, fit.posterior)).select_rows(known)
+    panel = collect_panel_probabilities(problem, panel_probabilities(problem, fit.posterior)).select_rows(
+        known
+    )
     return Table(name, source, judges, panel, answer[known])
 
 

@@ -18,8 +18,8 @@ from voirdire.model import load_model
 from voirdire.tables import read_rankings, read_scores, read_votes
 
 MANY = "crowd-bt-contexts of sixty contexts"  # so that L'^-1 is not written out
-TOLD = "crowd-bt-contexts of many votes"  # so that what items are worth there is told
-NUMBER = {MANY: 1500, TOLD: 4000}
+WELL_IDENTIFIED = "crowd-bt-contexts of many votes"  # so that they tell what items are worth there
+NUMBER = {MANY: 1500, WELL_IDENTIFIED: 4000}
 SHARP = "learned-bt-sigma-position"
 TIED = MANY, SHARP
 DIVIDED = "maple-contexts"  # spreads that are parts of one scale
@@ -51,7 +51,9 @@ def posed(kind: str) -> Any:
     for _ in range(NUMBER.get(kind, 300)):
         a, b = rng.choice(6, 2, replace=False)
         judge, context = rng.integers(4), rng.integers(60 if kind == MANY else 5)
-        better = 0.8 if kind != TOLD else 1.0 / (1.0 + np.exp(worth[context, b] - worth[context, a]))
+        better = (
+            0.8 if kind != WELL_IDENTIFIED else 1.0 / (1.0 + np.exp(worth[context, b] - worth[context, a]))
+        )
         best = a if rng.random() < better else b
         winner = "tie" if kind in TIED and rng.random() < 0.2 else f"i{best}"
         criterion = f"k{rng.integers(3)}" if kind == DIVIDED else "k"

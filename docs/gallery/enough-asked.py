@@ -7,12 +7,12 @@
 
 # %%
 import voirdire
-from voirdire.adaptive import reveal
+from voirdire.adaptive import replay_votes
 
 votes = voirdire.datasets.load("mtrepro").table
 votes = votes[votes["judge"].isin(["gpt-4o-mini", "Qwen2.5-32B-Instruct"])]
 votes = votes[["judge", "first", "second", "winner"]]
-course, asked = reveal(votes, until="p_best >= 0.95", count=20)
+course, asked = replay_votes(votes, until="p_best >= 0.95", count=20)
 print(f"{len(asked)} of {len(votes)} votes; best: {course.known[0].best}")
 
 # %%

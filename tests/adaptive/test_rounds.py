@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from voirdire import fit
-from voirdire.adaptive import reveal
+from voirdire.adaptive import replay_votes
 from voirdire.adaptive.replay import drive_rounds
 from voirdire.adaptive.rounds import Course, Request, choose_rounds
 from voirdire.errors import InputError
@@ -32,7 +32,7 @@ def votes(
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["adaptive", "cyclic"])
 def test_it_stops_once_enough_is_known_and_not_before(design: str) -> None:
-    course, asked = reveal(votes(), until="p_best >= 0.9", design=design, model="crowd-bt")
+    course, asked = replay_votes(votes(), until="p_best >= 0.9", design=design, model="crowd-bt")
     assert course.reached
     assert course.known[0].best == "0"
     held = [row["p_best"] >= 0.9 for row in course.rounds]
@@ -44,7 +44,7 @@ def test_it_stops_once_enough_is_known_and_not_before(design: str) -> None:
 
 def test_what_is_known_of_everything_is_what_a_fit_says() -> None:
     table = votes(items=4)
-    course, asked = reveal(table, until="accuracy >= 0.9999", design="random", model="crowd-bt")
+    course, asked = replay_votes(table, until="accuracy >= 0.9999", design="random", model="crowd-bt")
     assert not course.reached
     assert len(asked) == len(table)
     whole = fit(table.iloc[asked.index.sort_values()], model="crowd-bt", method="laplace").ranking()
@@ -57,7 +57,7 @@ def test_a_context_of_which_enough_is_known_is_left_alone() -> None:
     flat = votes((0.55, 0.55), items=4, context="q", seed=1)
     flat["judge"] += "-of-q"  # or what judges of p are worth would be believed of them
     table = pd.concat([votes(items=4, context="p"), flat], ignore_index=True)
-    course, asked = reveal(table, until="p_best >= 0.85", model="crowd-bt")
+    course, asked = replay_votes(table, until="p_best >= 0.85", model="crowd-bt")
     assert len(course.groups) == 2
     spent = asked["first"].str[0].value_counts()
     assert spent["q"] > spent["p"] + 6
@@ -79,9 +79,9 @@ def test_the_next_questions_tell_most_for_their_price() -> None:
 
 def test_a_table_without_votes_and_a_path_are_refused() -> None:
     with pytest.raises(InputError, match="there are no votes to ask for"):
-        reveal(votes().head(0), until="p_best >= 0.9")
+        replay_votes(votes().head(0), until="p_best >= 0.9")
     with pytest.raises(InputError, match="it is no dataframe"):
-        reveal("votes.csv", until="p_best >= 0.9")  # type: ignore[arg-type]
+        replay_votes("votes.csv", until="p_best >= 0.9")  # type: ignore[arg-type]
 
 
 def test_what_may_be_asked_is_checked() -> None:

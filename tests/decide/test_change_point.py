@@ -7,18 +7,18 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from voirdire.decide.change_point import find_change, log_bet_wealth
+from voirdire.decide.change_point import find_change, log_change_evidence
 from voirdire.typing import Floats
 
 
 def change(x: Floats, *, shares: bool, alpha: float = 0.01):  # type: ignore[no-untyped-def]
-    return find_change(x, log_bet_wealth(x), alpha, 0.9, shares=shares)
+    return find_change(x, log_change_evidence(x), alpha, 0.9, shares=shares)
 
 
 def test_bets_gain_nothing_on_average_where_nothing_changes() -> None:
     rng = np.random.default_rng(0)
     wealth = np.exp(
-        [log_bet_wealth(rng.choice([0.0, 0.5, 1.0], 60, p=[0.1, 0.2, 0.7]))[-1] for _ in range(3000)]
+        [log_change_evidence(rng.choice([0.0, 0.5, 1.0], 60, p=[0.1, 0.2, 0.7]))[-1] for _ in range(3000)]
     )
     assert wealth.mean() < 1 + 3 * wealth.std() / np.sqrt(len(wealth))
 
@@ -27,7 +27,9 @@ def test_bets_gain_nothing_on_average_where_nothing_changes() -> None:
 @pytest.mark.parametrize("rate", [0.05, 0.5, 0.9])
 def test_false_alarms_at_any_look_are_few(rate: float) -> None:
     rng = np.random.default_rng(int(100 * rate))
-    found = [log_bet_wealth((rng.random(400) < rate).astype(float)).max() >= np.log(20) for _ in range(300)]
+    found = [
+        log_change_evidence((rng.random(400) < rate).astype(float)).max() >= np.log(20) for _ in range(300)
+    ]
     assert np.mean(found) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
 
 
@@ -36,7 +38,9 @@ def test_false_alarms_at_any_look_are_few(rate: float) -> None:
 def test_false_alarms_of_a_long_life_are_few() -> None:
     rng = np.random.default_rng(7)
     rates = np.tile([0.02, 0.5, 0.9], 100)
-    found = [log_bet_wealth((rng.random(5000) < rate).astype(float)).max() >= np.log(20) for rate in rates]
+    found = [
+        log_change_evidence((rng.random(5000) < rate).astype(float)).max() >= np.log(20) for rate in rates
+    ]
     assert np.mean(found) <= 0.05
 
 
@@ -49,7 +53,7 @@ def test_the_date_of_shares_is_that_of_integrated_likelihoods() -> None:
         ones, others = part.sum(), len(part) - part.sum()
         return quad(lambda p: p ** (ones - 0.5) * (1 - p) ** (others - 0.5), 0, 1)[0]
 
-    seen = x[: 1 + int(np.argmax(log_bet_wealth(x)))]
+    seen = x[: 1 + int(np.argmax(log_change_evidence(x)))]
     weight = np.array([marginal(seen[:at]) * marginal(seen[at:]) for at in range(1, len(seen))])
     chance = np.cumsum(weight / weight.sum())
     assert found.since == 1 + int(np.argmax(weight))
@@ -63,7 +67,7 @@ def test_the_date_of_numbers_is_that_of_multivariate_t() -> None:
     x = np.r_[rng.normal(0, 0.5, 40), rng.normal(1, 1.0, 40)]
     found = change(x, shares=False)
     assert found is not None
-    seen = x[: 1 + int(np.argmax(log_bet_wealth(x)))]
+    seen = x[: 1 + int(np.argmax(log_change_evidence(x)))]
     centre, spread = seen.mean(), seen.var()
 
     def marginal(part: Floats) -> float:

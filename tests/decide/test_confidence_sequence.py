@@ -13,7 +13,7 @@ from voirdire.decide.confidence_sequence import (
     MOST,
     PRIOR,
     SHARES,
-    log_bet_evidence,
+    log_mean_evidence,
     mean_bounds,
     mean_exceeds,
     values_until_refuted,
@@ -39,7 +39,7 @@ def by_loop(x: list[float], mean: float) -> list[float]:
 
 def test_the_wealth_is_that_of_one_bet_after_the_other() -> None:
     x = np.random.default_rng(0).random(50)
-    assert np.exp(log_bet_evidence(x, 0.45, ALPHA, PLANNED)) == pytest.approx(by_loop(x.tolist(), 0.45))
+    assert np.exp(log_mean_evidence(x, 0.45, ALPHA, PLANNED)) == pytest.approx(by_loop(x.tolist(), 0.45))
 
 
 def test_the_expected_wealth_is_exactly_one_where_the_mean_is_what_is_bet_against() -> None:
@@ -48,7 +48,7 @@ def test_the_expected_wealth_is_exactly_one_where_the_mean_is_what_is_bet_agains
     paths = np.array(list(itertools.product(range(3), repeat=8)))
     weight = chances[paths].prod(axis=1)
     for planned in (5.0, 400.0):
-        wealth = np.exp(log_bet_evidence(values[paths], float(values @ chances), ALPHA, planned))
+        wealth = np.exp(log_mean_evidence(values[paths], float(values @ chances), ALPHA, planned))
         assert weight @ wealth == pytest.approx(np.ones(8))
 
 
@@ -89,6 +89,6 @@ def test_bounds_are_wrong_at_any_of_1000_looks_in_at_most_5_percent(kind: str, m
         if kind == "two"
         else rng.beta(3 * mean, 3 * (1 - mean), shape)
     )
-    wrong = log_bet_evidence(x, mean, ALPHA, PLANNED).max(axis=1) >= -math.log(ALPHA)
+    wrong = log_mean_evidence(x, mean, ALPHA, PLANNED).max(axis=1) >= -math.log(ALPHA)
     assert wrong.mean() <= 0.06
-    assert (log_bet_evidence(1 - x, 1 - mean, ALPHA, PLANNED).max(axis=1) >= -math.log(ALPHA)).mean() <= 0.06
+    assert (log_mean_evidence(1 - x, 1 - mean, ALPHA, PLANNED).max(axis=1) >= -math.log(ALPHA)).mean() <= 0.06

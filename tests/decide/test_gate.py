@@ -12,7 +12,7 @@ import pytest
 from scipy import integrate, stats
 
 import voirdire
-from voirdire.decide.confidence_sequence import log_bet_evidence
+from voirdire.decide.confidence_sequence import log_mean_evidence
 from voirdire.decide.gate import verdict_sentence
 from voirdire.decide.gate_answers import read_differences
 from voirdire.decide.gate_found import expected_losses
@@ -410,7 +410,7 @@ def releases(kind: str, shift: float, count: int, n: int, seed: int) -> np.ndarr
 
 def refutes(x: np.ndarray[Any, Any], mean: float) -> np.ndarray[Any, Any]:
     """Whether it is refuted, at a look after every 20 items, that the mean is at most ``mean``."""
-    return (log_bet_evidence(x, mean, 0.05, 400)[:, 19::20] >= np.log(20)).any(axis=1)
+    return (log_mean_evidence(x, mean, 0.05, 400)[:, 19::20] >= np.log(20)).any(axis=1)
 
 
 @pytest.mark.parametrize("kind", ["labels", "scores"])
@@ -439,7 +439,7 @@ def test_the_gate_decides_at_a_look_where_the_bets_have_crossed() -> None:
         for n in looks:
             found = voirdire.gate(new[:n], old, levels=[0, 2])
             assert (found["verdict"] == "pass") == (
-                log_bet_evidence((2 * x[:n] + 1) / 4, 0.5, 0.05, 400)[-1] >= np.log(20)
+                log_mean_evidence((2 * x[:n] + 1) / 4, 0.5, 0.05, 400)[-1] >= np.log(20)
             )
             assert found["difference"] == pytest.approx(2 * x[:n].mean() - 1)
             verdicts.append(found["verdict"])
@@ -452,10 +452,10 @@ def test_a_sorted_table_is_not_decided_by_its_beginning() -> None:
     shift = np.where(np.arange(400) < 100, -0.15, 0.05)
     x = x - x.mean(axis=1, keepdims=True) + 0.5 + shift
     for side in (x, 1 - x):
-        wealth = log_bet_evidence(side, 0.5, 0.05, 400)
+        wealth = log_mean_evidence(side, 0.5, 0.05, 400)
         assert (wealth[:, -1] < np.log(20)).all()
     assert (
-        log_bet_evidence(1 - x, 0.5, 0.05, 400).max(axis=1) >= np.log(20)
+        log_mean_evidence(1 - x, 0.5, 0.05, 400).max(axis=1) >= np.log(20)
     ).mean() > 0.5  # intersected it would be
 
 

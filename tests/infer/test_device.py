@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from posed_panels import CONTINUOUS, DIVIDED, MANY, SHARP, TOLD, placed
+from posed_panels import CONTINUOUS, DIVIDED, MANY, SHARP, WELL_IDENTIFIED, placed
 
 import voirdire
 from voirdire.errors import InputError
@@ -20,13 +20,13 @@ from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path
 from voirdire.infer.latent_gaussian.rescaling import apply_steps, draw_steps
 
 KINDS = ["learned-crowd-bt-position", "scores"]
-LONGER = [SHARP, CONTINUOUS, "rankings", MANY, TOLD, DIVIDED]
+LONGER = [SHARP, CONTINUOUS, "rankings", MANY, WELL_IDENTIFIED, DIVIDED]
 KINDS += [pytest.param(kind, marks=pytest.mark.slow) for kind in LONGER]
 
 
 @cache
 def device(kind: str) -> Device:
-    return Device(placed(kind).nested, jax.devices("cpu")[0])
+    return Device(placed(kind).search, jax.devices("cpu")[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -73,7 +73,7 @@ def test_steps_of_spreads_are_those_of_the_processor(kind: str) -> None:
     wanted = z.copy()
     wanted[gone] = where.from_values(ended[0][gone], ended[1][gone])
     assert gone.mean() > 0.1
-    assert bool(where.parent_child_nests) == (kind in (TOLD, CONTINUOUS))
+    assert bool(where.parent_child_moves) == (kind in (WELL_IDENTIFIED, CONTINUOUS))
     alike = np.abs(found - wanted).max(axis=1) < 0.02
     assert alike.mean() > 0.9  # a step whose chance is just enough may go in the one and not in the other
 
@@ -85,7 +85,7 @@ def test_a_whole_matrix_is_the_product_of_the_sparse_ones() -> None:
     z = np.random.default_rng(6).normal(size=(4, where.size)).astype(np.float32)
     with on.device_context():
         both: list[Any] = [arrays_of(where, whole=whole) for whole in (False, True)]
-        each_way = [coordinates_of(where.nested, there) for there in both]
+        each_way = [coordinates_of(where.search, there) for there in both]
         values = [one.to_values(z)[0] for one in each_way]
         back = [one.from_values(*one.to_values(z)) for one in each_way]
     assert len(both[0]["forward"]) > 1 == len(both[1]["forward"])
@@ -141,7 +141,7 @@ def test_devices_are_for_chains() -> None:
 def test_a_device_is_used_unasked_where_one_is_there_and_the_table_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model = placed(MANY).nested.model
+    model = placed(MANY).search.model
     monkeypatch.setattr(choice, "PLUGINS", ("numpy",))
     monkeypatch.setattr(jax, "devices", lambda kind=None: [f"{kind}:0"])
     assert choice.device_for("auto", model) is None

@@ -194,7 +194,7 @@ def test_ratings_that_are_too_many_are_refused_too(monkeypatch: pytest.MonkeyPat
 
 def test_much_memory_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     table = votes(("ann", "x", "y", "x", 4), ("ann", "y", "z", "y", 3))
-    monkeypatch.setattr(method, "TOLD", 1)
+    monkeypatch.setattr(method, "ANNOUNCED_MEMORY", 1)
     voirdire.fit(table, model="crowd-bt", method="map")
     monkeypatch.setattr(importlib.import_module("voirdire.fit.verb"), "weigh_answers", None)
     told = pytest.warns(UserWarning, match=r"^3 parameters: this fit may take .* GB of memory")

@@ -37,7 +37,7 @@ def test_draws_have_the_probabilities_of_the_kind(name: str) -> None:
             continue
         table = part.votes if of == "votes" else part.table
         items = (table.first, table.second) if of == "votes" else (table.item,)
-        chance = kind.chances(problem, values, (table.judge, table.criterion, *items))
+        chance = kind.response_probabilities(problem, values, (table.judge, table.criterion, *items))
         drawn = np.array([_shares(part, getattr(one, of, one)) for one in tables])
         error = np.sqrt((chance * (1 - chance)).sum(axis=0) / DRAWS) / len(chance)  # answers are drawn alone
         assert (np.abs(drawn.mean(axis=0) - chance.mean(axis=0)) < 4.5 * error + 1e-9).all()

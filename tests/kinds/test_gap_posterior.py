@@ -43,7 +43,7 @@ def test_scores_have_the_density_of_a_normal_vector() -> None:
         return float(log_p), mean + gain @ (y - expected), cov - gain @ across
 
     # the level of scores enters by their mean, which makes a constant of difference alone
-    found = [answers.told(places, mean, cov, value) for value in ((0.3, 1.0), (0.8, 2.0))]
+    found = [answers.evidence(places, mean, cov, value) for value in ((0.3, 1.0), (0.8, 2.0))]
     exact = [by_hand(*value) for value in ((0.3, 1.0), (0.8, 2.0))]
     assert found[0].log_evidence - found[1].log_evidence == pytest.approx(exact[0][0] - exact[1][0], abs=1e-9)
     for told, (_, of_mean, of_cov) in zip(found, exact, strict=True):
@@ -61,9 +61,9 @@ def test_comparisons_have_the_evidence_of_an_integral() -> None:
         return float(prior.pdf([x, y]) * p**19.5 * (1.0 - p) ** 10.5 * x**power)
 
     integral, first = (dblquad(density, -5, 5, -5, 5, args=(power,), epsabs=1e-13)[0] for power in (0, 1))
-    told = answers.told({"x": 0, "y": 1}, mean, cov, 1.0)
-    assert told.log_evidence == pytest.approx(np.log(integral), abs=0.02)
-    assert told.mean[0] == pytest.approx(first / integral, abs=0.03)
+    evidence = answers.evidence({"x": 0, "y": 1}, mean, cov, 1.0)
+    assert evidence.log_evidence == pytest.approx(np.log(integral), abs=0.02)
+    assert evidence.mean[0] == pytest.approx(first / integral, abs=0.03)
 
 
 def simulated(
@@ -145,10 +145,12 @@ def test_draws_have_the_moments_of_the_normal_posterior() -> None:
     z = (drawn - drawn.mean(axis=1, keepdims=True)) / drawn.std(axis=1, ddof=1, keepdims=True)
     cov = r**2 * np.cov(z.T) + (1.0 - r**2) * np.eye(len(NAMES))
     value = dict(enumerate(answers.grid()))[30][1]
-    every = answers.told({name: place for place, name in enumerate(NAMES)}, r * z.mean(axis=0), cov, value)
+    every = answers.evidence(
+        {name: place for place, name in enumerate(NAMES)}, r * z.mean(axis=0), cov, value
+    )
     rows = {name: int(np.searchsorted(gap.seen, NAMES.index(name))) for name in answers.items}
-    told = answers.told(rows, r * z.mean(axis=0)[gap.seen], gap.cov(r), value)
-    gap.nodes = [gap.nodes[0]._replace(weight=1.0, told=told)]
+    evidence = answers.evidence(rows, r * z.mean(axis=0)[gap.seen], gap.cov(r), value)
+    gap.nodes = [gap.nodes[0]._replace(weight=1.0, evidence=evidence)]
     size, middle = drawn.std(axis=1, ddof=1, keepdims=True), drawn.mean(axis=1, keepdims=True)
     found = (gap.of(drawn) - middle) / size / r
     np.testing.assert_allclose(found.mean(axis=0), every.mean, atol=0.12)

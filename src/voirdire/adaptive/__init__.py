@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from voirdire.adaptive.replay import replay_votes
     from voirdire.adaptive.verb import collect_until
 
-__all__ = ["collect_until", "reveal"]
+__all__ = ["collect_until", "replay_votes"]
 
 __getattr__, __dir__ = open_door(
     __name__,
     {
         "collect_until": "verb",
-        "reveal": "revealed",
+        "replay_votes": "replay",
     },
 )

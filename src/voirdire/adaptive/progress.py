@@ -25,7 +25,7 @@ _PART = re.compile(r"\s*(?P<name>[\w()\s-]*?)\s*(?P<sign>[<>]=?|=+|≥|≤)\s*(?
 
 
 class Quantity(NamedTuple):
-    """A quantity that conditions name: its field of `GroupProgress`, whether large values mean much is known, bound, example.
+    """A quantity that conditions name: its field of `GroupProgress`, whether large values are good, bound, example.
 
     ``limit`` is what a bound must stay below; ``example`` a bound that makes sense.
     """

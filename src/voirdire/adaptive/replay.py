@@ -71,7 +71,7 @@ def replay_votes(
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 60, "second": "y", "winner": "first"})
-    >>> course, asked = reveal(table, until="p_best >= 0.95", model="bradley-terry")
+    >>> course, asked = replay_votes(table, until="p_best >= 0.95", model="bradley-terry")
     >>> course.known[0].best, len(asked) < 60
     ('x', True)
     """

@@ -1,12 +1,12 @@
 """Change of a mean that may come at any time, however often one looks: found by bets, measured by a posterior.
 
 **Found** by the bets of :mod:`voirdire.trust.drift`, which gain nothing on average where values come in an order that
-says nothing: at any one look their wealth is 1 on average, exactly, and it ever reaches 1 / a with probability
+says nothing: at any one look their evidence (an e-value) is 1 on average, exactly, and it ever reaches 1 / a with probability
 about a at most (measured: `benchmarks/watches.py`). A change is bet on after 20 values, 40, ..., later after every
 fiftieth part of the values so far, with stakes log 2 (1 / log(k + 1) - 1 / log(k + 2)) of the k-th point, which sum to
 1.
 
-**Dated and measured** with values up to the largest wealth, so that what came after a change that went away is no part
+**Dated and measured** with values up to the largest evidence, so that what came after a change that went away is no part
 of it. Every point j is as likely beforehand. Of shares (values from 0 to 1) the means before and after are
 Beta(1/2, 1/2); of other values means and variances are unknown (normal-gamma, worth one value, around those of all
 values). The posterior of j is the product of both parts' marginal likelihoods, that of the difference of the means a
@@ -55,14 +55,14 @@ class Change:
     high: float
 
 
-def log_bet_wealth(x: Floats) -> Floats:
-    """Logarithm of the wealth of bets that the mean changes, after each value, shape (values,).
+def log_change_evidence(x: Floats) -> Floats:
+    """Logarithm of the evidence of bets that the mean changes, after each value, shape (values,).
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> same, other = (rng.random(200) < 0.8).astype(float), (rng.random(100) < 0.4).astype(float)
-    >>> bool(log_bet_wealth(same).max() < 1), bool(log_bet_wealth(np.append(same, other)).max() > 10)
+    >>> bool(log_change_evidence(same).max() < 1), bool(log_change_evidence(np.append(same, other)).max() > 10)
     (True, True)
     """
     return running_log_evidence(x, _candidate_points(len(x)))[1:]
@@ -76,7 +76,7 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
     x : float array, shape (values,)
         In the order in which they came.
     evidence : float array, shape (values,)
-        Of :func:`log_bet_wealth`.
+        Of :func:`log_change_evidence`.
     alpha : float
         Probability that a change is found, at any look, where there is none.
     prob : float
@@ -87,7 +87,7 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
     Examples
     --------
     >>> x = np.append(np.tile([1.0, 1.0, 1.0, 0.0], 50), np.tile([1.0, 0.0, 0.0, 0.0], 25))
-    >>> found = find_change(x, log_bet_wealth(x), 0.01, 0.9, shares=True)
+    >>> found = find_change(x, log_change_evidence(x), 0.01, 0.9, shares=True)
     >>> found.since_low <= 200 <= found.since_high, found.low < found.after - found.before < found.high < 0
     (True, True)
     """

@@ -31,7 +31,7 @@ STEPS = 30
 LARGEST = 1_000_000  # values that are looked ahead
 
 
-def log_bet_evidence(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
+def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
     """Logarithm of what bets that the mean is above ``mean`` have made after each value.
 
     Parameters
@@ -50,7 +50,7 @@ def log_bet_evidence(x: Floats, mean: float, alpha: float, planned: float) -> Fl
     Examples
     --------
     >>> x = np.tile([1.0, 1.0, 0.0], 60)
-    >>> [bool(log_bet_evidence(x, mean, 0.05, 200).max() > np.log(20)) for mean in (0.5, 0.7)]
+    >>> [bool(log_mean_evidence(x, mean, 0.05, 200).max() > np.log(20)) for mean in (0.5, 0.7)]
     [True, False]
     """
     count = np.arange(1, x.shape[-1] + 1)
@@ -77,8 +77,8 @@ def mean_exceeds(x: Floats, mean: float, alpha: float, planned: float, *, inters
     """
     if not 0.0 < mean < 1.0:
         return mean <= 0.0
-    wealth = log_bet_evidence(x, mean, alpha, planned)
-    return bool((wealth.max() if intersect else wealth[-1]) >= -np.log(alpha))
+    evidence = log_mean_evidence(x, mean, alpha, planned)
+    return bool((evidence.max() if intersect else evidence[-1]) >= -np.log(alpha))
 
 
 def mean_bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = False) -> tuple[float, float]:
@@ -88,7 +88,7 @@ def mean_bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = Fa
     ----------
     x : float array, shape (values,)
     alpha, planned
-        As in `log_bet_evidence`.
+        As in `log_mean_evidence`.
     intersect : bool
         Whether what was refuted after any of the values counts. That is narrower, and takes it for granted that values
         come in an order that says nothing.
@@ -130,7 +130,7 @@ def values_until_refuted(
     first = 1 if intersect else len(x)
     size, most = len(x), min(times * len(x), max(LARGEST, len(x)))
     while True:
-        seen = log_bet_evidence(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
+        seen = log_mean_evidence(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
         if seen.any():
             return int(np.argmax(seen)) + first
         if size == most:

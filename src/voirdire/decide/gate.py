@@ -18,7 +18,7 @@ from voirdire.decide.gate_found import (
     PEOPLE,
     POWERED,
     prediction_powered_verdict,
-    verdict_by_bets,
+    anytime_verdict,
 )
 from voirdire.decide.gate_pairs import Differences, Versions
 from voirdire.errors import InputError, raise_problems
@@ -130,7 +130,7 @@ def gate(
     given = join_people_answers(humans, said if old is None else _add_version_column(said, judged.versions))
     of_people = None if given is None else _people_differences(given, judged, positive, levels)
     notes = list(judged.notes)
-    bets = partial(verdict_by_bets, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
+    bets = partial(anytime_verdict, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
     if of_people is None:
         found = bets(judged, estimator=JUDGES)
         notes.append(SHARED)

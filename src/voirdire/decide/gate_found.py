@@ -126,7 +126,7 @@ def verdict_from_bounds(low: float, high: float, margin: float) -> str:
     return INCONCLUSIVE if better == worse else PASS if better else FAIL
 
 
-def verdict_by_bets(
+def anytime_verdict(
     of: Differences, margin: float, alpha: float, planned: int, by_lot: bool, estimator: str
 ) -> Found:
     """The verdict on differences of all units, by bets (:mod:`voirdire.decide.confidence_sequence`).
@@ -148,7 +148,7 @@ def verdict_by_bets(
     --------
     >>> values = np.tile([1.0, 0.0, 0.0, -1.0, 1.0], 40)
     >>> of = Differences(tuple(map(str, range(200))), values, (0.0, 1.0), ("gpt",), "item", "share")
-    >>> found = verdict_by_bets(of, 0.0, 0.05, 200, False, "judges")
+    >>> found = anytime_verdict(of, 0.0, 0.05, 200, False, "judges")
     >>> found.verdict, found.needed
     ('pass', 200)
     """

@@ -43,7 +43,7 @@ STRANGERS = 20  # random sets of prompts beside the chosen ones, in each split
 
 
 @dataclass(frozen=True, eq=False)
-class Worths:
+class ItemScores:
     """Sums of answers and their numbers, shape (prompts, items), and the variance of an answer."""
 
     total: Floats
@@ -60,7 +60,7 @@ class Worths:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class PromptInformation:
     """Answers as numbers: of one item, or of two, which count against each other."""
 
     y: Floats
@@ -69,7 +69,7 @@ class Told:
     judge: Ints
     shape: tuple[int, int]
 
-    def estimate_worths(self, rows: Bools) -> Worths:
+    def estimate_worths(self, rows: Bools) -> ItemScores:
         """Of some of the answers."""
         y, size = self.y[rows], self.shape[0] * self.shape[1]
         items = [item[rows] for item in self.items]
@@ -82,7 +82,7 @@ class Told:
             total = np.sum(sums, axis=0).reshape(self.shape)
             new = total.sum(axis=0) / (count.sum(axis=0) + 1.0)
             worth = 0.5 * (worth + new - new.mean())
-        return Worths(total, count, float(y.var()))
+        return ItemScores(total, count, float(y.var()))
 
     def half(self, rng: np.random.Generator) -> Bools:
         """A random half: of the judges, or of the answers where these are few."""
@@ -184,7 +184,7 @@ def telling(
     }
 
 
-def greedy_prompt_order(worths: Worths) -> Ints:
+def greedy_prompt_order(worths: ItemScores) -> Ints:
     """All prompts, each the one that brings the ranking by those before it and itself nearest to that by all."""
     target, left = worths.over(slice(None)), list(range(len(worths.total)))
     total, count = np.zeros(worths.total.shape[1]), np.zeros(worths.total.shape[1])
@@ -216,13 +216,13 @@ def kendall_taus(values: Floats, target: Floats) -> Floats:
     return np.asarray(signs @ wanted / np.maximum(size, 1e-12))
 
 
-def _prefix_taus(worths: Worths, order: Ints) -> Floats:
+def _prefix_taus(worths: ItemScores, order: Ints) -> Floats:
     """Tau with the ranking by all prompts of that by the first one, two, ... of an order."""
     total, count = worths.total[order].cumsum(axis=0), worths.count[order].cumsum(axis=0)
     return kendall_taus(total / np.maximum(count, 1.0), worths.over(slice(None)))
 
 
-def _prompt_information(told: Told, whole: Worths, variance: Floats) -> Floats:
+def _prompt_information(told: PromptInformation, whole: ItemScores, variance: Floats) -> Floats:
     """Bits of one answer in each prompt about what items are worth in the others, which has this variance."""
     prompts, found = told.shape[0], np.zeros(told.shape[0])
     for at in range(prompts):
@@ -234,7 +234,7 @@ def _prompt_information(told: Told, whole: Worths, variance: Floats) -> Floats:
     return found
 
 
-def _read_answers(table: Any, positive: object) -> tuple[Told, tuple[str, ...]]:
+def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tuple[str, ...]]:
     rows = rows_of(table)
     about = rows.about()
     if "context" not in about:
@@ -261,7 +261,9 @@ def _read_answers(table: Any, positive: object) -> tuple[Told, tuple[str, ...]]:
     else:
         of = np.unique(rows.judge * len(names) + prompt, return_inverse=True)[1]
         y = y - (np.bincount(of, y) / np.bincount(of))[of]
-    return Told(y, prompt, tuple(codes), rows.judge, (len(names), len(items))), tuple(names.tolist())
+    return PromptInformation(y, prompt, tuple(codes), rows.judge, (len(names), len(items))), tuple(
+        names.tolist()
+    )
 
 
 def _system_names(table: Any) -> Any:

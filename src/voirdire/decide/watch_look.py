@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.change_point import FIRST, find_change, log_bet_wealth
+from voirdire.decide.change_point import FIRST, find_change, log_change_evidence
 from voirdire.decide.watch_series import (
     AGREEMENT,
     DISTANCE,
@@ -112,7 +112,7 @@ def _name_either_judge(rows: dict[int, list[Row]]) -> None:
 
 def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
     x, count = series.values, len(series.values)
-    evidence = log_bet_wealth(x) if count > FIRST else np.zeros(0)
+    evidence = log_change_evidence(x) if count > FIRST else np.zeros(0)
     row: Row = {
         "judge": line.answers.judges[series.judge],
         "measure": series.measure,

@@ -13,7 +13,7 @@ from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
 from voirdire.fit.likelihood import maximise_likelihood
 from voirdire.infer.by_old_draws import ANEW, MOVED, infer_from_old_draws
 from voirdire.infer.infer import infer_posterior
-from voirdire.infer.method import BY_ADAM, UNHELD, Inferred, Method
+from voirdire.infer.method import BY_ADAM, NO_LAPLACE, Inferred, Method
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import level_positions
@@ -71,7 +71,7 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
     problem, notes, found = _infer_update(fit, posed, how)
     # notes on the table as it was
-    anew = ("Duplicate judges:", "Families:", "Sampled with", UNHELD, BY_ADAM, MOVED, ANEW)
+    anew = ("Duplicate judges:", "Families:", "Sampled with", NO_LAPLACE, BY_ADAM, MOVED, ANEW)
     said = {*kind.outcome(known, fit.posterior), *found.notes}
     kept = [note for note in fit.notes if note not in said and not note.startswith(anew)]
     posterior = kind.evened(problem, found.posterior)

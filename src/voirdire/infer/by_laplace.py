@@ -30,7 +30,7 @@ from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.latent_gaussian.mode import LatentMode
 from voirdire.infer.method import (
     LAPLACE_DRAWS,
-    UNHELD,
+    NO_LAPLACE,
     Inferred,
     Method,
     oriented_posterior,
@@ -85,7 +85,7 @@ def _sample_draws(problem: Problem, start: Laplace | LatentMode, method: Method)
 
     if isinstance(start, LatentMode):
         return nested_nuts.sample_nuts(
-            start.nested,
+            start.search,
             seed=method.seed,
             chains=chains,
             warmup=warmup,
@@ -231,7 +231,7 @@ def _find_better_draws(
     """Find better draws where Laplace does not hold: its draws moved, or NUTS; None where either would take minutes."""
     from voirdire.infer import hmc_moves, nuts
 
-    density, start, said = problem.density, time.perf_counter(), UNHELD
+    density, start, said = problem.density, time.perf_counter(), NO_LAPLACE
     steps = nuts.USUAL_STEPS
     # draws of mixtures have been moved already
     if not density.mixture and approximation.smallest_curvature > 0 and moves_affordable(problem):

@@ -12,7 +12,7 @@ from voirdire.infer.by_laplace import infer_by_nuts
 from voirdire.infer.device.choice import device_for
 from voirdire.infer.kernel.library import NONE, kernel_library
 from voirdire.infer.laplace import approximation_of_draws
-from voirdire.infer.latent_gaussian.chains import sample_chains, try_draws
+from voirdire.infer.latent_gaussian.chains import sample_chains, validate_draws
 from voirdire.infer.latent_gaussian.cost import is_affordable, skips_validation
 from voirdire.infer.latent_gaussian.mode import LatentMode, draw_about_mode
 from voirdire.infer.method import Inferred, Method, oriented_posterior, seconds_since
@@ -26,7 +26,7 @@ EARLY = "Ctrl-C ended the chains early: what they had drawn by then is shown."
 NO_DRAWS = (
     "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown, where they began."
 )
-UNTRIED = "The table is too large to try the Laplace approximation by moves of its draws."
+NO_VALIDATION = "The table is too large to try the Laplace approximation by moves of its draws."
 
 
 def infer_by_latent_gaussian(
@@ -39,23 +39,23 @@ def infer_by_latent_gaussian(
             return infer_by_nuts(problem, mode, method, checks)
     if method.name == "nuts":
         return infer_by_nuts(problem, approximation_of_draws(draw_about_mode(mode, rng)), method, checks)
-    if method.name == "auto" and skips_validation(mode.nested.model, method.seconds):
+    if method.name == "auto" and skips_validation(mode.search.model, method.seconds):
         return _infer_by_chains(problem, mode, rng, method, checks)
     draws = draw_about_mode(mode, rng)
     notes: tuple[str, ...] = ()
-    amiss = check.check_propagation(mode.nested.amiss)
+    amiss = check.check_propagation(mode.search.amiss)
     with one_thread():
-        trial = try_draws(problem, mode, draws, rng, at_once=method.name == "laplace")
+        trial = validate_draws(problem, mode, draws, rng, at_once=method.name == "laplace")
     if trial is None:
-        notes = (UNTRIED,)
+        notes = (NO_VALIDATION,)
     elif not trial.holds:
-        if method.name == "auto" and is_affordable(mode.nested.model, method.seconds):
+        if method.name == "auto" and is_affordable(mode.search.model, method.seconds):
             return _infer_by_chains(problem, mode, rng, method, checks)
         remedy = (
             "more seconds= (--seconds) let chains go on" if method.name == "auto" else "leave out the method"
         )
         amiss = amiss or check.check_approximation(trial, remedy)
-    notes = (*notes, *mode.nested.notes)
+    notes = (*notes, *mode.search.notes)
     return replace(oriented_posterior(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)
 
 
@@ -63,15 +63,15 @@ def _infer_by_chains(
     problem: Problem, mode: LatentMode, rng: np.random.Generator, method: Method, checks: list[Check]
 ) -> Inferred:
     start = time.perf_counter()
-    device = device_for(method.device, mode.nested.model)
+    device = device_for(method.device, mode.search.model)
     try:
         with one_thread():
             run = sample_chains(problem, mode, rng, method.seconds, method.progress, device)
     except Stopped:
         draws = draw_about_mode(mode, rng)
-        left = [*checks, *check.check_propagation(mode.nested.amiss)]
+        left = [*checks, *check.check_propagation(mode.search.amiss)]
         return replace(
-            oriented_posterior(problem, mode.x, draws[None], left, rng), notes=(NO_DRAWS, *mode.nested.notes)
+            oriented_posterior(problem, mode.x, draws[None], left, rng), notes=(NO_DRAWS, *mode.search.notes)
         )
     number, each = run.draws.shape[:2]
     where = f" on {run.device} by JAX" if run.device else ""

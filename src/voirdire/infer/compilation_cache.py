@@ -28,7 +28,7 @@ from voirdire.folders import cache_dir
 VARIABLE = "VOIRDIRE_JAX_CACHE"
 LARGEST = 200 * 2**20  # bytes of entries; what was used last stays
 FREE = 2**30  # bytes that must be free on the disk
-WORTH = 0.1  # seconds of compiling from which an entry is worth its bytes
+SHORTEST_COMPILE = 0.1  # seconds of compiling from which an entry is worth its bytes
 
 
 @lru_cache(maxsize=1)
@@ -44,7 +44,7 @@ def keep_compiled() -> None:
         return
     remove_oldest_entries(root)
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
-        config.update("jax_persistent_cache_min_compile_time_secs", WORTH)
+        config.update("jax_persistent_cache_min_compile_time_secs", SHORTEST_COMPILE)
     config.update("jax_compilation_cache_dir", str(folder))
     # An entry that cannot be read or written is none of the user's business.
     warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")

@@ -49,7 +49,7 @@ class Derivatives:
 
     Attributes
     ----------
-    by_hand : ClosedFormDerivatives or None
+    closed_form : ClosedFormDerivatives or None
         The density's own derivatives, where it has them.
     """
 
@@ -58,7 +58,7 @@ class Derivatives:
         self._symmetric = symmetric and density.has_mirror
         self._numbers = count_numbers(data)
         self._moved: Data | None = None
-        self.by_hand: ClosedFormDerivatives | None = density.by_hand(data)
+        self.closed_form: ClosedFormDerivatives | None = density.closed_form(data)
 
     @property
     def work(self) -> int:
@@ -67,8 +67,8 @@ class Derivatives:
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient, shape (size,)."""
-        if self.by_hand is not None:
-            of_one, its_gradient = self.by_hand.both(x)
+        if self.closed_form is not None:
+            of_one, its_gradient = self.closed_form.both(x)
             more, slope = self._orientation_terms(x)
             return of_one - float(more), its_gradient - slope
         if self._numbers <= UNCOMPILED:
@@ -87,11 +87,11 @@ class Derivatives:
         may still ``gain``.
         """
         limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
-        if self.by_hand is not None and self.by_hand.curvature is not None:
+        if self.closed_form is not None and self.closed_form.curvature is not None:
             return minimise_trust_region(
-                self.by_hand.both, self.by_hand.curvature, start, gain=gain, **limits
+                self.closed_form.both, self.closed_form.curvature, start, gain=gain, **limits
             )
-        metric = None if self.by_hand is None else self.by_hand.metric
+        metric = None if self.closed_form is None else self.closed_form.metric
         return search_minimum(self.both, start, **limits, metric=metric)
 
     def many(self, x: Floats) -> tuple[Floats, Floats]:
@@ -104,9 +104,9 @@ class Derivatives:
             return np.concatenate([value for value, _ in found]), np.concatenate(
                 [slope for _, slope in found]
             )
-        each = [(self.both if self.by_hand is None else self.by_hand.both)(one) for one in x]
+        each = [(self.both if self.closed_form is None else self.closed_form.both)(one) for one in x]
         values, slopes = np.array([value for value, _ in each]), np.array([slope for _, slope in each])
-        if self.by_hand is None:
+        if self.closed_form is None:
             return values, slopes
         more, slope = self._orientation_terms(x)
         return values - more, slopes - slope
@@ -123,8 +123,8 @@ class Derivatives:
     def log_densities(self, x: Floats) -> Floats:
         """Log density (of mixtures of one orientation) of many points, shape (points, size)."""
         density, data = self._density, self._data
-        if density.mixture and self.by_hand is not None:
-            return -np.array([self.by_hand.both(one)[0] for one in x])
+        if density.mixture and self.closed_form is not None:
+            return -np.array([self.closed_form.both(one)[0] for one in x])
         if density.mixture:
             return np.asarray(self._call_compiled(lambda engine: engine.log_densities(density), x))
         with np.errstate(all="ignore"):
@@ -139,8 +139,8 @@ class Derivatives:
 
     def hessian(self, x: Floats) -> Floats:
         """Second derivatives, shape (size, size), in memory of the caller's own."""
-        if self.by_hand is not None and self.by_hand.hessian is not None:
-            return self.by_hand.hessian(x)
+        if self.closed_form is not None and self.closed_form.hessian is not None:
+            return self.closed_form.hessian(x)
         if (self._numbers + COLUMN) * len(x) <= UNCOMPILED_HESSIAN:
             with np.errstate(all="ignore"):
                 return hessian_matrix(self._taped_energy, x)

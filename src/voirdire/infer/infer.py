@@ -54,14 +54,14 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
     checks = [check.check_convergence(mode.gradient, mode.converged)]
     if method.name == "map":
         if isinstance(mode, LatentMode):
-            checks += check.check_propagation(mode.nested.amiss)
+            checks += check.check_propagation(mode.search.amiss)
         return infer_at_mode(problem, mode, checks)
     if isinstance(mode, LatentMode):
         return infer_by_latent_gaussian(problem, mode, method, checks)
-    by_hand = problem.density.by_hand(problem.data)
-    if by_hand is not None and by_hand.around is not None and method.name != "nuts":
+    closed_form = problem.density.closed_form(problem.data)
+    if closed_form is not None and closed_form.draws_about_mode is not None and method.name != "nuts":
         rng = np.random.default_rng(method.seed)
-        draws, proper = by_hand.around(mode.x, LAPLACE_DRAWS, rng)
+        draws, proper = closed_form.draws_about_mode(mode.x, LAPLACE_DRAWS, rng)
         checks.append(check.check_curvature(1.0 if proper else -1.0))
         return oriented_posterior(problem, mode.x, draws[None], checks, rng)
     approximation = laplace_approximation(problem, mode)

@@ -27,8 +27,8 @@ DEVICES = ("auto", "cpu", "gpu", "jax")
 LAPLACE_DRAWS = 4000
 SECONDS = 30.0
 FIRST_ANSWER = 3.0  # seconds of chains of which the Monte Carlo error is some tenth of a standard deviation
-TOLD = 2e9  # bytes of a fit from which they are told before it begins
-UNHELD = "The Laplace approximation does not hold here"  # a note begins with it
+ANNOUNCED_MEMORY = 2e9  # bytes of a fit from which they are told before it begins
+NO_LAPLACE = "The Laplace approximation does not hold here"  # a note begins with it
 BY_ADAM = (
     "By the estimator of MAPLE's paper: the likelihood alone, 5,000 epochs of Adam at a learning rate of 0.01 from "
     "reliabilities of 0.8; no prior and no intervals, and every judge counts by itself. method='auto' has both."
@@ -164,7 +164,7 @@ def check_size(problem: Problem, method: Method) -> None:
         method.size and not problem.density.uses_marginal_likelihood and not _avoids_hessian(problem, method)
     ):
         check_held(size, problem.fewer_parameters)
-        if (expected := memory_bytes(size, method.size)) > TOLD:
+        if (expected := memory_bytes(size, method.size)) > ANNOUNCED_MEMORY:
             warnings.warn(
                 f"{size:,} parameters: this fit may take {expected / 1e9:.2g} GB of memory, and minutes; method='map' "
                 "takes little of either",
@@ -174,8 +174,8 @@ def check_size(problem: Problem, method: Method) -> None:
 
 def _avoids_hessian(problem: Problem, method: Method) -> bool:
     """True if draws are made without the Hessian (:class:`.ClosedFormDerivatives`)."""
-    by_hand = problem.density.by_hand(problem.data)
-    return by_hand is not None and by_hand.around is not None and method.name != "nuts"
+    closed_form = problem.density.closed_form(problem.data)
+    return closed_form is not None and closed_form.draws_about_mode is not None and method.name != "nuts"
 
 
 def oriented_posterior(

@@ -67,7 +67,7 @@ def sums_of_criteria_votes(part: dict[str, Any], places: Places) -> AnsweredSums
     design, learned = (build_design(terms, cells, at) for at in (places, places.of_learned))
     family = sharpness_family(ties=False)
     counts = np.stack([part["weight"], 0.0 * part["weight"]])[None]
-    answers = CellCounts(family.log_chances, counts, family.closed_form, family.name)
+    answers = CellCounts(family.log_probabilities, counts, family.closed_form, family.name)
     return AnsweredSums(design, answers, len(family.predictors), learned)
 
 

@@ -179,9 +179,10 @@ class Fit:
     def predict(self, table: object, about: str | None = None) -> pd.DataFrame:
         """Probability of each answer to each row of a table, whose column of answers is not needed.
 
-        Of votes, see :func:`.votes.chances.predict_votes`; of scores, :func:`.scores.predict.predict_scores`; of votes
-        and scores, either; of labels with answers the classes of the items of another table, without them what judges
-        may say of items of this one, see :func:`.labels.predict.predict_labels`.
+        Of votes, see :func:`.votes.response_probabilities.predict_votes`; of scores,
+        :func:`.scores.predict.predict_scores`; of votes and scores, either; of labels with answers the classes of the
+        items of another table, without them what judges may say of items of this one, see
+        :func:`.labels.predict.predict_labels`.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.model.target_answers import TargetAnswers, Told
+from voirdire.model.target_answers import PeopleEvidence, TargetAnswers
 from voirdire.typing import Floats, Ints
 
 NODES = np.linspace(-2.75, 2.75, 12)  # standard deviations of the log gap
@@ -31,7 +31,7 @@ class Node(NamedTuple):
 
     weight: float
     r: float
-    told: Told
+    evidence: PeopleEvidence
 
 
 class GapPosterior:
@@ -70,14 +70,16 @@ class GapPosterior:
             r = float(1.0 / np.sqrt(1.0 + np.exp(2.0 * (mean + sd * node))))
             prior, cov = r * self._mean[self.seen], self.cov(r)
             for log_weight, value in answers.grid():
-                told = answers.told(rows, prior, cov, value)
-                found.append((log_weight - 0.5 * float(node) ** 2 + told.log_evidence, r, told))
+                evidence = answers.evidence(rows, prior, cov, value)
+                found.append((log_weight - 0.5 * float(node) ** 2 + evidence.log_evidence, r, evidence))
         total = np.logaddexp.reduce([one[0] for one in found])
         kept = [
-            (float(np.exp(one - total)), r, told) for one, r, told in found if one > total + np.log(LEAST)
+            (float(np.exp(one - total)), r, evidence)
+            for one, r, evidence in found
+            if one > total + np.log(LEAST)
         ]
         whole = sum(one for one, _, _ in kept)
-        self.nodes = [Node(one / whole, r, told) for one, r, told in kept]
+        self.nodes = [Node(one / whole, r, evidence) for one, r, evidence in kept]
 
     def cov(self, r: float) -> Floats:
         """Covariance, a priori, of what people make of the items that answers are about."""
@@ -98,9 +100,9 @@ class GapPosterior:
         people = rng.standard_normal((len(z), len(self.seen)))
         r = np.array([node.r for node in self.nodes])[chosen]
         for place in np.unique(chosen):
-            told, here = self.nodes[place].told, chosen == place
-            root = np.linalg.cholesky(told.cov + TINY * np.eye(len(self.seen)))
-            people[here] = told.mean + people[here] @ root.T
+            evidence, here = self.nodes[place].evidence, chosen == place
+            root = np.linalg.cholesky(evidence.cov + TINY * np.eye(len(self.seen)))
+            people[here] = evidence.mean + people[here] @ root.T
         for one in np.unique(r):
             here = r == one
             prior = one * z[here] + np.sqrt(1.0 - one**2) * noise[here]
@@ -131,7 +133,7 @@ class GapPosterior:
         for r in {node.r for node in self.nodes}:
             nodes = [node for node in self.nodes if node.r == r]
             weight = sum(node.weight for node in nodes)
-            people = sum(node.weight * node.told.mean for node in nodes)
+            people = sum(node.weight * node.evidence.mean for node in nodes)
             expected += r * (weight * r * z + self.gain(r) @ (people - weight * r * z[self.seen]))
         return np.asarray(middle + size * expected)
 

@@ -408,7 +408,7 @@ class Kind(ABC, Generic[T, P]):
         """
 
     @abstractmethod
-    def chances(self, problem: P, values: Values, rows: tuple[Ints, ...]) -> Floats:
+    def response_probabilities(self, problem: P, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Probability of every possible answer to what is asked, shape (rows, answers).
 
         Parameters

@@ -283,10 +283,12 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
             return predict_comparisons(problem.of_votes, table)
         return item_score_questions(problem.of_scores, table)
 
-    def chances(self, problem: VotesAndScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+    def response_probabilities(
+        self, problem: VotesAndScoresProblem, values: Values, rows: tuple[Ints, ...]
+    ) -> Floats:
         """Of comparisons, which have two items, as votes; else as scores."""
         kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
-        return kind.chances(part, values, rows)
+        return kind.response_probabilities(part, values, rows)
 
     def draw(
         self, problem: VotesAndScoresProblem, values: Values, rng: np.random.Generator

@@ -15,12 +15,12 @@ import numpy as np
 
 from voirdire.infer.latent_gaussian.joined_answers import join_answered_sums
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.panel import centre_zero_sum, build_latent_model
+from voirdire.infer.latent_gaussian.panel import build_latent_model, centre_zero_sum
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.density import ScoresDensity
-from voirdire.kinds.scores.field import centre_values, subtract_general, sums_of_scores
+from voirdire.kinds.scores.latent_model import centre_values, subtract_general, sums_of_scores
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.field import TOLD, sums_of_votes
+from voirdire.kinds.votes.latent_model import WELL_IDENTIFIED, sums_of_votes
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import Places
 from voirdire.model.terms.arrays import Array
@@ -100,7 +100,7 @@ class VotesAndScoresDensity(LogDensity):
             join_answered_sums(parts, places.size),
             [places.block("judge"), places.block("context")],
             "name a model without contexts, such as joint-position",
-            told=TOLD | form.told,
+            well_identified=WELL_IDENTIFIED | form.well_identified,
             apart=lambda values: subtract_general(values, form.location),
             centred=lambda values: centre_zero_sum(self, centre_values(values, form.location, form.sign)),
             near_normal=True,

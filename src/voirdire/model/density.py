@@ -44,16 +44,16 @@ class ClosedFormDerivatives(NamedTuple):
 
     ``metric``, where there is one, takes a flat vector and gives the product with the inverse of a positive definite
     matrix that is near the curvature there. ``curvature``, which is used in its place where it is given, takes a flat
-    vector, too, and gives the second derivatives there. ``around``, where there is one, takes a mode, a number and a
-    generator, and gives as many draws of the normal approximation there and whether it is a proper maximum: of tables
-    whose Hessian is never written out. ``hessian``, where there is one, gives the second derivatives at a flat vector,
-    written out.
+    vector, too, and gives the second derivatives there. ``draws_about_mode``, where there is one, takes a mode, a
+    number and a generator, and gives as many draws of the normal approximation there and whether it is a proper
+    maximum: of tables whose Hessian is never written out. ``hessian``, where there is one, gives the second derivatives
+    at a flat vector, written out.
     """
 
     both: Callable[[Floats], tuple[float, Floats]]
     metric: Callable[[Floats], Callable[[Floats], Floats]] | None = None
     curvature: Callable[[Floats], Curvature] | None = None
-    around: Callable[[Floats, int, np.random.Generator], tuple[Floats, bool]] | None = None
+    draws_about_mode: Callable[[Floats, int, np.random.Generator], tuple[Floats, bool]] | None = None
     hessian: Callable[[Floats], Floats] | None = None
 
 
@@ -125,7 +125,7 @@ class LogDensity(ABC):
         """A name for each of :meth:`log_probabilities_and_counts`."""
 
     def latent_model(self, data: Data) -> Any:
-        """The model as sums of latent values (:class:`.latent_gaussian.model.LatentGaussianModel`), None of most models.
+        """The model as sums of latent values (:class:`.model.LatentGaussianModel`), None of most models.
 
         Only where :attr:`uses_marginal_likelihood`.
         """
@@ -152,7 +152,7 @@ class LogDensity(ABC):
             f"{self.model.data}: use method='map'"
         )
 
-    def by_hand(self, data: Data) -> ClosedFormDerivatives | None:
+    def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
         """The search's functions where derived by hand they are better than automatic ones."""
         return None
 

@@ -29,7 +29,7 @@ STEPS = 50
 CLOSE = 1e-8
 
 
-class Told(NamedTuple):
+class PeopleEvidence(NamedTuple):
     """What answers say of the items they are about.
 
     Attributes
@@ -72,7 +72,7 @@ class TargetAnswers(ABC):
         """Log prior weight and value of what else must be known of people."""
 
     @abstractmethod
-    def told(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> Told:
+    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """Posterior of what people make of items.
 
         Parameters
@@ -134,7 +134,7 @@ class ComparedByPeople(TargetAnswers):
         middle, sd = SHARPNESS
         return [(-0.5 * float(z) ** 2, float(np.exp(middle + sd * z))) for z in NODES]
 
-    def told(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> Told:
+    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, by Newton's method."""
         first, second = _places_of_names(places, self.first), _places_of_names(places, self.second)
         won, lost = np.array(self.for_first), np.array(self.for_second)
@@ -172,7 +172,9 @@ class ComparedByPeople(TargetAnswers):
         w = gradient_and_curvature(t)[1]
         turned = one + cov @ w
         log_det = float(np.linalg.slogdet(turned)[1])
-        return Told(log_posterior(t, a) - 0.5 * log_det, t, np.asarray(np.linalg.solve(turned, cov)))
+        return PeopleEvidence(
+            log_posterior(t, a) - 0.5 * log_det, t, np.asarray(np.linalg.solve(turned, cov))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +213,7 @@ class ScoredByPeople(TargetAnswers):
         sd = np.sqrt(2.0 / (len(self.score) - 1))
         return [(0.0, (float(rho), variance * float(np.exp(sd * z)))) for rho in SHARES for z in NODES]
 
-    def told(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> Told:
+    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, exactly."""
         rho, variance = value
         score, row = np.array(self.score), _places_of_names(places, self.item)
@@ -230,7 +232,7 @@ class ScoredByPeople(TargetAnswers):
             + further * np.log(noise)
             + within / noise
         )
-        return Told(float(log_evidence), mean + gain @ left, cov - gain @ (slope * cov[seen]))
+        return PeopleEvidence(float(log_evidence), mean + gain @ left, cov - gain @ (slope * cov[seen]))
 
 
 def read_target_answers(content: dict[str, Any] | None) -> TargetAnswers | None:

@@ -152,7 +152,7 @@ def standardise_covariates(
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CovariateRequest:
     """Items, perhaps in contexts, whose covariates are asked for.
 
     Attributes
@@ -179,7 +179,9 @@ class Asked:
         return f"item {self.items[item]!r} in context {self.contexts[context]!r}"
 
 
-def item_covariates(asked: Asked, given: object, problems: Problems) -> tuple[tuple[str, ...], Floats]:
+def item_covariates(
+    asked: CovariateRequest, given: object, problems: Problems
+) -> tuple[tuple[str, ...], Floats]:
     """Names of the covariates of a table of items, and those of the items that are asked for, shape (..., covariates).
 
     Parameters

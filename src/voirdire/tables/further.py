@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.tables.columns import KNOWN
 from voirdire.tables.covariates import (
     SIDES,
-    Asked,
+    CovariateRequest,
     covariate_columns,
     covariate_names,
     item_covariates,
@@ -155,7 +155,7 @@ def with_covariates(table: T, given: object) -> T:
         raw = np.stack([_numeric_column(of, name, problems) for name in names], axis=-1)
     else:
         context = None if of.context is None else np.broadcast_to(of.context, of.item.T.shape).T
-        asked = Asked(of.data, of.items, of.contexts, of.item, context)
+        asked = CovariateRequest(of.data, of.items, of.contexts, of.item, context)
         names, raw = item_covariates(asked, given, problems)
     problems.raise_any()
     for name in sorted({name for name in names if names.count(name) > 1}):

@@ -7,7 +7,7 @@ in its standard deviations, drawn in so that none of the bag is beyond CLIP of t
     e_t = exp(m w_t(x_t)) / mean over x of the bag of exp(m w_t(x)),
 
 1 on average (a conformal e-value: Vovk 2020, arXiv 2001.05989). A change after answer a is bet on by the product of e_t
-over t > a; over sizes m and places a = 12, 18, 27, ... of stake w_j (which falls as 1 / (j + 3)) the wealth M is the
+over t > a; over sizes m and places a = 12, 18, 27, ... of stake w_j (which falls as 1 / (j + 3)) the evidence M (an e-value) is the
 mean of the products. At any one look its expectation is 1, exactly. Were the bag known beforehand, M would reach
 1 / alpha ever with probability at most alpha (Ville); so the check looks at its largest value so far, and looking again
 after every answer costs nothing. That the bag is learned on the way costs little where no value is far out, which CLIP
@@ -80,7 +80,7 @@ def habits_over_time(parts: Sequence[OverTime | None], prob: float) -> dict[str,
 
 
 class Evidence(NamedTuple):
-    """Logarithm of the largest wealth of the bets, after which answer a change seems to come, and its sign."""
+    """Logarithm of the largest evidence of the bets, after which answer a change seems to come, and its sign."""
 
     log: float
     start: int
@@ -102,8 +102,8 @@ def check_drift(*parts: OverTime | None, seed: int = 0) -> list[Check]:
     if not found:
         return []
     watched = sum(one.stake for one in found)
-    clear = [one for one in found if one.wealth.log >= np.log(watched / (ALPHA * one.stake))]
-    clear.sort(key=lambda one: -one.wealth.log)
+    clear = [one for one in found if one.evidence.log >= np.log(watched / (ALPHA * one.stake))]
+    clear.sort(key=lambda one: -one.evidence.log)
     if not clear:
         message = (
             f"No judge's answers are seen to change with time (false alarms {ALPHA:.0%} over all looks)."
@@ -111,7 +111,7 @@ def check_drift(*parts: OverTime | None, seed: int = 0) -> list[Check]:
         return [Check("drift", "ok", 0.0, message)]
     said = [
         f"{one.judge} becomes more {one.word} "
-        f"(from about answer {one.wealth.start * -(-one.size // MOST)} of {one.size})"
+        f"(from about answer {one.evidence.start * -(-one.size // MOST)} of {one.size})"
         for one in clear[:SHOWN]
     ]
     more = f" and {count_in_words(len(clear) - SHOWN, 'more changes')}" if len(clear) > SHOWN else ""
@@ -127,7 +127,7 @@ class _Looked(NamedTuple):
 
     judge: str
     word: str
-    wealth: Evidence
+    evidence: Evidence
     size: int
     stake: float
 
@@ -144,9 +144,9 @@ def _watched_quantities(seen: OverTime, seed: int) -> Iterator[_Looked]:
         if len(count) < FEWEST:
             continue
         for place, (words, beyond) in enumerate(seen.beyond.items()):
-            wealth = largest_evidence(_thin_series(np.bincount(unit, beyond[order]) / np.sqrt(count)))
+            evidence = largest_evidence(_thin_series(np.bincount(unit, beyond[order]) / np.sqrt(count)))
             stake = 1.0 if len(seen.beyond) == 1 else rest if place else STAKE
-            yield _Looked(name, words[0 if wealth.sign > 0 else 1], wealth, len(count), stake)
+            yield _Looked(name, words[0 if evidence.sign > 0 else 1], evidence, len(count), stake)
 
 
 def _time_ordered_answers(seen: OverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
@@ -189,7 +189,7 @@ def log_evidence_steps(x: Floats) -> Floats:
 
 
 def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -> Floats:
-    """Logarithm of the wealth after each number of answers, shape (answers + 1,).
+    """Logarithm of the evidence after each number of answers, shape (answers + 1,).
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def _bet_times_and_stakes() -> tuple[Ints, Floats]:
 
 
 def largest_evidence(x: Floats) -> Evidence:
-    """The largest wealth so far of the bets that ``x`` changes; see the module.
+    """The largest evidence so far of the bets that ``x`` changes; see the module.
 
     The change seems to come where the means before and after it, of what was seen then, are farthest apart in their
     standard error.

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from posed_panels import DIVIDED, MANY, SHARP, TOLD, placed
+from posed_panels import DIVIDED, MANY, SHARP, WELL_IDENTIFIED, placed
 
 import voirdire
 from voirdire.infer.kernel import library as of_library
@@ -57,10 +57,10 @@ def cells(family: Family, number: int, seed: int) -> tuple[Pattern, Answers]:
     predictor = np.repeat(np.arange(kinds), 3)
     index = rng.integers(0, SIZE + 1, (number, len(predictor)))
     coefficients = np.where(index < SIZE, rng.choice([-1.0, 1.0, 0.5], index.shape), 0.0)
-    chances = [] if family.parts else family.log_chances(np.zeros((kinds, 1)), np)
+    chances = [] if family.parts else family.log_probabilities(np.zeros((kinds, 1)), np)
     alternatives = [len(question) for question in chances]
     counts = [rng.poisson(0.7, (each, number)).astype(float) for each in alternatives]
-    answers = Answers(family.log_chances, counts, family.closed_form, family.name)
+    answers = Answers(family.log_probabilities, counts, family.closed_form, family.name)
     return Pattern(np.full(SIZE, COMMON), index, coefficients, predictor), answers
 
 
@@ -147,16 +147,18 @@ def test_paths_are_those_without_the_kernel(kind: str) -> None:
 
 @needs_kernel
 @pytest.mark.parametrize("chains", [7, 16])
-@pytest.mark.parametrize("kind", [*KINDS, TOLD])
+@pytest.mark.parametrize("kind", [*KINDS, WELL_IDENTIFIED])
 def test_steps_of_spreads_are_those_without_the_kernel(kind: str, chains: int) -> None:
     where, rng = placed(kind), np.random.default_rng(3)
-    assert bool(where.parent_child_nests) == (kind == TOLD)
+    assert bool(where.parent_child_moves) == (kind == WELL_IDENTIFIED)
     x, hyper = where.to_values(rng.normal(size=(chains, where.size)))
     steps = draw_steps(where, chains, 12, rng)
     log = where.log_density(x, hyper)
     assert where.fused is not None
     ends = [
-        apply_steps_by_kernel(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log),
+        apply_steps_by_kernel(
+            where.fused, where.priors, where.kernel_parent_child_moves, steps, x, hyper, log
+        ),
         apply_steps(where, steps, x.copy(), hyper.copy(), log.copy()),
     ]
     for one, other in zip(*ends, strict=True):
@@ -182,7 +184,11 @@ def test_priors_are_those_without_the_kernel() -> None:
     pattern = Pattern(np.full(size, COMMON), index, np.ones((1, 1)), np.zeros(1, dtype=int))
     rng = np.random.default_rng(0)
     field = LatentGaussianModel(
-        GROUPS, HYPERS, pattern, Answers(two_coin_family(False).log_chances, []), *2 * [lambda *given: given]
+        GROUPS,
+        HYPERS,
+        pattern,
+        Answers(two_coin_family(False).log_probabilities, []),
+        *2 * [lambda *given: given],
     )  # type: ignore[arg-type]
     x, hyper = 6.0 * rng.normal(size=(19, size)), 1.5 * rng.normal(size=(19, 2))
     wanted = field.log_prior(x, hyper) + field.hyper_prior(hyper)[0]

@@ -36,7 +36,7 @@ def of_levels(levels: int, *, sloped: bool = False) -> Answers:
     """Of an ordered scale: a predictor and one for each gap between its cutpoints, and one for a slope."""
     family = ordinal_family(levels, sloped=sloped)
     counts = np.random.default_rng(0).integers(0, 4, (1, levels, 12)).astype(float)
-    return Answers(family.log_chances, counts, family.closed_form, family.name)
+    return Answers(family.log_probabilities, counts, family.closed_form, family.name)
 
 
 def of_sharpness(ties: bool) -> Answers:
@@ -45,7 +45,7 @@ def of_sharpness(ties: bool) -> Answers:
     counts = np.random.default_rng(0).integers(0, 4, (1 + ties, 2, 12)).astype(float)
     if ties:
         counts[1, 1] = counts[0].sum(axis=0)
-    return Answers(family.log_chances, counts, family.closed_form, family.name)
+    return Answers(family.log_probabilities, counts, family.closed_form, family.name)
 
 
 MADE = {
@@ -87,7 +87,7 @@ def test_information_is_the_mean_of_products_of_slopes(answers: Answers, predict
     size, cells = predictors.shape
     expected = np.zeros((cells, size, size))
     for question, counts in enumerate(answers.counts):
-        logs = [lambda x, a=a, q=question: answers.chances(x, np)[q][a] for a in range(len(counts))]
+        logs = [lambda x, a=a, q=question: answers.log_probabilities(x, np)[q][a] for a in range(len(counts))]
         for log in logs:
             slope = numerical(log, predictors)
             expected += np.einsum("c,ac,bc->cab", np.exp(log(predictors)) * counts.sum(axis=0), slope, slope)

@@ -139,7 +139,7 @@ def test_the_spread_is_near_that_of_quadrature_and_carries_its_uncertainty() -> 
 def test_what_stays_is_moved_to_the_mode_of_the_others_integrated_out() -> None:
     """The mean of binomial answers with overdispersion: the joint mode draws it to zero."""
     won = wins(2.0)
-    groups = (Group("mean", 1, 10.0, few=True), Group("own", GROUPS, "spread"))
+    groups = (Group("mean", 1, 10.0, kept=True), Group("own", GROUPS, "spread"))
     model = field(binomial(won), groups)
     joint = find_conditional_mode(model, np.log([2.0]), np.zeros(model.size))
     moved = refine_fixed_effects(model, joint)

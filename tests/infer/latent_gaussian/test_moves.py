@@ -56,18 +56,18 @@ def nested(request: pytest.FixtureRequest) -> SpreadSearch:
     return searched(request.param)
 
 
-def stretched(nested: SpreadSearch) -> Coordinates:
+def stretched(search: SpreadSearch) -> Coordinates:
     """Adapted to draws that go far in one direction."""
-    first = build_coordinates(nested, spread_covariance(nested))
+    first = build_coordinates(search, spread_covariance(search))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(500, 8, first.size)) + 4.0 * rng.normal(size=(500, 8, 1)) / first.size**0.5
     return adapt_coordinates(first, draws)
 
 
-def test_adapted_coordinates_are_of_the_same_places(nested: SpreadSearch) -> None:
-    first, other = build_coordinates(nested, spread_covariance(nested)), stretched(nested)
+def test_adapted_coordinates_are_of_the_same_places(search: SpreadSearch) -> None:
+    first, other = build_coordinates(search, spread_covariance(search)), stretched(search)
     # where priors are skewed values follow draws themselves, and a second direction is left
-    assert len(other.gain) == (2 if nested.model.skewed_values.size else 1)
+    assert len(other.gain) == (2 if search.model.skewed_values.size else 1)
     z = np.random.default_rng(5).normal(size=(6, first.size))
     for one, same in zip(
         first.to_values(z), other.to_values(other.from_values(*first.to_values(z))), strict=True
@@ -75,17 +75,17 @@ def test_adapted_coordinates_are_of_the_same_places(nested: SpreadSearch) -> Non
         np.testing.assert_allclose(one, same, atol=1e-10)
 
 
-def test_few_draws_alike_show_no_direction(nested: SpreadSearch) -> None:
+def test_few_draws_alike_show_no_direction(search: SpreadSearch) -> None:
     """Chains that have not forgotten where they began differ, in no direction more than in another."""
-    first = build_coordinates(nested, spread_covariance(nested))
+    first = build_coordinates(search, spread_covariance(search))
     rng = np.random.default_rng(6)
     stuck = rng.normal(size=(1, 16, first.size)) + 0.01 * rng.normal(size=(30, 16, first.size))
     assert len(adapt_coordinates(first, stuck).gain) == 0
     assert len(adapt_coordinates(first, stuck[:, :1]).gain) == 0
 
 
-def test_the_gradient_of_the_energy_is_that_of_differences(nested: SpreadSearch) -> None:
-    there = stretched(nested)
+def test_the_gradient_of_the_energy_is_that_of_differences(search: SpreadSearch) -> None:
+    there = stretched(search)
     z = np.random.default_rng(0).normal(size=(3, there.size))
     slope = there.energy_gradient(z)[1]
     for k in range(there.size):
@@ -94,9 +94,9 @@ def test_the_gradient_of_the_energy_is_that_of_differences(nested: SpreadSearch)
         np.testing.assert_allclose(slope[:, k], (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-5)
 
 
-def test_the_energy_holds_the_volume_of_the_map(nested: SpreadSearch) -> None:
-    there = stretched(nested)
-    model = nested.model
+def test_the_energy_holds_the_volume_of_the_map(search: SpreadSearch) -> None:
+    there = stretched(search)
+    model = search.model
     differences = []
     for z in np.random.default_rng(1).normal(size=(3, there.size)):
         x, hyper = (part[0] for part in there.to_values(z[None]))
@@ -117,19 +117,19 @@ def test_the_energy_holds_the_volume_of_the_map(nested: SpreadSearch) -> None:
 
 
 @pytest.mark.slow
-def test_short_steps_keep_the_energy(nested: SpreadSearch) -> None:
+def test_short_steps_keep_the_energy(search: SpreadSearch) -> None:
     """So that hardly a move is refused; were changes of momentum no whole step, most would be."""
-    moves = Moves(nested, np.random.default_rng(2))
+    moves = Moves(search, np.random.default_rng(2))
     moves._log_step = float(np.log(0.1))
     assert np.mean([moves._run_paths().went for _ in range(30)]) > 0.99
 
 
 @pytest.mark.slow
 def test_a_path_has_no_more_than_its_most_steps(
-    nested: SpreadSearch, monkeypatch: pytest.MonkeyPatch
+    search: SpreadSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of steps so short that a path would take thousands: it ends sooner, and is a path still."""
-    moves, asked = Moves(nested, np.random.default_rng(2)), list[int]()
+    moves, asked = Moves(search, np.random.default_rng(2)), list[int]()
     moves._log_step = float(np.log(1e-4))
     energy = moves.where.energy_gradient
     monkeypatch.setattr(
@@ -141,12 +141,12 @@ def test_a_path_has_no_more_than_its_most_steps(
     assert 0.0 < np.abs(moves.z - before).max() < 1.0
 
 
-def by_moves(nested: SpreadSearch) -> Floats:
-    return Moves(nested, np.random.default_rng(0)).next_draws(250)[1]
+def by_moves(search: SpreadSearch) -> Floats:
+    return Moves(search, np.random.default_rng(0)).next_draws(250)[1]
 
 
-def by_nuts(nested: SpreadSearch) -> Floats:
-    run = sample_nuts(nested, seed=0, chains=2, warmup=100, draws=400)
+def by_nuts(search: SpreadSearch) -> Floats:
+    run = sample_nuts(search, seed=0, chains=2, warmup=100, draws=400)
     assert run.diverging.mean() < 0.01
     return run.x[..., -2:]
 
@@ -155,8 +155,8 @@ def by_nuts(nested: SpreadSearch) -> Floats:
 @pytest.mark.slow
 @pytest.mark.parametrize("drawn_by", [by_moves, pytest.param(by_nuts, marks=pytest.mark.slow)])
 def test_draws_have_the_moments_of_quadrature(drawn_by: Callable[[SpreadSearch], Floats]) -> None:
-    nested = searched(0.5)
-    right = nested.model.answers.counts[0][0]
+    search = searched(0.5)
+    right = search.model.answers.counts[0][0]
     points, weights = np.polynomial.hermite_e.hermegauss(60)
     logs, means = np.meshgrid(np.linspace(-8, 2.5, 100), np.linspace(-8, 2.5, 100), indexing="ij")
     spread, mean = np.exp(logs)[..., None, None], np.exp(means)[..., None, None]
@@ -164,7 +164,7 @@ def test_draws_have_the_moments_of_quadrature(drawn_by: Callable[[SpreadSearch],
     log = np.log(chance).sum(axis=-1) + logs - np.exp(logs) + means - np.exp(means)
     weight = np.exp(log - log.max())
     weight /= weight.sum()
-    hyper = drawn_by(nested)
+    hyper = drawn_by(search)
     for k, exact in enumerate((logs, means)):
         centre = (weight * np.exp(exact)).sum()
         sd = np.sqrt((weight * np.exp(exact) ** 2).sum() - centre**2)
@@ -173,8 +173,8 @@ def test_draws_have_the_moments_of_quadrature(drawn_by: Callable[[SpreadSearch],
         assert drawn.std() == pytest.approx(sd, rel=0.12)
 
 
-def test_seconds_grow_with_the_table(nested: SpreadSearch) -> None:
-    answers = nested.model.answers
+def test_seconds_grow_with_the_table(search: SpreadSearch) -> None:
+    answers = search.model.answers
     twice = replace(answers, counts=[np.tile(counts, 2) for counts in answers.counts])
-    larger = replace(nested.model, answers=twice)
-    assert moves_seconds(larger, 10) > moves_seconds(nested.model, 10) > 0
+    larger = replace(search.model, answers=twice)
+    assert moves_seconds(larger, 10) > moves_seconds(search.model, 10) > 0

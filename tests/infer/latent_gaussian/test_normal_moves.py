@@ -110,8 +110,8 @@ def test_answers_at_ends_that_count_for_less_than_one_have_no_such_chains() -> N
 def test_chains_have_the_posterior_of_the_exact_density() -> None:
     """Means and standard deviations of the three logarithms, one of which hardly is told from none."""
     model = made(0.0)
-    nested = maximise_spreads(model, np.zeros(ITEMS + 1), np.full(3, -2.0))
-    hyper = NormalMoves(nested, np.random.default_rng(1)).next_draws(600)[1]
+    search = maximise_spreads(model, np.zeros(ITEMS + 1), np.full(3, -2.0))
+    hyper = NormalMoves(search, np.random.default_rng(1)).next_draws(600)[1]
     told = convergence_diagnostics(hyper)
     assert told.rhat.max() < 1.01
     assert told.ess_bulk.min() > 1500

@@ -57,8 +57,8 @@ def answered(skew: float = 0.5) -> Coordinates:
     """Both judges like some items and are told apart by others: what they share may be all, or nothing."""
     yes = np.array([[18, 16, 10, 3, 4], [17, 6, 14, 12, 2]], dtype=float).ravel()
     model = field(np.stack([yes, 20.0 - yes]), skew)
-    nested = maximise_spreads(model, np.zeros(model.size), np.zeros(2))
-    return build_coordinates(nested, spread_covariance(nested))
+    search = maximise_spreads(model, np.zeros(model.size), np.zeros(2))
+    return build_coordinates(search, spread_covariance(search))
 
 
 def prior_draws(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -70,30 +70,30 @@ def prior_draws(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 def test_tastes_are_beneath_what_items_are_worth_and_told_sums_stay() -> None:
     where = answered()
-    (nest,) = where.parent_child_nests
-    assert nest.above.tolist() == OWN.tolist()
-    assert nest.below.tolist() == list(range(ITEMS, ITEMS * (1 + JUDGES)))
-    assert nest.share.toarray().tolist() == np.tile(np.eye(ITEMS), (JUDGES, 1)).tolist()
-    assert nest.spread.tolist() == SPREAD.tolist()
-    model, rng = where.nested.model, np.random.default_rng(0)
+    (move,) = where.parent_child_moves
+    assert move.above.tolist() == OWN.tolist()
+    assert move.below.tolist() == list(range(ITEMS, ITEMS * (1 + JUDGES)))
+    assert move.share.toarray().tolist() == np.tile(np.eye(ITEMS), (JUDGES, 1)).tolist()
+    assert move.spread.tolist() == SPREAD.tolist()
+    model, rng = where.search.model, np.random.default_rng(0)
     x, hyper = prior_draws(7, rng)
     moved, _ = move_parent_and_children(
         model,
-        nest,
+        move,
         x,
         hyper,
         hyper + rng.normal(size=hyper.shape),
-        rng.normal(size=(len(x), len(nest.above))),
+        rng.normal(size=(len(x), len(move.above))),
     )
     assert (moved != x).all()
     np.testing.assert_allclose(model.predictors(moved, hyper), model.predictors(x, hyper), atol=1e-12)
 
 
 def test_what_is_not_told_or_leans_is_beneath_nothing() -> None:
-    assert answered(skew=0.1).parent_child_nests == ()
+    assert answered(skew=0.1).parent_child_moves == ()
     silent = field(np.zeros((2, JUDGES * ITEMS)))
-    nested = maximise_spreads(silent, np.zeros(silent.size), np.zeros(2))
-    assert build_coordinates(nested, spread_covariance(nested)).parent_child_nests == ()
+    search = maximise_spreads(silent, np.zeros(silent.size), np.zeros(2))
+    assert build_coordinates(search, spread_covariance(search)).parent_child_moves == ()
 
 
 @pytest.mark.parametrize("share", [1.0, 0.6, 0.0])
@@ -101,7 +101,7 @@ def test_the_prior_stays_as_it_is(share: float) -> None:
     """Of nothing answered, whichever share is passed on."""
     model, rng = field(np.zeros((2, JUDGES * ITEMS))), np.random.default_rng(1)
     beneath = csr_matrix(share * np.tile(np.eye(ITEMS), (JUDGES, 1)))
-    nest = ParentChildMove(OWN, np.arange(ITEMS, ITEMS * (1 + JUDGES)), beneath, SPREAD)
+    move = ParentChildMove(OWN, np.arange(ITEMS, ITEMS * (1 + JUDGES)), beneath, SPREAD)
     x, hyper = prior_draws(4000, rng)
 
     def log_density(x: Floats, hyper: Floats) -> Floats:
@@ -109,9 +109,9 @@ def test_the_prior_stays_as_it_is(share: float) -> None:
 
     began = hyper.copy()
     for _ in range(25):
-        there = hyper + nest.draw_steps(len(x), rng)
+        there = hyper + move.draw_steps(len(x), rng)
         its_x, way = move_parent_and_children(
-            model, nest, x, hyper, there, rng.normal(size=(len(x), len(nest.above)))
+            model, move, x, hyper, there, rng.normal(size=(len(x), len(move.above)))
         )
         goes = np.log(rng.random(len(x))) < log_density(its_x, there) - log_density(x, hyper) + way
         x[goes], hyper[goes] = its_x[goes], there[goes]
@@ -127,10 +127,10 @@ def test_what_is_passed_on_is_drawn_from_what_the_priors_say_of_it(share: float)
     """Where spreads stay, that is Gibbs's draw: always accepted."""
     model, rng = field(np.zeros((2, JUDGES * ITEMS))), np.random.default_rng(4)
     beneath = csr_matrix(share * np.tile(np.eye(ITEMS), (JUDGES, 1)))
-    nest = ParentChildMove(OWN, np.arange(ITEMS, ITEMS * (1 + JUDGES)), beneath, SPREAD)
+    move = ParentChildMove(OWN, np.arange(ITEMS, ITEMS * (1 + JUDGES)), beneath, SPREAD)
     x, hyper = prior_draws(50, rng)
     moved, way = move_parent_and_children(
-        model, nest, x, hyper, hyper, rng.normal(size=(len(x), len(nest.above)))
+        model, move, x, hyper, hyper, rng.normal(size=(len(x), len(move.above)))
     )
     gain = (model.prior(moved, hyper).log - model.prior(x, hyper).log).sum(axis=1)
     np.testing.assert_allclose(gain + way, 0.0, atol=1e-8)
@@ -159,8 +159,8 @@ def by_quadrature(counts: Any) -> tuple[Floats, Floats, Floats]:
 def test_chains_that_began_in_one_mode_come_to_have_the_posterior() -> None:
     """What items are worth may be theirs or their judges': the approximation is about the former alone."""
     where = answered()
-    own, taste, exact = by_quadrature(where.nested.model.counted.counts[0])
-    moves = Moves(where.nested, np.random.default_rng(2), 16)
+    own, taste, exact = by_quadrature(where.search.model.counted.counts[0])
+    moves = Moves(where.search, np.random.default_rng(2), 16)
     found = moves.next_draws(600)[1].reshape(-1, 2)
     for log, grid, weight in zip(found.T, (own, taste), (exact.sum(axis=1), exact.sum(axis=0)), strict=True):
         mean = (weight * grid).sum()
@@ -182,10 +182,10 @@ def test_chains_go_to_and_fro_between_what_items_are_worth_and_tastes(
     one, other = rng.normal(0.0, 4.0, (2, 12))
     yes = rng.binomial(300, expit(np.concatenate([one, 0.55 * one + 0.84 * other]))).astype(float)
     model = field(np.stack([yes, 300.0 - yes]))
-    nested = maximise_spreads(model, np.zeros(model.size), np.zeros(2))
+    search = maximise_spreads(model, np.zeros(model.size), np.zeros(2))
 
     def crossed() -> float:
-        log = Moves(nested, np.random.default_rng(0), 16).next_draws(150)[1][..., 0]
+        log = Moves(search, np.random.default_rng(0), 16).next_draws(150)[1][..., 0]
         return float(np.mean(np.diff(np.sign(log), axis=1) != 0))
 
     often = crossed()

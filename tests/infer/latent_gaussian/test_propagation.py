@@ -113,8 +113,8 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
         np.broadcast_to([1.0, -1.0, 1.0, 1.0], index.shape),
         np.array([0, 0, 1, 2]),
     )
-    groups = Group("own", 6, "spread"), Group("coin", 2, 0.3, 2.0, few=True)
-    chances = field(table(2, 3, 30, 1.0))[0].answers.chances
+    groups = Group("own", 6, "spread"), Group("coin", 2, 0.3, 2.0, kept=True)
+    chances = field(table(2, 3, 30, 1.0))[0].answers.log_probabilities
     answers = Answers(chances, [np.stack([won, lost])], CLOSED_FORM)
     model = LatentGaussianModel(
         groups, (Hyper("spread", 1.0),), pattern, answers, lambda x: (x, x[:1]), lambda x, h: x
@@ -209,8 +209,8 @@ def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() 
 def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
     model, x, _ = field(table(30, 8, 16, 1.0))
     kept = np.arange(30) % 3 == 0
-    part, places = model.field_of_blocks(kept)
-    other, rest = model.field_of_blocks(~kept)
+    part, places = model.model_of_blocks(kept)
+    other, rest = model.model_of_blocks(~kept)
     whole = model.answers.value_gradient(model.pattern.linear_predictors(x))[0]
     parts = [
         m.answers.value_gradient(m.pattern.linear_predictors(x[p]))[0]

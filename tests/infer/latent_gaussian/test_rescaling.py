@@ -38,8 +38,8 @@ def placed(answered: int, reversed_share: float = 0.5) -> Coordinates:
         lambda x: (x[:-2], x[-2:]),
         lambda latent, hyper: np.concatenate([latent, hyper], axis=-1),
     )
-    nested = maximise_spreads(model, np.ones(VALUES), np.zeros(2))
-    wide = replace(build_coordinates(nested, spread_covariance(nested)), root=np.eye(2))
+    search = maximise_spreads(model, np.ones(VALUES), np.zeros(2))
+    wide = replace(build_coordinates(search, spread_covariance(search)), root=np.eye(2))
     rng = np.random.default_rng(1)
     draws = rng.normal(size=(50, 8, wide.size)) + 1.5 * rng.normal(size=(50, 8, 1))
     stretched = adapt_coordinates(wide, draws)
@@ -73,7 +73,7 @@ def test_where_nothing_is_answered_spreads_come_to_have_their_prior() -> None:
 def test_the_posterior_stays_as_it_is(share: float) -> None:
     """Draws from the prior, taken as often as answers say (and the skew of the prior), moved."""
     where, rng = placed(3, share), np.random.default_rng(4)
-    model, many = where.nested.model, 200_000
+    model, many = where.search.model, 200_000
     spreads, means = rng.exponential(size=(2, many, 1))
     x = means + spreads * rng.standard_normal((many, VALUES))
     hyper = np.log(np.concatenate([spreads, means], axis=1))

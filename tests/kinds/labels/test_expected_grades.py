@@ -34,7 +34,7 @@ def test_value_and_gradient(levels: int, families: dict[str, str] | None) -> Non
     density, data = problem.density, problem.data
     assert data["labels"]["weight"].max() > 1
     assert len(density.blocks) == (1 if families is None else 3)  # j5 repeats itself
-    by_hand = density.by_hand(data)
+    by_hand = density.closed_form(data)
     assert by_hand is not None
     for seed in range(3):
         x = np.random.default_rng(seed).normal(0, 1.0, density.size)
@@ -49,4 +49,4 @@ def test_known_grades_have_no_gradient_by_hand() -> None:
     known = np.full(len(problem.unit_item), -1)
     known[:2] = 1
     anchored = encode_labels(problem.model, problem.table, known=known)
-    assert anchored.density.by_hand(anchored.data) is None
+    assert anchored.density.closed_form(anchored.data) is None

@@ -221,7 +221,7 @@ def test_what_is_for_other_tables_is_refused(how: dict[str, Any]) -> None:
 def test_what_rankings_do_not_have_is_refused_with_a_remedy(fit: Any) -> None:
     for asked in (
         lambda: RANKINGS.residuals(fit.problem, fit.posterior),
-        lambda: RANKINGS.chances(fit.problem, {}, ()),
+        lambda: RANKINGS.response_probabilities(fit.problem, {}, ()),
         lambda: voirdire.agreement(TABLE),
     ):
         with pytest.raises(InputError, match=r"votes|predict"):

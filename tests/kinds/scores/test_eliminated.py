@@ -52,7 +52,7 @@ MODELS = ["rating-discrimination", "rating-cutpoints", "rating-severity"]
 def written_out(problem: ScoresProblem) -> Derivatives:
     """Derivatives of the density as it is written."""
     found = Derivatives(problem.density, problem.data)
-    found.by_hand = None
+    found.closed_form = None
     return found
 
 
@@ -132,7 +132,7 @@ def test_draws_have_the_inverse_for_their_covariance(
     x = find_mode(problem).x
     arrow = small.factored_hessian(x)
     inverse = np.stack([small.flat(*arrow.divide(*small.parts(row))) for row in np.eye(len(x))])
-    draws, proper = small.around(x, count, np.random.default_rng(4))
+    draws, proper = small.draws_about_mode(x, count, np.random.default_rng(4))
     assert proper
     sd = np.sqrt(inverse.diagonal())
     # of 200,000 draws a correlation has a Monte Carlo error of 0.0022, of 600 one of 0.04
@@ -153,7 +153,7 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
     x = find_mode(problem).x
     exact, proper = small.factored_hessian(x).draws(4000, np.random.default_rng(1)), True
     monkeypatch.setattr(eliminated, "MANY", 0)
-    draws, found = small.around(x, 500, np.random.default_rng(1))
+    draws, found = small.draws_about_mode(x, 500, np.random.default_rng(1))
     assert found is proper
     sd = small.flat(*exact).std(axis=0)
     ratio = (draws - x).std(axis=0) / sd

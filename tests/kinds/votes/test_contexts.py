@@ -177,7 +177,7 @@ def test_larger_tables_are_tried_first(monkeypatch: pytest.MonkeyPatch, table: p
     few = voirdire.fit(table, seconds=0.01)
     assert few.method == "laplace"
     assert not any("too large to try" in note for note in few.notes)
-    monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.TRIAL", 0.0)
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.VALIDATION_MOVES", 0.0)
     none = voirdire.fit(table, seconds=0.01)
     assert none.method == "laplace"
     assert any("too large to try" in note for note in none.notes)

@@ -114,7 +114,7 @@ def test_the_log_likelihood_of_single_votes_knows_covariates(
     found = voirdire.fit(given[0], covariates=given[1], model=model, method="map")
     problem, values = found.problem, found.posterior.central_values
     *rows, answer = found.kind.single_answers(problem)
-    chance = found.kind.chances(problem, values, tuple(rows))
+    chance = found.kind.response_probabilities(problem, values, tuple(rows))
     log = np.log(chance[np.arange(len(answer)), answer]).sum()
     assert log == pytest.approx(float(problem.density.log_likelihood(values, problem.data, np)), rel=1e-9)
 

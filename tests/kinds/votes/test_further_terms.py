@@ -157,7 +157,7 @@ def test_votes_are_predicted_drawn_and_left_out_with_their_numbers(fit: Any) -> 
     """Predictions of a table are of items alike in numbers; those of the fit's own votes know these."""
     problem, values = fit.problem, fit.posterior.central_values
     *rows, answer = fit.kind.single_answers(problem)
-    chance = fit.kind.chances(problem, values, tuple(rows))
+    chance = fit.kind.response_probabilities(problem, values, tuple(rows))
     log = np.log(chance[np.arange(len(answer)), answer]).sum()
     assert log == pytest.approx(float(problem.density.log_likelihood(values, problem.data, np)), rel=1e-9)
     drawn = fit.kind.draw(problem, values, np.random.default_rng(0))

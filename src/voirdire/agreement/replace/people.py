@@ -27,7 +27,7 @@ ALONE = "human"  # who answers a table that names nobody
 
 
 @dataclass(frozen=True)
-class Chances:
+class ChanceAgreement:
     """In proportion to how likely units were to be asked, by what tells a unit: criterion, context, items."""
 
     by_unit: Mapping[tuple[str, ...], float]
@@ -74,7 +74,7 @@ def choose_judges(judges: Sequence[str] | None, known: Sequence[str]) -> tuple[s
     return chosen
 
 
-def read_people(humans: object) -> tuple[pd.DataFrame, Chances | None]:
+def read_people(humans: object) -> tuple[pd.DataFrame, ChanceAgreement | None]:
     """People's answers as a table whose judges they are, and the chances of its units where it gives them.
 
     Parameters
@@ -114,7 +114,7 @@ def read_people(humans: object) -> tuple[pd.DataFrame, Chances | None]:
     return table, _read_probabilities(table) if CHANCE in table else None
 
 
-def _read_probabilities(table: pd.DataFrame) -> Chances:
+def _read_probabilities(table: pd.DataFrame) -> ChanceAgreement:
     problems = Problems("humans")
     found: dict[tuple[str, ...], float] = {}
     if "context" in table:
@@ -134,7 +134,7 @@ def _read_probabilities(table: pd.DataFrame) -> Chances:
     problems.raise_any()
     if not found:
         raise InputError("humans: no unit has a probability")
-    return Chances(found)
+    return ChanceAgreement(found)
 
 
 def _as_numbers(cells: pd.Series) -> FloatArray:

@@ -306,11 +306,11 @@ def _choose_ranking(state: _State, wheres: list[_Where], size: int) -> tuple[_Wh
     """The place to ask and the items that tell most."""
     searches = [state.search(where) for where in wheres]
     first = best_set(searches[0], size)
-    look = np.array([float(search.worth(np.array([first]))[0]) for search in searches])
+    look = np.array([float(search.information_gain(np.array([first]))[0]) for search in searches])
     best: tuple[float, int, tuple[int, ...]] = (-np.inf, 0, first)
     for number in np.argsort(-look, kind="stable")[:LOOKED_AT]:
         items = best_set(searches[number], size)
-        worth = float(searches[number].worth(np.array([items]))[0])
+        worth = float(searches[number].information_gain(np.array([items]))[0])
         if worth > best[0]:
             best = (worth, int(number), items)
     return wheres[best[1]], best[2]

@@ -126,7 +126,7 @@ class Search:
     near: Floats
     unseen: float
 
-    def worth(self, sets: Ints) -> Floats:
+    def information_gain(self, sets: Ints) -> Floats:
         """Worth of the rankings of sets, shape (sets, size), as an array of shape (sets,).
 
         Examples
@@ -139,7 +139,7 @@ class Search:
         >>> gaps = apart[:, [0, 0, 1]] - apart[:, [1, 2, 2]]
         >>> cov = apart.T @ apart / 200, apart.T @ gaps / 200
         >>> search = Search(drawn, rng.gumbel(size=(200, 3)), *cov, np.array([1.0, 0.0, 0.0]), 0.0)
-        >>> int(search.worth(np.array([[0, 1], [0, 2], [1, 2]])).argmax())
+        >>> int(search.information_gain(np.array([[0, 1], [0, 2], [1, 2]])).argmax())
         0
         """
         return np.asarray(np.einsum("nmt,nmt,t->n", *self._seen_and_solved(sets), self.near))
@@ -207,4 +207,4 @@ def best_set(search: Search, size: int) -> tuple[int, ...]:
 
 
 def _best_of_sets(search: Search, sets: list[tuple[int, ...]]) -> tuple[int, ...]:
-    return sets[int(search.worth(np.array(sets)).argmax())]
+    return sets[int(search.information_gain(np.array(sets)).argmax())]

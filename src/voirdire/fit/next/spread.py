@@ -58,7 +58,7 @@ class Moments:
         )
 
     @property
-    def worth(self) -> Floats:
+    def gain(self) -> Floats:
         """G of each question by itself, shape (questions,)."""
         total = self.noise + (self.means**2).sum(axis=0)
         return _question_gain(self.near, self.spread, self.shared, total)
@@ -86,7 +86,7 @@ def weighted_moments(
 
     >>> yes = np.array([[1.0, 0.5, 0.6], [0.0, 0.5, 0.4]])
     >>> found = weighted_moments(np.stack([yes, 1 - yes], axis=2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
-    >>> found.worth.round(3).tolist()
+    >>> found.gain.round(3).tolist()
     [0.399, 0.0, 0.016]
     """
     tie = answers[..., 2] if answers.shape[-1] > 2 else 0.0
@@ -146,7 +146,7 @@ def choose_by_moments(
     same = np.arange(size) if same is None else same
     cost = np.ones(size) if cost is None else cost
     shared, spread, between = found.shared.copy(), found.spread.copy(), found.means.T @ found.means
-    alone, left = found.worth, np.ones(size, np.int64) if copies is None else copies.copy()
+    alone, left = found.gain, np.ones(size, np.int64) if copies is None else copies.copy()
     chosen: list[int] = []
     share: list[float] = []
     while left.any() and len(chosen) < count:

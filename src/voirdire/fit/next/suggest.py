@@ -341,7 +341,7 @@ class _Look:
         if len(kinds) > KEEP:
 
             def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
-                return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).worth
+                return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).gain
 
             worth = self.first_look(one, pair_information)
             kept = np.sort(np.argsort(-worth, kind="stable")[: max(KEEP, 2 * count)])

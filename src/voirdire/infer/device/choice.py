@@ -17,7 +17,7 @@ PLUGINS = (
     "jax_rocm7_plugin",
     "jax_rocm60_plugin",
 )  # of JAX, for GPUs
-WORTH = 10.0  # seconds of a processor's warm-up from which a device that is there is used unasked
+SHORTEST_WARM_UP = 10.0  # seconds of a processor's warm-up from which a device that is there is used unasked
 MANY_CHAINS = 128  # of a graphics processor, side by side
 TIMES, MANY_TIMES = {"cpu": 0.25}, 20.0  # as quick as the kernel, about: JAX on a processor, and elsewhere
 NONE_HERE = (
@@ -41,7 +41,7 @@ def device_for(asked: str, model: LatentGaussianModel) -> Any:
     InputError
         There is no graphics processor, and one was asked for.
     """
-    if asked == "auto" and _may_have_gpu() and moves_seconds(model, sum(WARM)) > WORTH:
+    if asked == "auto" and _may_have_gpu() and moves_seconds(model, sum(WARM)) > SHORTEST_WARM_UP:
         with suppress(InputError):
             return find_gpu()
     if asked == "jax":
@@ -67,9 +67,9 @@ def find_gpu() -> Any:
         raise InputError(NONE_HERE) from None
 
 
-def can_run(nested: SpreadSearch) -> bool:
+def can_run(search: SpreadSearch) -> bool:
     """True if chains from the end of a search can run on a device: if L'^-1 is a product of matrices."""
-    return bool(nested.factor_whitening.products)
+    return bool(search.factor_whitening.products)
 
 
 def device_seconds(model: LatentGaussianModel, chains: int, step: float, device: Any) -> float:

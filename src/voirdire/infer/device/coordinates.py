@@ -19,7 +19,7 @@ from voirdire.typing import Floats
 
 WHOLE = 6000  # latent values up to which L'^-1 is one matrix on a graphics processor, not sparse ones
 
-NUMBERS = ("root", "moves", "prior", "told", "follow", "scale", "along", "gain")
+NUMBERS = ("root", "moves", "prior", "observation_precision", "follow", "scale", "along", "gain")
 BENT = ("sd", "middle", "width", "bend")  # of values whose prior is skewed
 
 #: Arrays of coordinates by name, the sparse or whole matrices of L'^-1 among them.
@@ -43,18 +43,18 @@ def arrays_of(where: Coordinates, *, whole: bool) -> Arrays:
         **_skewness_maps(where),
     }
     arrays: Arrays = {name: jnp.asarray(each, SINGLE) for name, each in numbers.items()}
-    whitening = where.nested.factor_whitening
+    whitening = where.search.factor_whitening
     arrays["forward"] = _device_matrices(whitening.products, whole)
     arrays["back"] = _device_matrices(whitening.inverses[::-1], whole)
     return arrays
 
 
-def coordinates_of(nested: SpreadSearch, there: Arrays) -> Coordinates:
+def coordinates_of(search: SpreadSearch, there: Arrays) -> Coordinates:
     """The coordinates whose arrays, as :func:`arrays_of` makes them, are given or traced."""
     return Coordinates(
-        nested=nested,
+        search=search,
         **{name: there[name] for name in NUMBERS},
-        skewness=Skewness(nested.model.skewed_values, **{name: there[name] for name in BENT}),
+        skewness=Skewness(search.model.skewed_values, **{name: there[name] for name in BENT}),
         xp=jnp,
         whitening=Whitening(
             partial(apply_matrices, there["forward"]), refuse_slopes, partial(apply_matrices, there["back"])
@@ -69,7 +69,7 @@ def refuse_slopes(slopes: Any) -> Any:
 
 def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
     """Maps of all values whose prior is skewed; of those that are not bent, the one that changes nothing."""
-    at, skewness = where.nested.model.skewed_values, where.skewness
+    at, skewness = where.search.model.skewed_values, where.skewness
     bent = {name: np.full(len(at), nothing) for name, nothing in zip(BENT, (1.0, 0.0, 1.0, 0.0), strict=True)}
     place = np.searchsorted(at, skewness.at)
     for name, values in bent.items():

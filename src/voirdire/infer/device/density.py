@@ -85,14 +85,14 @@ Exchange = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
 
 
 def apply_steps(
-    density: DeviceDensity, nests: Sequence[ParentChildMove], steps: Any, x: Any, hyper: Any
+    density: DeviceDensity, parent_child_moves: Sequence[ParentChildMove], steps: Any, x: Any, hyper: Any
 ) -> tuple[Any, Any]:
     """Latent values, shape (chains, size), and logarithms, (chains, hypers), of an even number of chains after steps.
 
     Parameters
     ----------
     density : DeviceDensity
-    nests : sequence of Nest
+    parent_child_moves : sequence of ParentChildMove
     steps : Steps
         What is random of them.
     x, hyper : array
@@ -101,7 +101,7 @@ def apply_steps(
     half = len(x) // 2
     ways: list[Exchange] = [
         lambda x, hyper, there, normal: density.model.rescaled(x, hyper, there, jnp),
-        *(partial(_exchange, density.model, nest) for nest in nests),
+        *(partial(_exchange, density.model, move) for move in parent_child_moves),
     ]
 
     def make_one(state: Any, step: Any) -> tuple[Any, None]:
@@ -114,7 +114,7 @@ def apply_steps(
         )
         along = length[:, None] * (hyper[pair[0]] - hyper[pair[1]])
         there = its_hyper + jnp.where(pair[0][:, None] < 0, given.T, along)
-        moved, volume = jax.lax.switch(step["nest"] + 1, ways, its_x, its_hyper, there, normal.T)
+        moved, volume = jax.lax.switch(step["move"] + 1, ways, its_x, its_hyper, there, normal.T)
         new = density.log_density(moved, there)
         goes = chance < new - its_log + volume  # of what is not finite none
         kept = (
@@ -133,6 +133,6 @@ def apply_steps(
 
 
 def _exchange(
-    model: LatentGaussianModel, nest: ParentChildMove, x: Any, hyper: Any, there: Any, normal: Any
+    model: LatentGaussianModel, move: ParentChildMove, x: Any, hyper: Any, there: Any, normal: Any
 ) -> tuple[Any, Any]:
-    return move_parent_and_children(model, nest, x, hyper, there, normal[:, : len(nest.above)], jnp)
+    return move_parent_and_children(model, move, x, hyper, there, normal[:, : len(move.above)], jnp)

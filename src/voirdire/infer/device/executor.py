@@ -28,7 +28,7 @@ class Device:
 
     Parameters
     ----------
-    nested : SpreadSearch
+    search : SpreadSearch
         End of the search from which chains go on.
     device : jax.Device
 
@@ -38,16 +38,16 @@ class Device:
     True
     """
 
-    def __init__(self, nested: SpreadSearch, device: Any) -> None:
+    def __init__(self, search: SpreadSearch, device: Any) -> None:
         keep_compiled()
-        self.device, model = device, nested.model
+        self.device, model = device, search.model
         with self.device_context():
-            self._density = DeviceDensity(model, (nested.found.x, nested.found.hyper))
+            self._density = DeviceDensity(model, (search.found.x, search.found.hyper))
         # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
         self._whole = device.platform != "cpu" and model.size <= WHOLE
-        self._nests = find_parent_child_moves(model, nested.found)
-        self._most = max((len(nest.above) for nest in self._nests), default=0)
-        self._coordinates = partial(coordinates_of, nested)
+        self._parent_child_moves = find_parent_child_moves(model, search.found)
+        self._most = max((len(move.above) for move in self._parent_child_moves), default=0)
+        self._coordinates = partial(coordinates_of, search)
         self.energy_gradient = jax.jit(self._energy_gradient)
         self.to_values = jax.jit(lambda there, z: self._coordinates(there).to_values(z))
         self.follow_path = jax.jit(self._follow_path)
@@ -95,7 +95,7 @@ class Device:
     def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
         where = self._coordinates(there)
         x, hyper = where.to_values(z)
-        its_x, its_hyper = apply_steps(self._density, self._nests, steps, x, hyper)
+        its_x, its_hyper = apply_steps(self._density, self._parent_child_moves, steps, x, hyper)
         gone = (its_hyper != hyper).any(axis=1)
         return jnp.where(gone[:, None], where.from_values(its_x, its_hyper), z)
 

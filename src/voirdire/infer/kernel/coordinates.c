@@ -102,9 +102,9 @@ SHOWN int voirdire_forward(const struct field *f, const struct ended *e, int blo
                                  double_exp(-log_spread), mean_of(f, g, phi), log_spread};
       struct group at = groups[g];
       for (int i = f->edge[g]; i < f->edge[g + 1]; i++) {
-        dbl told = e->told[i] * at.farther * at.farther;
-        dbl square = (e->told[i] + e->prior[i]) / (told + e->prior[i] * at.narrower);
-        dbl place = at.mean + (e->away[i] - e->said[i] * (at.mean - e->first[g])) * square * at.farther +
+        dbl observed = e->observed[i] * at.farther * at.farther;
+        dbl square = (e->observed[i] + e->prior[i]) / (observed + e->prior[i] * at.narrower);
+        dbl place = at.mean + (e->away[i] - e->observed_share[i] * (at.mean - e->first[g])) * square * at.farther +
                     z[i] * __builtin_elementwise_sqrt(square);
         for (int h = 0; h < hypers; h++) place += along[h] * e->moves[i * hypers + h];
         to[i] = place;
@@ -140,17 +140,17 @@ SHOWN int voirdire_backward(const struct field *f, const struct ended *e, int bl
       double count = f->edge[g + 1] - f->edge[g];
       int plain = f->reversed[g] == PLAIN;
       for (int i = f->edge[g]; i < f->edge[g + 1]; i++) {
-        dbl told = e->told[i] * its.farther * its.farther, prior = e->prior[i] * its.narrower, precision = told + prior;
-        dbl square = (e->told[i] + e->prior[i]) / precision, reach = square * its.farther;
-        dbl width = __builtin_elementwise_sqrt(square), share = (e->follow[g] * told + prior) / precision;
+        dbl observed = e->observed[i] * its.farther * its.farther, prior = e->prior[i] * its.narrower, precision = observed + prior;
+        dbl square = (e->observed[i] + e->prior[i]) / precision, reach = square * its.farther;
+        dbl width = __builtin_elementwise_sqrt(square), share = (e->follow[g] * observed + prior) / precision;
         dbl far = (at[i] - its.mean) * its.inverse;
         if (!plain) logs += skewed(at[i], f->reversed[g], &slope);
         dbl by_x = __builtin_convertvector(answers[i], dbl) - far * its.inverse + slope;
-        dbl pulled = (e->away[i] - e->said[i] * (its.mean - e->first[g])) * reach;
+        dbl pulled = (e->away[i] - e->observed_share[i] * (its.mean - e->first[g])) * reach;
         squares += far * far;
         product = mantissa_of(product * mantissa_of(square, &exponent), &exponent);
         spread += by_x * ((2.0 * share - e->follow[g]) * pulled + share * z[i] * width) + share + far * far - 1.0;
-        of_mean += by_x * (1.0 - e->said[i] * reach) + far * its.inverse;
+        of_mean += by_x * (1.0 - e->observed_share[i] * reach) + far * its.inverse;
         for (int h = 0; h < hypers; h++) by_r[h] += by_x * e->moves[i * hypers + h];
         by_z[i] = by_x * width;
       }

@@ -22,7 +22,7 @@ struct field {
 // Where a search ended: R [hyper][hyper], phi^; m(phi^) and kappa of each group; p(phi^), w, x^ - m(phi^) and b of each
 // value, and M' [value][hyper].
 struct ended {
-  const double *root, *hyper, *first, *follow, *prior, *told, *away, *said, *moves;
+  const double *root, *hyper, *first, *follow, *prior, *observed, *away, *observed_share, *moves;
 };
 
 // Sums of values that each row of a sparse matrix has places and coefficients of, the first row's from start[0] on.

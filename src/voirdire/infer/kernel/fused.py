@@ -134,7 +134,7 @@ def fused_answers(pattern: Pattern, answers: Any) -> FusedAnswers | None:
     >>> family = two_coin_family(ties=False)
     >>> signs, predictor = np.array([[1.0, -1.0, 1.0, 1.0]]), np.array([0, 0, 1, 2])
     >>> pattern = Pattern(np.full(3, COMMON), np.array([[0, 1, 2, 2]]), signs, predictor)
-    >>> answers = Answers(family.log_chances, [np.array([[2.0], [1.0]])], family.closed_form, family.name)
+    >>> answers = Answers(family.log_probabilities, [np.array([[2.0], [1.0]])], family.closed_form, family.name)
     >>> found = fused_answers(pattern, answers)
     >>> found is None or found.value(np.zeros((1, 3))).round(4).tolist() == [-2.0794]
     True

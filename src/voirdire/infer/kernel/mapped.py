@@ -35,10 +35,10 @@ class Mapped:
 
     Attributes
     ----------
-    nested : SpreadSearch
+    search : SpreadSearch
     priors : Priors
         Of its model.
-    root, prior, told, said, moves, follow : array
+    root, prior, observation_precision, observation_share, moves, follow : array
         R, p at the end of the search, w, b, M' and kappa.
     fused : FusedAnswers or None
         Answers by the kernel, and
@@ -46,12 +46,12 @@ class Mapped:
         where there are none: log likelihood of predictors of points, with its gradient.
     """
 
-    nested: SpreadSearch
+    search: SpreadSearch
     priors: Priors
     root: Floats
     prior: Floats
-    told: Floats
-    said: Floats
+    observation_precision: Floats
+    observation_share: Floats
     moves: Floats
     follow: Floats
     fused: FusedAnswers | None
@@ -60,7 +60,7 @@ class Mapped:
     @cached_property
     def structure(self) -> Structure:
         """The end of the search as the kernel has it."""
-        model, found = self.nested.model, self.nested.found
+        model, found = self.search.model, self.search.found
         here = model.group_priors(found.hyper)
         arrays = {
             "root": self.root,
@@ -68,9 +68,9 @@ class Mapped:
             "first": here.mean,
             "follow": np.append(self.follow, 0.0)[here.spread_at],
             "prior": self.prior,
-            "told": self.told,
+            "observation_precision": self.observation_precision,
             "away": found.x - model.expand_group_values(here.mean),
-            "said": self.said,
+            "observation_share": self.observation_share,
             "moves": self.moves,
         }
         return Structure(**{name: np.ascontiguousarray(array, np.float64) for name, array in arrays.items()})
@@ -78,7 +78,7 @@ class Mapped:
     @property
     def size(self) -> int:
         """Latent values and cells."""
-        return self.nested.model.size + int(self.nested.model.answers.size)
+        return self.search.model.size + int(self.search.model.answers.size)
 
     def energy(self, white: Floats, normal: Floats) -> tuple[Floats, Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient by the spreads' white coordinates.
@@ -92,9 +92,9 @@ class Mapped:
         normal : array, shape (points, size)
             L'^-1 z_x.
         """
-        kernel, model = kernel_library(), self.nested.model
+        kernel, model = kernel_library(), self.search.model
         assert kernel is not None  # asked before
-        points, size = len(white), self.nested.model.size
+        points, size = len(white), self.search.model.size
         known = self.priors.structure.address, self.structure.address
         r, z = pack_points(white), pack_points(normal)
         beside, hyper, x, rounded = (
@@ -126,7 +126,7 @@ class Mapped:
 
     def _value_and_gradients(self, x: Any, rounded: Any, hyper: Any, points: int) -> tuple[Floats, Any, Any]:
         """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads."""
-        model = self.nested.model
+        model = self.search.model
         by_hyper = np.zeros_like(hyper)
         if self.fused is not None:
             value, slope = self.fused.both(rounded)

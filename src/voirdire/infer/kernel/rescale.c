@@ -4,18 +4,18 @@
 #include "functions.h"
 
 // Values with one spread, and those beneath each of them.
-//   edge: of each nest its first value in `above`, and at the end their number; below_edge: likewise of each value above
-struct nests {
+//   edge: of each move its first value in `above`, and at the end their number; below_edge: likewise of each value above
+struct parent_child_moves {
   const int *edge, *above, *below_edge, *below;
 };
 
 // Steps of all chains; rows are of `lanes` numbers, one a chain, of which those from `chains` on are none.
-//   nest: of each try whose values are exchanged, -1 where all values go along; half: which half of the chains goes
+//   move: of each try whose values are exchanged, -1 where all values go along; half: which half of the chains goes
 //   step: [try][hyper]; one, other: chains along whose difference a step goes `length` times, -1 where it is given
 //   normal: [try][most values above]; chance: logarithm of a number from 0 to 1
 struct steps {
   int tries, chains, lanes, most;
-  const int *nest, *half, *one, *other;
+  const int *move, *half, *one, *other;
   const double *step, *length, *normal, *chance;
 };
 
@@ -44,7 +44,7 @@ static dbl take_along(const struct field *f, const dbl *x, const struct proposal
 }
 
 // What priors say of delta: its precision and mean.
-static dbl shift_of(const struct nests *n, int above, const int *group, const dbl *numbers, const dbl *x, dbl *mean) {
+static dbl shift_of(const struct parent_child_moves *n, int above, const int *group, const dbl *numbers, const dbl *x, dbl *mean) {
   int a = n->above[above], g = group[a];
   dbl weight = double_exp(-2.0 * numbers[2 * g]), precision = weight, pull = (numbers[2 * g + 1] - x[a]) * weight;
   for (int k = n->below_edge[above]; k < n->below_edge[above + 1]; k++) {
@@ -61,14 +61,14 @@ static dbl log_normal(dbl x, dbl precision, dbl mean) {
   return 0.5 * double_log(precision) - 0.5 * precision * (x - mean) * (x - mean);
 }
 
-// What the values of a nest pass on to those beneath them: the log density of the way back less that of the way.
-static dbl exchange(const struct field *f, const struct nests *n, int nest, const int *group, const dbl *x,
+// What the values of a move pass on to those beneath them: the log density of the way back less that of the way.
+static dbl parent_child_move(const struct field *f, const struct parent_child_moves *n, int move, const int *group, const dbl *x,
                     const double *normal, int lanes, const struct proposal *p) {
   dbl way = {0};
   for (int i = 0; i < f->edge[f->groups]; i++) p->x[i] = x[i];
-  for (int j = n->edge[nest]; j < n->edge[nest + 1]; j++) {
+  for (int j = n->edge[move]; j < n->edge[move + 1]; j++) {
     dbl mean, precision = shift_of(n, j, group, p->there, p->x, &mean);
-    dbl delta = mean + *(const dbl *)(normal + (j - n->edge[nest]) * lanes) / __builtin_elementwise_sqrt(precision);
+    dbl delta = mean + *(const dbl *)(normal + (j - n->edge[move]) * lanes) / __builtin_elementwise_sqrt(precision);
     way -= log_normal(delta, precision, mean);
     p->x[n->above[j]] += delta;
     for (int k = n->below_edge[j]; k < n->below_edge[j + 1]; k++) p->x[n->below[k]] -= delta;
@@ -98,7 +98,7 @@ static int any(wide which) {
 // of each value.
 SHOWN int voirdire_rescale(int family, int predictors, int alternatives, int cells, const int *start, const int *place,
                            const float *coefficient, const float *answers, const struct field *f, const int *group,
-                           const struct nests *n, const struct steps *s, double *x, double *hyper, double *log,
+                           const struct parent_child_moves *n, const struct steps *s, double *x, double *hyper, double *log,
                            double *memory) {
   int values = f->edge[f->groups], hypers = f->hypers, blocks = s->lanes / POINTS;
   dbl *room = (dbl *)memory;
@@ -123,7 +123,7 @@ SHOWN int voirdire_rescale(int family, int predictors, int alternatives, int cel
       group_numbers(f, phi, p.here);
       group_numbers(f, p.hyper, p.there);
       const double *normal = s->normal + t * s->most * s->lanes + block * POINTS;
-      dbl volume = s->nest[t] < 0 ? take_along(f, at, &p) : exchange(f, n, s->nest[t], group, at, normal, s->lanes, &p);
+      dbl volume = s->move[t] < 0 ? take_along(f, at, &p) : parent_child_move(f, n, s->move[t], group, at, normal, s->lanes, &p);
       for (int i = 0; i < values; i++) p.rounded[i] = __builtin_convertvector(p.x[i], eight);
       dbl prior, before = ((dbl *)log)[block];
       voirdire_log_prior(f, 1, (double *)p.hyper, (double *)p.x, (double *)&prior);

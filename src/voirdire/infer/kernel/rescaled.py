@@ -27,7 +27,7 @@ class Steps(NamedTuple):
 
     Attributes
     ----------
-    nest : int array, shape (tries,)
+    move : int array, shape (tries,)
         Whose values are exchanged; -1 where all values go along.
     half : int array, shape (tries,)
         Half of the chains that goes: 0 the first, which is the larger one, 1 the other.
@@ -41,7 +41,7 @@ class Steps(NamedTuple):
         Logarithm of a number from 0 to 1.
     """
 
-    nest: Ints
+    move: Ints
     half: Ints
     step: Floats
     pair: Ints
@@ -50,20 +50,22 @@ class Steps(NamedTuple):
     chance: Floats
 
 
-def kernel_move_input(model: LatentGaussianModel, nests: Sequence[ParentChildMove]) -> tuple[Any, Structure]:
-    """Group of each latent value, and nests as the kernel has them.
+def kernel_move_input(
+    model: LatentGaussianModel, parent_child_moves: Sequence[ParentChildMove]
+) -> tuple[Any, Structure]:
+    """Group of each latent value, and moves of parents with their children as the kernel has them.
 
     Of values beneath those that answers tell, which alone change.
     """
     group = np.repeat(np.arange(len(model.groups), dtype=np.int32), model.sizes)
-    told = [nest.share.T.tocsr() for nest in nests]
-    for matrix in told:
+    shares = [move.share.T.tocsr() for move in parent_child_moves]
+    for matrix in shares:
         matrix.eliminate_zeros()
-    below = [nest.below[matrix.indices] for nest, matrix in zip(nests, told, strict=True)]
-    counts = [np.diff(matrix.indptr) for matrix in told]
+    below = [move.below[matrix.indices] for move, matrix in zip(parent_child_moves, shares, strict=True)]
+    counts = [np.diff(matrix.indptr) for matrix in shares]
     arrays = {
-        "edge": np.cumsum([0, *(len(nest.above) for nest in nests)]),
-        "above": np.concatenate([np.zeros(0), *(nest.above for nest in nests)]),
+        "edge": np.cumsum([0, *(len(move.above) for move in parent_child_moves)]),
+        "above": np.concatenate([np.zeros(0), *(move.above for move in parent_child_moves)]),
         "below_edge": np.cumsum(np.concatenate([[0], *counts])),
         "below": np.concatenate([np.zeros(0), *below]),
     }
@@ -73,17 +75,17 @@ def kernel_move_input(model: LatentGaussianModel, nests: Sequence[ParentChildMov
 def apply_steps_by_kernel(
     fused: FusedAnswers,
     priors: Priors,
-    nests: tuple[Any, Structure],
+    parent_child_moves: tuple[Any, Structure],
     steps: Steps,
     x: Floats,
     hyper: Floats,
     log: Floats,
 ) -> tuple[Floats, Floats]:
-    """As :func:`.rescaling.apply_steps`, of answers, priors and nests by the kernel; the arrays stay as they are.
+    """As :func:`.rescaling.apply_steps`, answers, priors and moves of parents by the kernel; arrays stay as they are.
 
     Parameters
     ----------
-    nests : tuple
+    parent_child_moves : tuple
         See :func:`kernel_move_input`.
     """
     kernel, model = kernel_library(), priors.model
@@ -101,18 +103,18 @@ def apply_steps_by_kernel(
 
     one, other = steps.pair
     given = Structure(
-        tries=len(steps.nest),
+        tries=len(steps.move),
         chains=chains,
         lanes=lanes,
         most=steps.normal.shape[1],
-        nest=np.ascontiguousarray(steps.nest, np.int32),
+        move=np.ascontiguousarray(steps.move, np.int32),
         half=np.ascontiguousarray(steps.half, np.int32),
         one=in_lanes(one, np.int32),
         other=in_lanes(other, np.int32),
         **{name: in_lanes(getattr(steps, name)) for name in ("step", "length", "normal", "chance")},
     )
     numbers, cells = fused.kernel_arguments
-    group, described = nests
+    group, described = parent_child_moves
     memory = np.empty(POINTS * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups)))
     kernel.voirdire_rescale(
         *numbers.values(),

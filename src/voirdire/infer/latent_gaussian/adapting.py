@@ -63,18 +63,26 @@ def _adapt_skewness(where: Coordinates, x: Floats, hyper: Floats, chains: int) -
     Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten where
     they began stay as they are.
     """
-    at, prior, told = where.nested.model.skewed_values, where.prior, where.told.copy()
+    at, prior, observation_precision = (
+        where.search.model.skewed_values,
+        where.prior,
+        where.observation_precision.copy(),
+    )
     draws = x[:, at].reshape(len(x) // chains, chains, len(at))
     moved = draws.mean(axis=0).var(axis=0) < FORGOTTEN * draws.var(axis=(0, 1))
     if not moved.any():
         return where
     at, draws = at[moved], draws[..., moved]
     low, _, high = np.quantile(draws, QUANTILES, axis=(0, 1))
-    told[at] = np.maximum(4.0 / np.maximum(high - low, TINY) ** 2 - prior[at], TINY * prior[at])
-    there = replace(where, told=told)
+    observation_precision[at] = np.maximum(
+        4.0 / np.maximum(high - low, TINY) ** 2 - prior[at], TINY * prior[at]
+    )
+    there = replace(where, observation_precision=observation_precision)
     middle = there.values_from_white(where.white_spreads(hyper), np.zeros_like(x))
     normal = ((x - middle.x) / middle.width)[:, at].reshape(draws.shape)
-    return replace(there, skewness=fit_skewness(at, 1.0 / np.sqrt(prior[at] + where.told[at]), normal))
+    return replace(
+        there, skewness=fit_skewness(at, 1.0 / np.sqrt(prior[at] + where.observation_precision[at]), normal)
+    )
 
 
 def _clip_draws(z: Floats) -> Floats:

@@ -20,7 +20,7 @@ import numpy as np
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import Products
 from voirdire.infer.threads import map_in_two_threads
-from voirdire.model.family.family import Chances, ClosedForm, Pairs
+from voirdire.model.family.family import ClosedForm, LogProbabilities, Pairs
 from voirdire.typing import Floats
 
 TOGETHER = 20_000  # numbers that are computed together: larger arrays are asked of the system anew each time
@@ -94,7 +94,7 @@ class Answers(Compiled):
 
     Parameters
     ----------
-    chances : callable
+    log_probabilities : callable
         Of predictors, shape (..., predictors, cells), for the array namespace given: for each question a tuple of the
         log probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
     counts : sequence of array, shape (alternatives, cells)
@@ -114,7 +114,7 @@ class Answers(Compiled):
     [1.0, 0.25]
     """
 
-    chances: Chances
+    log_probabilities: LogProbabilities
     counts: Any
     closed_form: ClosedForm | None = None
     name: str = ""
@@ -131,7 +131,7 @@ class Answers(Compiled):
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
         total: Any = 0.0
-        for question, counts in zip(self.chances(predictors, xp), self.counts, strict=True):
+        for question, counts in zip(self.log_probabilities(predictors, xp), self.counts, strict=True):
             for log, count in zip(question, counts, strict=True):
                 total = total + (log * count).sum(axis=-1)
         return total
@@ -240,7 +240,7 @@ class Answers(Compiled):
     def _expected_alternatives(self, predictors: Floats) -> list[tuple[int, int, Floats]]:
         """Every alternative of every question, with the answers expected."""
         with np.errstate(all="ignore"):
-            logs = self.chances(predictors, np)
+            logs = self.log_probabilities(predictors, np)
         return [
             (question, alternative, np.exp(log) * counts.sum(axis=0))
             for question, (all_, counts) in enumerate(zip(logs, self.counts, strict=True))
@@ -251,7 +251,7 @@ class Answers(Compiled):
         """Gradient of one alternative's log probability, shape (predictors, cells)."""
 
         def log_probability_sum(x: Any) -> Any:
-            return self.chances(x, autodiff.TAPED)[question][alternative].sum()
+            return self.log_probabilities(x, autodiff.TAPED)[question][alternative].sum()
 
         with np.errstate(all="ignore"):
             slope = autodiff.value_and_gradient(log_probability_sum, predictors)[1]

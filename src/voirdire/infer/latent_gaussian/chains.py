@@ -79,7 +79,7 @@ class Watching:
         self._said = f"R-hat {rhat:.2f}, effective sample size {ess:.0f}, {first} first"
 
 
-TRIAL = 30.0  # seconds that a trial may take
+VALIDATION_MOVES = 30.0  # seconds that a trial may take
 AT_ONCE = 5.0  # or where the approximation alone was asked for
 TRIED = 6  # moves of a trial
 UNSHOWN = (("context",), ("judge", "item"))  # dimensions of what no table shows
@@ -152,18 +152,18 @@ def _run_chains(
     watching: Watching,
     device: Any,
 ) -> Chains:
-    model = mode.nested.model
+    model = mode.search.model
     alone = samples_spreads_only(model, most_seconds)
     warm = sum(NORMAL_WARM if alone else WARM)
     watching.total = warm + FEWEST
-    if device is not None and can_run(mode.nested) and not alone:
+    if device is not None and can_run(mode.search) and not alone:
         run: Moves | NormalMoves
         run, count, seconds = _device_chains(mode, rng, watching, device)
         most, where = DEVICE_DRAWS // count, str(device)
     else:
         reckoned = spread_seconds if alone else moves_seconds
         count = CHAINS if reckoned(model, warm + FEWEST) <= min(QUICK, most_seconds) else FEW_CHAINS
-        run = (NormalMoves if alone else Moves)(mode.nested, rng, count, moved=watching.count_move)
+        run = (NormalMoves if alone else Moves)(mode.search, rng, count, moved=watching.count_move)
         seconds = reckoned(model, 1, count, run.step)
         most, where = MOST_DRAWS // count, ""
     allowed = int(most_seconds / seconds) - warm
@@ -201,9 +201,9 @@ def _device_chains(
     from voirdire.infer.device.executor import Device
 
     count = device_chain_count(device)
-    on = Device(mode.nested, device)
-    run = Moves(mode.nested, rng, count, moved=watching.count_move, executor=on.executor)
-    return run, count, device_seconds(mode.nested.model, count, run.step, device)
+    on = Device(mode.search, device)
+    run = Moves(mode.search, rng, count, moved=watching.count_move, executor=on.executor)
+    return run, count, device_seconds(mode.search.model, count, run.step, device)
 
 
 def chains_of_draws(problem: Problem, draws: Floats) -> Chains:
@@ -233,17 +233,17 @@ def _moves_needed(found: Chains, made: int) -> int:
     return math.ceil(made * (float(np.clip(SPARE * times, LEAST_MORE + 1.0, MOST_TIMES)) - 1.0))
 
 
-def try_draws(
+def validate_draws(
     problem: Problem, mode: LatentMode, draws: Floats, rng: np.random.Generator, *, at_once: bool
 ) -> HmcValidation | None:
     """Test of the approximation's draws, shape (draws, size), by a few moves; see :mod:`.hmc_validation`.
 
     None where even those would take long; some seconds, where an answer is wanted ``at_once``.
     """
-    if moves_seconds(mode.nested.model, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else TRIAL):
+    if moves_seconds(mode.search.model, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else VALIDATION_MOVES):
         return None
-    run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
-    ends = mode.nested.model.flat(*run.next_draws(2))
+    run = Moves(mode.search, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
+    ends = mode.search.model.flat(*run.next_draws(2))
     share, holds, of = central_interval_share(
         problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS
     )

@@ -56,12 +56,12 @@ class Coordinates:
 
     Attributes
     ----------
-    nested : SpreadSearch
+    search : SpreadSearch
     root : array, shape (hypers, hypers)
         R.
     moves : array, shape (size, hypers)
         M'.
-    prior, told : array, shape (size,)
+    prior, observation_precision : array, shape (size,)
         p at the end of the search, and w.
     follow : array, shape (hypers,)
         kappa of each spread.
@@ -79,11 +79,11 @@ class Coordinates:
         L'^-1, where it is not by NumPy.
     """
 
-    nested: SpreadSearch
+    search: SpreadSearch
     root: Floats
     moves: Floats
     prior: Floats
-    told: Floats
+    observation_precision: Floats
     follow: Floats
     scale: Floats
     along: Floats
@@ -96,7 +96,7 @@ class Coordinates:
     @property
     def size(self) -> int:
         """Number of coordinates."""
-        return len(self.root) + len(self.told)
+        return len(self.root) + len(self.observation_precision)
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
         """Latent values, shape (points, latent values), and logarithms of spreads, shape (points, hypers)."""
@@ -119,14 +119,14 @@ class Coordinates:
     def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
         """Log likelihood of predictors of points, with its gradient."""
         return (
-            self.nested.model.answers.compiled_gradient
+            self.search.model.answers.compiled_gradient
             if self.compiled
-            else self.nested.model.answers.value_gradient
+            else self.search.model.answers.value_gradient
         )
 
     def log_density(self, x: Floats, hyper: Floats) -> Floats:
         """Of answers, latent values and the logarithms of spreads and means, shape (points,)."""
-        model = self.nested.model
+        model = self.search.model
         if kernel_library() is None:
             prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
         else:
@@ -138,7 +138,7 @@ class Coordinates:
     @cached_property
     def fused(self) -> FusedAnswers | None:
         """The answers by the kernel, if it has them."""
-        model = self.nested.model
+        model = self.search.model
         return fused_answers(model.pattern, model.answers) if has_kernel(model) else None
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
@@ -181,7 +181,7 @@ class Coordinates:
                 there, moved = apply_steps(self, steps, x.copy(), hyper.copy(), log)
             else:
                 there, moved = apply_steps_by_kernel(
-                    self.fused, self.priors, self.kernel_nests, steps, x, hyper, log
+                    self.fused, self.priors, self.kernel_parent_child_moves, steps, x, hyper, log
                 )
             gone = (moved != hyper).any(axis=1)
             out = z.copy()
@@ -197,17 +197,24 @@ class Coordinates:
 
     @cached_property
     def _mapped_density(self) -> Mapped:
-        known = (self.root, self.prior, self.told, self.said, self.moves, self.follow)
-        return Mapped(self.nested, self.priors, *known, self.fused, self.answers)
+        known = (
+            self.root,
+            self.prior,
+            self.observation_precision,
+            self.observation_share,
+            self.moves,
+            self.follow,
+        )
+        return Mapped(self.search, self.priors, *known, self.fused, self.answers)
 
     @cached_property
     def priors(self) -> Priors:
         """Priors by the kernel."""
-        return Priors(self.nested.model)
+        return Priors(self.search.model)
 
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
         """As :meth:`energy_gradient`, where there is no kernel."""
-        model, found = self.nested.model, self.nested.found
+        model, found = self.search.model, self.search.found
         bent, parts = self._value_parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
         likelihood, slope = self.answers(model.predictors(x, hyper))
@@ -219,7 +226,7 @@ class Coordinates:
         each = by_x * (of_mode + parts.share * parts.normal * width)
         by_hyper = by_hyper + slope_of_hyper + (each + parts.share) @ spreads
         if means.any():
-            by_hyper += (by_x * parts.mean * (1.0 - self.said * parts.reach)) @ means
+            by_hyper += (by_x * parts.mean * (1.0 - self.observation_share * parts.reach)) @ means
         if model.scales is not None:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
@@ -229,23 +236,23 @@ class Coordinates:
         return -value, self._stretch_along(slope, self.gain) * self.scale
 
     @cached_property
-    def said(self) -> Floats:
+    def observation_share(self) -> Floats:
         """b."""
-        return self.told / (self.told + self.prior)
+        return self.observation_precision / (self.observation_precision + self.prior)
 
     @cached_property
-    def parent_child_nests(self) -> tuple[ParentChildMove, ...]:
+    def parent_child_moves(self) -> tuple[ParentChildMove, ...]:
         """Values that others are beneath; see :mod:`.parent_child_move`."""
-        return find_parent_child_moves(self.nested.model, self.nested.found)
+        return find_parent_child_moves(self.search.model, self.search.found)
 
     @cached_property
-    def kernel_nests(self) -> tuple[Any, Structure]:
-        """:attr:`parent_child_nests` as the kernel has them; see :func:`.kernel_move_input`."""
-        return kernel_move_input(self.nested.model, self.parent_child_nests)
+    def kernel_parent_child_moves(self) -> tuple[Any, Structure]:
+        """:attr:`parent_child_moves` as the kernel has them; see :func:`.kernel_move_input`."""
+        return kernel_move_input(self.search.model, self.parent_child_moves)
 
     @property
     def _factor_whitening(self) -> Whitening:
-        return self.whitening or self.nested.factor_whitening
+        return self.whitening or self.search.factor_whitening
 
     def _stretch_along(self, z: Array, gain: Array) -> Array:
         return z + ((z @ self.along) * gain) @ self.along.T
@@ -257,11 +264,11 @@ class Coordinates:
 
     def white_spreads(self, hyper: Array) -> Array:
         """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
-        return self.xp.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
+        return self.xp.linalg.solve(self.root, (hyper - self.search.found.hyper).T).T
 
     def values_from_white(self, white: Array, normal: Array) -> Parts:
         """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
-        model, found, xp = self.nested.model, self.nested.found, self.xp
+        model, found, xp = self.search.model, self.search.found, self.xp
         moved = white @ self.root.T
         hyper = found.hyper + moved
         spreads = model.levels[0]
@@ -269,15 +276,23 @@ class Coordinates:
         # 1 where the spread is given
         prior = self.prior * (1.0 + xp.expm1(-2.0 * moved) @ spreads.T)
         farther = 1.0 + xp.expm1(-self.follow * moved) @ spreads.T
-        told = self.told * farther**2
-        square = (self.told + self.prior) / (told + prior)
+        observation_precision = self.observation_precision * farther**2
+        square = (self.observation_precision + self.prior) / (observation_precision + prior)
         reach, width = square * farther, xp.sqrt(square)
         mean, first = model.prior_means(hyper, xp), model.prior_means(found.hyper)
-        pulled = found.x - first - self.said * (mean - first)
+        pulled = found.x - first - self.observation_share * (mean - first)
         beside = xp.where(moved < 0, xp.expm1(xp.minimum(moved, 0.0)), moved) @ self.moves.T
         x = mean + pulled * reach + normal * width + beside
         return Parts(
-            x, hyper, mean, width, normal, pulled, reach, (follow * told + prior) / (told + prior), follow
+            x,
+            hyper,
+            mean,
+            width,
+            normal,
+            pulled,
+            reach,
+            (follow * observation_precision + prior) / (observation_precision + prior),
+            follow,
         )
 
 
@@ -309,23 +324,26 @@ class Parts(NamedTuple):
     follow: Floats
 
 
-def build_coordinates(nested: SpreadSearch, covariance: Floats) -> Coordinates:
+def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
     """Coordinates about the end of a search, with the covariance of the logarithms of spreads, (hypers, hypers)."""
-    model, found = nested.model, nested.found
+    model, found = search.model, search.found
     spreads, means = model.levels
     prior = model.prior(found.x, found.hyper).precision
     whole = np.maximum(1.0 / found.factor.marginal_covariances()[0], prior)
     mean = model.prior_means(found.hyper)
-    moves, away, said = marginal_gradient(model, found)[1], found.x - mean, 1.0 - prior / whole
+    moves, away, observation_share = marginal_gradient(model, found)[1], found.x - mean, 1.0 - prior / whole
     # how the mode moves is kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m), as nearly as one kappa makes it
-    still, turned = (spreads * (factor * away)[:, None] for factor in (2.0 - 2.0 * said, 2.0 * said - 1.0))
+    still, turned = (
+        spreads * (factor * away)[:, None]
+        for factor in (2.0 - 2.0 * observation_share, 2.0 * observation_share - 1.0)
+    )
     follow = (turned * (moves - still)).sum(axis=0) / np.maximum((turned**2).sum(axis=0), TINY)
     follow = np.clip(follow, 0.0, 1.0)
     left = moves - still - follow * turned - means * (prior / whole * mean)[:, None]
     size = len(prior) + len(found.hyper)
     none = np.ones(size), np.zeros((size, 0)), np.zeros(0)
     root = cholesky_root(covariance)
-    return Coordinates(nested, root, left, prior, whole - prior, follow, *none, no_skewness())
+    return Coordinates(search, root, left, prior, whole - prior, follow, *none, no_skewness())
 
 
 def cholesky_root(covariance: Floats) -> Floats:

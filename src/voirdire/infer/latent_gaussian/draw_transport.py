@@ -93,8 +93,8 @@ def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates,
     about_all = _search_result_at(carried.new, moved, hyper)
     # of values whose prior is skewed draws have shown what the old answers say
     known = 1.0 / about_all.found.factor.marginal_covariances()[0] - before.prior
-    told = np.maximum(adapted.told + known - before.told, 0.0)
-    where = replace(adapted, nested=about_all, told=told)
+    precision = np.maximum(adapted.observation_precision + known - before.observation_precision, 0.0)
+    where = replace(adapted, search=about_all, observation_precision=precision)
     return where, adapted.from_values(carried.x, carried.hyper)
 
 

@@ -46,7 +46,7 @@ class Evidence(Marginal):
             sites = self.last.sites
         if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
             moved = start + self.moves @ (hyper - self.last.hyper)
-            start = np.where(self.model.few & np.isfinite(moved), moved, start)
+            start = np.where(self.model.kept & np.isfinite(moved), moved, start)
         self.evaluations += 1
         return propagate_answers(self.model, hyper, start, sites, self.sweeps)
 

@@ -46,7 +46,7 @@ def is_sparse(model: LatentGaussianModel) -> bool:
 
 def answers_per_value(model: LatentGaussianModel) -> float:
     """Answers for each value of a block that is integrated out, of those that answers depend on; 0 without."""
-    pattern = model.others
+    pattern = model.integrated
     answered = max(float(np.sum(counts)) for counts in model.counted.counts)
     used = distinct_codes(pattern.index[pattern.coefficients != 0], pattern.size)
     own = used[pattern.block[used] >= 0]
@@ -82,16 +82,16 @@ def has_many_blocks(model: LatentGaussianModel) -> bool:
     return int(model.pattern.block.max(initial=-1)) + 1 >= MANY
 
 
-def evidence_gain(nested: SpreadSearch, x: Floats) -> float:
+def evidence_gain(search: SpreadSearch, x: Floats) -> float:
     """By how much the log evidence is higher where it is searched from latent values ``x``, the spreads as they are.
 
     Of very many blocks on some of them.
     """
-    model, hyper, value = nested.model, nested.found.hyper, nested.found.log_marginal
+    model, hyper, value = search.model, search.found.hyper, search.found.log_marginal
     try:
         if has_many_blocks(model):
             model, places = _sampled_blocks(model)
-            x, value = x[places], propagate_answers(model, hyper, nested.found.x[places]).log_marginal
+            x, value = x[places], propagate_answers(model, hyper, search.found.x[places]).log_marginal
         return propagate_answers(model, hyper, x).log_marginal - value
     except NotConverged:
         return -np.inf
@@ -101,7 +101,7 @@ def _sampled_blocks(model: LatentGaussianModel) -> tuple[LatentGaussianModel, In
     """The field of some of the blocks, always the same ones, and the places of its latent values."""
     kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
     kept[np.random.default_rng(0).permutation(len(kept))[: _blocks_used(model)]] = True
-    return model.field_of_blocks(kept)
+    return model.model_of_blocks(kept)
 
 
 def _blocks_used(model: LatentGaussianModel) -> int:

@@ -28,7 +28,7 @@ class Group(NamedTuple):
     mean : str or float
         The hyperparameter whose exponential is m, or m itself.
     reversed : float
-    few : bool
+    kept : bool
         Whether each is told by many answers, so that it stays when the others are integrated out; see
         :mod:`.latent_gaussian.marginal`.
     """
@@ -38,7 +38,7 @@ class Group(NamedTuple):
     spread: str | float
     mean: str | float = 0.0
     reversed: float = PLAIN
-    few: bool = False
+    kept: bool = False
 
 
 class Hyper(NamedTuple):

@@ -32,10 +32,10 @@ ROUNDS_OF_STEPS = 5  # at most
 CLOSE = 1e-5  # length of the gradient in standard deviations at which a search ends: the same on any machine
 FAR = 1e300  # in the place of what is not finite
 ROUNDS = 6  # of tilts, at most
-CLOSE_LOG_DET_GRADIENT = 1e-4  # squared standard deviations that a change of the tilt moves the values
+CLOSE_LOG_DET_GRADIENT = 1e-4  # squared standard deviations that a change of the gradient moves the values
 CLOSE_SOLVED = 1e-4  # of a system of linear equations, relative
 SOLVES = 30  # steps of its solution, at most
-LARGEST_FIXED_EFFECT_STEP = 1.0  # standard deviations that a change of the tilt moves the values at once
+LARGEST_FIXED_EFFECT_STEP = 1.0  # standard deviations that a change of the gradient moves the values at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class ConditionalMode:
     log_joint : float
         Log density of answers and latent values.
     factor : Factor
-    tilt : array, shape (size,)
+    kept_gradient : array, shape (size,)
         Gradient of the log density at ``x``, where the values that stay are at the mode of the others integrated out.
     """
 
@@ -60,7 +60,7 @@ class ConditionalMode:
     predictors: Floats
     log_joint: float
     factor: Factor
-    tilt: Floats
+    kept_gradient: Floats
 
     @property
     def log_marginal(self) -> float:
@@ -72,21 +72,21 @@ class ConditionalMode:
 
 def refine_fixed_effects(model: LatentGaussianModel, found: ConditionalMode) -> ConditionalMode:
     """The values that stay moved to the mode of the others integrated out, the spreads given."""
-    tilt = log_det_gradient(model, found)
+    correction = log_det_gradient(model, found)
     for _ in range(ROUNDS):
-        change = tilt.slope - found.tilt
+        change = correction.slope - found.kept_gradient
         step = found.factor.solve_system(change)
         size = float(change @ step)
         if size < CLOSE_LOG_DET_GRADIENT:
             break
         share = min(1.0, LARGEST_FIXED_EFFECT_STEP / math.sqrt(size))
         there = find_conditional_mode(
-            model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor
+            model, found.hyper, found.x - share * step, found.kept_gradient + share * change, found.factor
         )
         its = log_det_gradient(model, there)
-        if not there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
+        if not there.log_joint - its.half_log_determinant > found.log_joint - correction.half_log_determinant:
             break
-        found, tilt = there, its
+        found, correction = there, its
     return found
 
 
@@ -110,36 +110,40 @@ class LogDetGradient(NamedTuple):
 
 def log_det_gradient(model: LatentGaussianModel, found: ConditionalMode) -> LogDetGradient:
     """See :class:`LogDetGradient`."""
-    few, pattern, answers = model.few, model.others, model.answers
+    kept, pattern, answers = model.kept, model.integrated, model.answers
     information = answers.expected_information(found.predictors)
     precision = model.prior(found.x, found.hyper).precision
-    factor = sparse_factor(pattern, np.where(few, 1.0, precision), information)
+    factor = sparse_factor(pattern, np.where(kept, 1.0, precision), information)
     covariances = factor.marginal_covariances()[1]
     slope = model.pattern.gather_gradient(answers.information_gradient(found.predictors, covariances))
-    moved = factor.solve_system(np.where(few, 0.0, slope))
-    sums = pattern.linear_predictors(np.where(few, 0.0, moved))
+    moved = factor.solve_system(np.where(kept, 0.0, slope))
+    sums = pattern.linear_predictors(np.where(kept, 0.0, moved))
     back = model.pattern.gather_gradient(np.einsum("cpq,qc->pc", information, sums))
     half = 0.5 * factor.log_determinant
-    return LogDetGradient(half, np.where(few, slope - back, 0.0), np.where(few, 0.0, -moved))
+    return LogDetGradient(half, np.where(kept, slope - back, 0.0), np.where(kept, 0.0, -moved))
 
 
 def find_conditional_mode(
     model: LatentGaussianModel,
     hyper: Floats,
     x: Floats,
-    tilt: Floats | None = None,
+    kept_gradient: Floats | None = None,
     near: Factor | None = None,
 ) -> ConditionalMode:
-    """The maximum of the log density less ``tilt`` times the latent values, from ``x``; see :func:`climb_to_mode`."""
-    tilt = np.zeros(len(x)) if tilt is None else tilt
-    return conditional_at(model, hyper, climb_to_mode(model, hyper, x, tilt, near, CLOSE), tilt)
+    """The maximum of the log density less ``kept_gradient`` times the values, from ``x``; see :func:`climb_to_mode`."""
+    kept_gradient = np.zeros(len(x)) if kept_gradient is None else kept_gradient
+    return conditional_at(
+        model, hyper, climb_to_mode(model, hyper, x, kept_gradient, near, CLOSE), kept_gradient
+    )
 
 
-def conditional_at(model: LatentGaussianModel, hyper: Floats, x: Floats, tilt: Floats) -> ConditionalMode:
+def conditional_at(
+    model: LatentGaussianModel, hyper: Floats, x: Floats, kept_gradient: Floats
+) -> ConditionalMode:
     """The latent values given spreads as they were found at ``x``."""
     predictors = model.predictors(x, hyper)
     value = float(model.answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
-    return ConditionalMode(hyper, x, predictors, value, whitening_factor(model, hyper, x), tilt)
+    return ConditionalMode(hyper, x, predictors, value, whitening_factor(model, hyper, x), kept_gradient)
 
 
 def whitening_factor(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Factor:
@@ -155,11 +159,11 @@ def climb_to_mode(
     model: LatentGaussianModel,
     hyper: Floats,
     x: Floats,
-    tilt: Floats,
+    kept_gradient: Floats,
     near: Factor | None = None,
     close: float = CLOSE,
 ) -> Floats:
-    """The latent values where the log density less ``tilt`` times them is largest, searched from ``x``.
+    """The latent values where the log density less ``kept_gradient`` times them is largest, searched from ``x``.
 
     By steps within a trust region (Steihaug 1983, SIAM Journal on Numerical Analysis 20; SciPy's trust-ncg), in
     coordinates where the information that answers have on average is the identity: at first that at ``x``, or that of
@@ -178,8 +182,8 @@ def climb_to_mode(
             there = place(z.tobytes())
             likelihood, slope = answers.value_gradient(model.predictors(there, hyper))
             prior = model.prior(there, hyper)
-            value = float(likelihood) + float(prior.log.sum()) - float(tilt @ there)
-            gradient = factor.whiten_gradients(pattern.gather_gradient(slope) + prior.slope - tilt)
+            value = float(likelihood) + float(prior.log.sum()) - float(kept_gradient @ there)
+            gradient = factor.whiten_gradients(pattern.gather_gradient(slope) + prior.slope - kept_gradient)
             return (-value, -gradient) if np.isfinite(value) else (FAR, np.zeros(len(z)))
 
         @lru_cache(maxsize=1)
@@ -242,7 +246,7 @@ class Marginal:
             start = start + self.moves @ (hyper - self.last.hyper)
         self.evaluations += 1
         start = start if np.isfinite(start).all() else self.last.x
-        return find_conditional_mode(self.model, hyper, start, self.last.tilt, self.last.factor)
+        return find_conditional_mode(self.model, hyper, start, self.last.kept_gradient, self.last.factor)
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
@@ -276,7 +280,7 @@ def marginal_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tup
         away = model.answers.value_gradient(found.predictors)[1] - bend
         direct = direct + model.scales.T @ away.ravel()
         pushes = pushes + _scale_gradients(model, found)
-    back = _solve_at_mode(model, found, found.tilt - turned)
+    back = _solve_at_mode(model, found, found.kept_gradient - turned)
     slope = direct - widths / (4.0 * STEP) + pushes @ back
     return slope, found.factor.solve_system(pushes.T)
 

@@ -73,10 +73,10 @@ class LatentMode(Mode):
 
     Attributes
     ----------
-    nested : SpreadSearch
+    search : SpreadSearch
     """
 
-    nested: SpreadSearch
+    search: SpreadSearch
 
     @property
     def converged(self) -> bool:
@@ -127,7 +127,7 @@ def _gain_at_spreads(found: SpreadSearch, latent: Floats) -> tuple[Floats, float
 
 def draw_about_mode(mode: LatentMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:
     """Draws of the posterior in flat coordinates, shape (draws, size); fewer of very many values."""
-    model = mode.nested.model
+    model = mode.search.model
     count = int(min(most, max(NUMBERS / max(model.size, 1), 200)))
     with one_thread():
-        return np.asarray(model.flat(*draw_posterior(mode.nested, count, rng)))
+        return np.asarray(model.flat(*draw_posterior(mode.search, count, rng)))

@@ -62,23 +62,23 @@ class LatentGaussianModel(LatentPriors):
         return np.asarray(sums + (self.scales @ hyper.T).T.reshape(*hyper.shape[:-1], *sums.shape[-2:]))
 
     @cached_property
-    def few(self) -> Bools:
+    def kept(self) -> Bools:
         """Mask of the latent values that stay when the others are integrated out, shape (size,)."""
-        return np.repeat([group.few for group in self.groups], [group.size for group in self.groups])
+        return np.repeat([group.kept for group in self.groups], [group.size for group in self.groups])
 
     @cached_property
-    def others(self) -> Pattern:
+    def integrated(self) -> Pattern:
         """The pattern of the values that are integrated out, given those that stay."""
         pattern = self.pattern
-        few = np.append(self.few, False)[pattern.index]
-        coefficients = np.where(few, 0.0, pattern.coefficients)
+        kept = np.append(self.kept, False)[pattern.index]
+        coefficients = np.where(kept, 0.0, pattern.coefficients)
         used = (coefficients != 0).any(axis=0)
-        index = np.where(few, self.size, pattern.index)[:, used]
+        index = np.where(kept, self.size, pattern.index)[:, used]
         return Pattern(
             pattern.block, index, coefficients[:, used], pattern.predictor[used], least=pattern.kinds
         )
 
-    def field_of_blocks(self, kept: Bools) -> tuple[LatentGaussianModel, Ints]:
+    def model_of_blocks(self, kept: Bools) -> tuple[LatentGaussianModel, Ints]:
         """The field of the answers of some blocks, with the places that its latent values have in this one.
 
         Its ``latent`` and ``flat`` are still those of this field.

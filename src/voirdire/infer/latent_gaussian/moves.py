@@ -64,7 +64,7 @@ class Moves:
 
     Parameters
     ----------
-    nested : SpreadSearch
+    search : SpreadSearch
     rng : numpy.random.Generator
     chains : int
     warm : (int, int)
@@ -83,7 +83,7 @@ class Moves:
 
     def __init__(
         self,
-        nested: SpreadSearch,
+        search: SpreadSearch,
         rng: np.random.Generator,
         chains: int = CHAINS,
         warm: tuple[int, int] = WARM,
@@ -93,9 +93,9 @@ class Moves:
         self._rng, self._moved, self._executor, self._seen = rng, moved, executor, 0
         # of many values steps of spreads take as long as paths, and a part of them does; not where a few moves tell all
         self._seldom = chains <= FEW_CHAINS and warm[1] > 0
-        compiled = moves_seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
+        compiled = moves_seconds(search.model, warm[0] + warm[1], chains) > COMPILED
         self._use_coordinates(
-            replace(build_coordinates(nested, spread_covariance(nested)), compiled=compiled)
+            replace(build_coordinates(search, spread_covariance(search)), compiled=compiled)
         )
         self.z = rng.standard_normal((chains, self.where.size))
         self._sums = np.zeros((2, self.where.size))

@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.collapsed import Collapsed, AnswerSummaries
+from voirdire.infer.latent_gaussian.collapsed import AnswerSummaries, Collapsed
 from voirdire.infer.latent_gaussian.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
 from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, adapt_step, follow_path, sample_path
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
@@ -70,7 +70,7 @@ class NormalMoves:
 
     Parameters
     ----------
-    nested : SpreadSearch
+    search : SpreadSearch
         Of a field as :func:`.normal.is_normal` says.
     rng : numpy.random.Generator
     chains : int
@@ -80,14 +80,14 @@ class NormalMoves:
 
     def __init__(
         self,
-        nested: SpreadSearch,
+        search: SpreadSearch,
         rng: np.random.Generator,
         chains: int = CHAINS,
         moved: Callable[[], None] = lambda: None,
     ) -> None:
-        self._moved, self._rng, self._density = moved, rng, Collapsed(nested.model)
-        self._found = nested.found.hyper
-        self._bends = may_be_zero(nested.model)
+        self._moved, self._rng, self._density = moved, rng, Collapsed(search.model)
+        self._found = search.found.hyper
+        self._bends = may_be_zero(search.model)
         self._centre = np.zeros(len(self._found))
         density, size = self._density, len(self._centre)
         hyper = np.repeat(self._found[None], chains, axis=0)

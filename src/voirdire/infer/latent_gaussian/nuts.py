@@ -28,7 +28,7 @@ WARM = (40, 20)  # moves before coordinates are adapted, and after, of the chain
 
 
 def sample_nuts(
-    nested: SpreadSearch,
+    search: SpreadSearch,
     *,
     seed: int,
     chains: int = 4,
@@ -42,7 +42,7 @@ def sample_nuts(
     """
     rng = np.random.default_rng(seed)
     # few chains would not tell in which directions draws go far
-    moves = Moves(nested, rng, max(chains, CHAINS), WARM)
+    moves = Moves(search, rng, max(chains, CHAINS), WARM)
     # inside a compiled program nothing else compiled may run
     where = replace(moves.where, compiled=False)
     where.energy_gradient(moves.z[:1])  # what is kept is made before threads ask for it
@@ -56,7 +56,7 @@ def sample_nuts(
         target_accept_prob=ACCEPTED,
     )
     run = run_nuts_chains(programs, moves.z[:chains], (), rng, warmup, draws, progress)
-    flat = [nested.model.flat(*where.to_values(chain)) for chain in run.x]
+    flat = [search.model.flat(*where.to_values(chain)) for chain in run.x]
     return replace(run, x=np.stack(flat))
 
 

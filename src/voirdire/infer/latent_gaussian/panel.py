@@ -30,16 +30,19 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
 
-def latent_groups(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+def latent_groups(
+    density: LogDensity, well_identified: Set[str]
+) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
     """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them.
 
-    Values that have no other dimensions than those ``told`` by many answers stay when the others are integrated out.
+    Values that have no other dimensions than those ``well_identified`` by many answers stay when the others are
+    integrated out.
     """
     groups: list[Group] = []
     hypers: list[Hyper] = []
     for p in density.parameters:
         shape, prior = p.shape(density.sizes), p.prior
-        size, few = int(np.prod(shape)), set(p.dims) <= told
+        size, kept = int(np.prod(shape)), set(p.dims) <= well_identified
         if isinstance(prior, LogExponential):
             for row in range(size):
                 hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
@@ -52,9 +55,9 @@ def latent_groups(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...
                 mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
                 reverse = getattr(prior, "reversed", PLAIN)
                 spread = f"{prior.of}[{row}]" if prior.of else prior.sd
-                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, few))
+                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, kept))
         elif isinstance(prior, Normal):
-            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, few=few))
+            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, kept=kept))
         else:
             raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
     return tuple(groups), tuple(hypers)
@@ -133,7 +136,7 @@ def panel_answers(density: PanelDensity, data: Data) -> Answers:
     """Answers of each cell, as the density's family reads them."""
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
-        return Answers(family.log_chances, answers, family.closed_form, family.name)
+        return Answers(family.log_probabilities, answers, family.closed_form, family.name)
     return FormedAnswers(
         refuse_alternatives, answers, family.closed_form, family.name, parts=family.parts, cost=family.cost
     )
@@ -174,7 +177,7 @@ def build_latent_model(
     blocks: Sequence[Ints],
     instead: str,
     *,
-    told: Set[str] = frozenset(),
+    well_identified: Set[str] = frozenset(),
     apart: Callable[[Values], Values] = dict,
     centred: Callable[[Values], Values] | None = None,
     **how: Any,
@@ -189,7 +192,7 @@ def build_latent_model(
         Ways to divide the matrix of second derivatives into blocks; the one with the cheapest factor is taken.
     instead : str
         What to do where the factor is too large, in messages.
-    told : set of str
+    well_identified : set of str
         Dimensions of values that many answers tell; see :func:`.panel.latent_groups`.
     apart, centred : callable
         Of named values those that are latent, and of latent ones those that the density takes; by default values
@@ -202,7 +205,7 @@ def build_latent_model(
     InputError
         The factor would take too much memory.
     """
-    groups, hypers = latent_groups(density, told)
+    groups, hypers = latent_groups(density, well_identified)
     design, scales = sums.design, sums.scales(len(hypers))
     if scales is not None:
         scales = scales @ _centring_matrix(density, len(hypers))

@@ -106,7 +106,7 @@ def find_parent_child_moves(
 def _moves_by_spread(
     model: LatentGaussianModel, told: Bools, above: Ints, below: Ints, of: Ints
 ) -> list[ParentChildMove]:
-    """Nests of the values above that have one spread; ``of`` is above which each of those below is."""
+    """Moves of the values above that have one spread; ``of`` is above which each of those below is."""
     from scipy.sparse import csr_matrix
 
     spread, found = model.levels[0].argmax(axis=1), []
@@ -138,7 +138,7 @@ def _learned_values(model: LatentGaussianModel) -> list[Ints]:
 
 def move_parent_and_children(
     model: LatentGaussianModel,
-    nest: ParentChildMove,
+    move: ParentChildMove,
     x: Array,
     hyper: Array,
     there: Array,
@@ -160,22 +160,22 @@ def move_parent_and_children(
     array, shape (points,)
         Log density of the way back less that of the way, which Metropolis's rule adds to that of the posterior.
     """
-    precision, mean = _shift_conditional(model, nest, x, there, xp)
+    precision, mean = _shift_conditional(model, move, x, there, xp)
     delta = mean + normal / xp.sqrt(precision)
-    moved = nest.shift_values(x, delta, xp)
-    back = _log_normal(-delta, *_shift_conditional(model, nest, moved, hyper, xp), xp)
+    moved = move.shift_values(x, delta, xp)
+    back = _log_normal(-delta, *_shift_conditional(model, move, moved, hyper, xp), xp)
     return moved, back - _log_normal(delta, precision, mean, xp)
 
 
 def _shift_conditional(
-    model: LatentGaussianModel, nest: ParentChildMove, x: Array, hyper: Array, xp: Any
+    model: LatentGaussianModel, move: ParentChildMove, x: Array, hyper: Array, xp: Any
 ) -> tuple[Array, Array]:
     """Precision and mean of delta, shape (points, above)."""
     here = model.group_priors(hyper, xp)
     weight = model.expand_group_values(xp.exp(-2.0 * here.log_spread), xp)
     pull = (x - model.expand_group_values(here.mean, xp)) * weight
-    precision = weight[:, nest.above] + nest.sum_below(weight, 2, xp)
-    return precision, (nest.sum_below(pull, 1, xp) - pull[:, nest.above]) / precision
+    precision = weight[:, move.above] + move.sum_below(weight, 2, xp)
+    return precision, (move.sum_below(pull, 1, xp) - pull[:, move.above]) / precision
 
 
 def _log_normal(x: Array, precision: Array, mean: Array, xp: Any) -> Array:

@@ -71,7 +71,7 @@ COMMON_PART = (
     0.05  # of the sum of what they change by, in the standard deviation of a sum of independent changes
 )
 NEAR = 0.1  # change of a sweep from which the values that stay are moved
-CLOSE_STAY = 1e-4  # squared standard deviations that a step would move the values that stay
+CLOSE_KEPT = 1e-4  # squared standard deviations that a step would move the values that stay
 ANEW = 1.0  # and from which their second derivatives are made anew
 FURTHEST = 1.0  # standard deviations that it moves them at once, of each
 SHORTEST = 0.2  # steps of sites that swing
@@ -88,7 +88,7 @@ class NotConverged(Exception):
 class Propagated(ConditionalMode):
     """The latent values given spreads, by expectation propagation: the mean, and the factor of all values together.
 
-    ``log_joint`` holds all of the log evidence but the determinant; ``tilt`` is zero.
+    ``log_joint`` holds all of the log evidence but the determinant; ``kept_gradient`` is zero.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Propagated(ConditionalMode):
 
 def integrated_predictors(model: LatentGaussianModel) -> list[int]:
     """Predictors of a cell that depend on values that are integrated out."""
-    others = model.others
+    others = model.integrated
     return sorted(set(others.predictor[(others.coefficients != 0).any(axis=0)].tolist()))
 
 
@@ -141,34 +141,34 @@ class _Run:
 
     def run_sweeps(self, sweeps: int) -> Propagated:
         """Sweeps until neither sites nor the values that stay change."""
-        few, change, still = self.model.few, math.inf, True
+        kept, change, still = self.model.kept, math.inf, True
         for turn in range(sweeps):
             before, (change, new) = change, self._sweep_sites()
             size = 0.0
-            if few.any() and change < NEAR:
+            if kept.any() and change < NEAR:
                 step, size = self._newton_step()
-                still = size < CLOSE_STAY
+                still = size < CLOSE_KEPT
             if (change < CLOSE and still) or turn == sweeps - 1:
                 break
             self.step = max(0.7 * self.step, SHORTEST) if change > before else self.step
             here = self._mixing_state()
             self._renew_sites(new)
-            if few.any() and change < NEAR:
+            if kept.any() and change < NEAR:
                 self._take_step(step)
             if change < NEAR:
                 self._set_mixing_state(
                     self.memory.next_point(here, self._mixing_state(), self._mixing_weights())
                 )
-            change = change if size < CLOSE_STAY else math.inf
+            change = change if size < CLOSE_KEPT else math.inf
         if sweeps == SWEEPS and not (change < CLOSE and still):
             raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
         return self._result_of(self._full_factor(self._derivative_means()), change)
 
     def _solve_sites(self) -> None:
         """q of the sites: its mean in ``x``, and the predictors' means and covariances."""
-        model, pattern, few = self.model, self.model.others, self.model.few
+        model, pattern, kept = self.model, self.model.integrated, self.model.kept
         self.prior = model.prior(self.x, self.hyper)
-        diagonal = np.where(few, 1.0, self.prior.precision)
+        diagonal = np.where(kept, 1.0, self.prior.precision)
         for back in range(BACK + 1):
             try:
                 curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
@@ -187,8 +187,8 @@ class _Run:
         sums = model.pattern.linear_predictors(self.x)
         slope = np.zeros_like(sums)
         slope[self.wide] = self.sites.shift - multiply_vectors(self.sites.precision, sums[self.wide])
-        gradient = pattern.gather_gradient(slope) + np.where(few, 0.0, self.prior.slope)
-        self.x = self.x + np.where(few, 0.0, self.factor.solve_system(gradient))
+        gradient = pattern.gather_gradient(slope) + np.where(kept, 0.0, self.prior.slope)
+        self.x = self.x + np.where(kept, 0.0, self.factor.solve_system(gradient))
         self.sums = model.pattern.linear_predictors(self.x)
         covariance = self.factor.marginal_covariances()[1].transpose(1, 2, 0)[np.ix_(self.wide, self.wide)]
         at = np.arange(len(self.wide))
@@ -235,22 +235,22 @@ class _Run:
 
     def _mixing_state(self) -> Floats:
         return np.concatenate(
-            [self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.few]]
+            [self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.kept]]
         )
 
     def _mixing_weights(self) -> Floats:
         """Standard deviations by which sites are told from each other; the values that stay go along with them."""
         sd = np.sqrt(self.near.covariance[np.arange(len(self.wide)), np.arange(len(self.wide))])
-        return np.concatenate([sd.ravel(), (sd * sd[:, None]).ravel(), np.zeros(int(self.model.few.sum()))])
+        return np.concatenate([sd.ravel(), (sd * sd[:, None]).ravel(), np.zeros(int(self.model.kept.sum()))])
 
     def _set_mixing_state(self, state: Floats) -> None:
         first, second = self.sites.shift.size, self.sites.precision.size
-        shift, precision, few = np.split(state, [first, first + second])
+        shift, precision, kept = np.split(state, [first, first + second])
         self.sites = Sites(
             shift.reshape(self.sites.shift.shape), precision.reshape(self.sites.precision.shape)
         )
         self.x = self.x.copy()
-        self.x[self.model.few] = few
+        self.x[self.model.kept] = kept
 
     def _derivative_means(self) -> Means:
         return derivative_means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
@@ -282,7 +282,7 @@ class _Run:
 
         By second derivatives that were made once, until a step by them is farther than a standard deviation.
         """
-        few = self.model.few
+        kept = self.model.kept
         if self.newton is not None:
             gradient, step = self._step_by(self.newton[0], self._mean_slopes())
         if self.newton is None or gradient @ step > ANEW:
@@ -293,13 +293,13 @@ class _Run:
                 full = self._outer_product_factor(found)
             self.newton = full, found.second
             gradient, step = self._step_by(full, found.slope)
-        share = min(1.0, FURTHEST / max(np.abs(step[few]).max(), 1e-300))
-        return np.where(few, share * step, 0.0), float(gradient @ step)
+        share = min(1.0, FURTHEST / max(np.abs(step[kept]).max(), 1e-300))
+        return np.where(kept, share * step, 0.0), float(gradient @ step)
 
     def _step_by(self, full: Factor, slope: Floats) -> tuple[Floats, Floats]:
         """Gradient by the values that stay, and a Newton step of all values by it."""
         gathered = self.model.pattern.gather_gradient(slope) + self.prior.slope
-        gradient = np.where(self.model.few, gathered, 0.0)
+        gradient = np.where(self.model.kept, gathered, 0.0)
         return gradient, full.solve_system(gradient)
 
     def _mean_slopes(self) -> Floats:

@@ -34,17 +34,19 @@ def draw_steps(
     where: Any, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
 ) -> Steps:
     """Draw what is random of some tries of so many chains."""
-    nests = where.parent_child_nests if exchanging else ()
+    parent_child_moves = where.parent_child_moves if exchanging else ()
     turn = np.arange(tries)
-    nest = np.where((turn % 2 > 0) & bool(nests), turn // 2 % max(len(nests), 1), -1)
-    half, first = turn // 2 % 2 if nests else turn % 2, (chains + 1) // 2
+    move = np.where(
+        (turn % 2 > 0) & bool(parent_child_moves), turn // 2 % max(len(parent_child_moves), 1), -1
+    )
+    half, first = turn // 2 % 2 if parent_child_moves else turn % 2, (chains + 1) // 2
     hypers = len(where.root)
     length = LONGEST * 10.0 ** (-DECADES * rng.random((tries, chains)))
     step = np.matmul(where.root, rng.standard_normal((tries, hypers, chains)))
     step *= length[:, None] / math.sqrt(hypers)
-    for at, number in enumerate(nest):
+    for at, number in enumerate(move):
         if number >= 0:
-            step[at] = nests[number].draw_steps(chains, rng).T
+            step[at] = parent_child_moves[number].draw_steps(chains, rng).T
     # two chains of the other half
     start = np.where(half, 0, first)
     others = np.where(half, first, chains - first)
@@ -52,12 +54,12 @@ def draw_steps(
     two = (one + rng.integers(1, np.maximum(others, 2)[:, None], (tries, chains))) % np.maximum(others, 1)[
         :, None
     ]
-    along = (nest < 0) & (others > 1) & (rng.random(tries) < 0.5)
+    along = (move < 0) & (others > 1) & (rng.random(tries) < 0.5)
     pair = np.where(along[:, None], np.stack([one, two]) + start[:, None], -1)
-    most = max((len(each.above) for each in nests), default=0)
+    most = max((len(each.above) for each in parent_child_moves), default=0)
     normal = rng.standard_normal((tries, most, chains))
     chance = np.log(rng.random((tries, chains)))
-    return Steps(nest, half, step, pair, length / math.sqrt(2.0), normal, chance)
+    return Steps(move, half, step, pair, length / math.sqrt(2.0), normal, chance)
 
 
 def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats) -> tuple[Floats, Floats]:
@@ -68,17 +70,17 @@ def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats)
     x, hyper, log : array
         Where chains are, and the log density there, shape (chains,); the arrays are changed.
     """
-    model, chains = where.nested.model, np.arange(len(x))
-    for turn, nest in enumerate(steps.nest):
+    model, chains = where.search.model, np.arange(len(x))
+    for turn, move in enumerate(steps.move):
         mine = chains[(chains >= (len(x) + 1) // 2) == steps.half[turn]]
         one, two = steps.pair[:, turn, mine]
         along = steps.length[turn, mine, None] * (hyper[one] - hyper[two])
         step = np.where(one[:, None] < 0, steps.step[turn][:, mine].T, along)
         there = hyper[mine] + step
-        if nest >= 0:
-            normal = steps.normal[turn, : len(where.parent_child_nests[nest].above), mine]
+        if move >= 0:
+            normal = steps.normal[turn, : len(where.parent_child_moves[move].above), mine]
             its_x, volume = move_parent_and_children(
-                model, where.parent_child_nests[nest], x[mine], hyper[mine], there, normal
+                model, where.parent_child_moves[move], x[mine], hyper[mine], there, normal
             )
         else:
             its_x, volume = model.rescaled(x[mine], hyper[mine], there)

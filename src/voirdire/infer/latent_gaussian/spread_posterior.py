@@ -73,7 +73,7 @@ def _search_by_laplace(
 ) -> SpreadSearch:
     inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
     marginal = Marginal(model, find_conditional_mode(model, here, x))
-    if not model.few.any():
+    if not model.kept.any():
         found = search_spreads(marginal, here, inverse, ROUGH if roughly else TOLERANCE)
         return replace(found, is_rough=roughly)
     rough = search_spreads(marginal, here, inverse, ROUGH)
@@ -88,51 +88,51 @@ def _search_by_laplace(
     )
 
 
-def spread_covariance(nested: SpreadSearch) -> Floats:
+def spread_covariance(search: SpreadSearch) -> Floats:
     """Covariance of the logarithms of the spreads, by differences of the gradient at the maximum.
 
     Of spreads that were learned from some of the blocks, or roughly, it is what that search found.
     """
-    centre, size = nested.found.hyper, len(nested.found.hyper)
+    centre, size = search.found.hyper, len(search.found.hyper)
     if not size:
         return np.zeros((0, 0))
-    if nested.by_part or nested.is_rough:
-        return np.asarray(0.5 * (nested.inverse + nested.inverse.T))
-    at_centre = _maximised_function(nested)
+    if search.by_part or search.is_rough:
+        return np.asarray(0.5 * (search.inverse + search.inverse.T))
+    at_centre = _maximised_function(search)
     base = at_centre(centre)[1]
-    widths = np.clip(np.sqrt(np.maximum(nested.inverse.diagonal(), 0.0)), 0.02, 1.0)
+    widths = np.clip(np.sqrt(np.maximum(search.inverse.diagonal(), 0.0)), 0.02, 1.0)
 
     def gradient_difference(a: int) -> Floats:
-        marginal, step = _maximised_function(nested), np.zeros(size)
+        marginal, step = _maximised_function(search), np.zeros(size)
         marginal.last, marginal.moves = at_centre.last, at_centre.moves
         step[a] = STEP * widths[a] * (-1.0 if centre[a] > HIGHEST - 0.5 else 1.0)
         value, slope = marginal(centre + step)
         return np.asarray(
-            (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(nested.inverse)[a]
+            (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(search.inverse)[a]
         )
 
     curvature = np.stack(list(map_in_two_threads(gradient_difference, range(size))))
     return bounded_inverse(curvature, WIDEST)
 
 
-def _maximised_function(nested: SpreadSearch, sweeps: int = SWEEPS) -> Marginal:
+def _maximised_function(search: SpreadSearch, sweeps: int = SWEEPS) -> Marginal:
     """The function that was maximised."""
-    if isinstance(nested.found, Propagated):
-        return Evidence(nested.model, nested.found, sweeps=sweeps, missing=nested.missing)
-    return Marginal(nested.model, nested.found)
+    if isinstance(search.found, Propagated):
+        return Evidence(search.model, search.found, sweeps=sweeps, missing=search.missing)
+    return Marginal(search.model, search.found)
 
 
-def draw_posterior(nested: SpreadSearch, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def draw_posterior(search: SpreadSearch, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draws of latent values, shape (count, size), and of logarithms of spreads, shape (count, hypers)."""
-    covariance = spread_covariance(nested)
+    covariance = spread_covariance(search)
     size = len(covariance)
-    normal = _spherical_points(size, 1 if nested.by_part else POINTS, rng)
+    normal = _spherical_points(size, 1 if search.by_part else POINTS, rng)
     root = np.linalg.cholesky(covariance) if size else covariance
-    hypers = np.clip(nested.found.hyper + normal @ root.T, LOWEST, HIGHEST)
+    hypers = np.clip(search.found.hyper + normal @ root.T, LOWEST, HIGHEST)
     found = (
-        _equal_share_draws(nested, hypers, count, rng)
-        if nested.by_part
-        else _weighted_draws(nested, hypers, 0.5 * (normal**2).sum(axis=1), count, rng)
+        _equal_share_draws(search, hypers, count, rng)
+        if search.by_part
+        else _weighted_draws(search, hypers, 0.5 * (normal**2).sum(axis=1), count, rng)
     )
     x, spreads = zip(*found, strict=True)
     order = rng.permutation(count)
@@ -165,34 +165,34 @@ Drawn = list[tuple[Floats, Floats]]
 
 
 def _weighted_draws(
-    nested: SpreadSearch, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
+    search: SpreadSearch, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
 ) -> Drawn:
     """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
-    marginal, points = _maximised_function(nested), len(hypers)
-    marginal(nested.found.hyper)
+    marginal, points = _maximised_function(search), len(hypers)
+    marginal(search.found.hyper)
     # each point is found from the centre
-    at = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, nested.found), hypers))
-    log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at]) + beside
+    at = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, search.found), hypers))
+    log = np.array([g.log_marginal + search.model.hyper_prior(g.hyper)[0] for g in at]) + beside
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
     weights /= weights.sum()
     shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
     drawn = [one for one in zip(at, shares, rng.spawn(points), strict=True) if one[1]]
-    shifts = map_in_two_threads(lambda one: _mean_shift(nested.model, one[0]), drawn)
+    shifts = map_in_two_threads(lambda one: _mean_shift(search.model, one[0]), drawn)
     return [
         _draw_at_point(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)
     ]
 
 
-def _equal_share_draws(nested: SpreadSearch, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
+def _equal_share_draws(search: SpreadSearch, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
     """Draws at points, of each as many: of tables so large that one factor is kept at a time."""
-    marginal = _maximised_function(nested, FEW_SWEEPS)
-    marginal(nested.found.hyper)
+    marginal = _maximised_function(search, FEW_SWEEPS)
+    marginal(search.found.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
     found = []
     for hyper, share, own in zip(hypers, shares, rng.spawn(len(hypers)), strict=True):
-        g = _settle_latent(marginal, hyper, nested.found)
-        found.append(_draw_at_point(g, _mean_shift(nested.model, g), share, own))
+        g = _settle_latent(marginal, hyper, search.found)
+        found.append(_draw_at_point(g, _mean_shift(search.model, g), share, own))
     return found
 
 

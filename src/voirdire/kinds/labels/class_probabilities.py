@@ -86,7 +86,7 @@ FEWEST = 16  # of draws at least
 _kept: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
 
 
-def collect_panel(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
+def collect_panel_probabilities(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
     """Collect what a panel says, with the labels that items have.
 
     Parameters
@@ -188,7 +188,7 @@ def target_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats
         return chance
     if problem.answered is not None:
         return _set_known_classes(problem, problem.answered)
-    return _set_known_classes(problem, Target.prior().of(collect_panel(problem, chance)))
+    return _set_known_classes(problem, Target.prior().of(collect_panel_probabilities(problem, chance)))
 
 
 def shown_probabilities(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:

@@ -373,7 +373,7 @@ class LabelsDensity(LabelsLayout):
             return [self._flat_from(nothing | found | more) for more in term.starts(numbers, self.sizes)]
         return [self._flat_from(found), np.zeros(self.size)]
 
-    def by_hand(self, data: Data) -> ClosedFormDerivatives | None:
+    def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
         """From expected counts: of confusion matrices (:class:`.labels.expected.Expected`), and of ordered labels
         without known classes (:class:`.labels.expected_grades.ExpectedGrades`).
         """
@@ -385,9 +385,12 @@ class LabelsDensity(LabelsLayout):
             return None
         expected = Expected(self, data)
         wide = is_compressed(data["labels"]["counts"])
-        around = partial(laplace_draws, expected) if wide else None
+        draws_about_mode = partial(laplace_draws, expected) if wide else None
         return ClosedFormDerivatives(
-            expected.both, expected.metric, around=around, hessian=partial(negative_hessian, expected)
+            expected.both,
+            expected.metric,
+            draws_about_mode=draws_about_mode,
+            hessian=partial(negative_hessian, expected),
         )
 
     def _graded_start(self, counts: Floats, weight: Floats) -> Values:

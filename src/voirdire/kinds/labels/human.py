@@ -21,7 +21,7 @@ from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.human import AVERAGE, BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, anchor_folds
-from voirdire.kinds.labels.class_probabilities import class_probabilities, collect_panel
+from voirdire.kinds.labels.class_probabilities import class_probabilities, collect_panel_probabilities
 from voirdire.kinds.labels.cut import cut_draws, cut_mode
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
@@ -143,7 +143,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         chances = [_mode_probabilities(problem, JOINT, known, data)]
         if self.can_cut:
             chances += [_mode_probabilities(problem, name, known[:0], data) for name in (JOINT, CUT)]
-        new = [collect_panel(problem, chance, data) for chance in chances]
+        new = [collect_panel_probabilities(problem, chance, data) for chance in chances]
         if self._enough_known:
             new.append(_as_one_answer(new[0], self._stack_new_items(chances, data)))
         both = [way.beside(more) for way, more in zip(self._panels_by_way, new, strict=True)]
@@ -156,7 +156,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             self._unanchored_probabilities,
             *(self._mode_probabilities.values() if self.can_cut else ()),
         ]
-        found = [collect_panel(self.problem, chance) for chance in chances]
+        found = [collect_panel_probabilities(self.problem, chance) for chance in chances]
         if self._enough_known:
             stacked, left_out = self._stacked_probabilities
             chance = stacked.copy()

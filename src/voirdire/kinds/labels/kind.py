@@ -71,7 +71,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     outcomes = staticmethod(label_outcomes)
     predict = staticmethod(predict_labels)
     predict_target = staticmethod(predict_target)
-    chances = staticmethod(label_probabilities)
+    response_probabilities = staticmethod(label_probabilities)
     claims = staticmethod(claimed_classes)
     default_model = staticmethod(default_model)
     draw = staticmethod(draw_labels)

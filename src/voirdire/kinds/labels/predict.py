@@ -16,7 +16,7 @@ from voirdire.kinds.labels.class_names import misnamed_class_rates
 from voirdire.kinds.labels.class_probabilities import (
     class_columns,
     class_probabilities,
-    collect_panel,
+    collect_panel_probabilities,
     model_probabilities,
     shown_probabilities,
 )
@@ -71,7 +71,7 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
     new, unit, data = _encode_labels(problem, table)
     panel = model_probabilities(problem, posterior, some_draws(posterior), data)
     if problem.answered is None:
-        target = Target.prior().of(collect_panel(problem, panel, data))
+        target = Target.prior().of(collect_panel_probabilities(problem, panel, data))
     else:
         from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
@@ -97,7 +97,9 @@ def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) 
         chance = class_probabilities(problem.density, [values], data)
         chance = chance if rates is None else chance @ rates
         about_target = problem.about == TARGET
-        found.append(Target.prior().of(collect_panel(problem, chance, data)) if about_target else chance)
+        found.append(
+            Target.prior().of(collect_panel_probabilities(problem, chance, data)) if about_target else chance
+        )
     return np.stack(found)
 
 

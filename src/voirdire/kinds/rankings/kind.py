@@ -75,7 +75,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     predict = staticmethod(predict_rankings)
     draw = staticmethod(draw_rankings)
     item_questions = staticmethod(ranked_items)
-    chances = check_single = shares = calibration = staticmethod(_refuse_single)
+    response_probabilities = check_single = shares = calibration = staticmethod(_refuse_single)
 
     def default_model(self, table: Rankings, request: Request) -> tuple[str | Model, str]:
         """``plackett-luce-tastes`` where some judge ranks an item several times, else ``plackett-luce-contexts``.

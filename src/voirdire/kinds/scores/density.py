@@ -41,7 +41,7 @@ from voirdire.kinds.criteria_votes import log_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
-from voirdire.kinds.scores.field import field_of
+from voirdire.kinds.scores.latent_model import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import ClosedFormDerivatives, Data
 from voirdire.model.panel_density import added_parameters
@@ -213,14 +213,14 @@ class ScoresDensity(ScoresLayout):
         """A name for each of :meth:`people_log_probabilities`."""
         return ["anchors"] * bool(self.anchors)
 
-    def by_hand(self, data: Data) -> ClosedFormDerivatives | None:
+    def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
         """With the items eliminated, of levels; see :class:`.scores.eliminated.Eliminated`."""
         if not can_eliminate_items(self, data):
             return None
         found = Eliminated(self, data)
         large = count_numbers(data) * self.size > LARGE
         return ClosedFormDerivatives(
-            found.both, curvature=found.curvature, around=found.around if large else None
+            found.both, curvature=found.curvature, draws_about_mode=found.draws_about_mode if large else None
         )
 
     def starts(self, data: Data) -> list[Floats]:

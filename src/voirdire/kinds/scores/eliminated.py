@@ -145,7 +145,7 @@ class Eliminated:
             Curvature(hessian_product, divide_by_blocks), scale_directions(self._density, x)
         )
 
-    def around(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
+    def draws_about_mode(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """Up to ``count`` draws of the normal approximation at a mode, and whether it is a proper maximum."""
         count = int(np.clip(NUMBERS / len(x), FEWEST, count))
         if self._effects.size > MANY:
@@ -154,7 +154,7 @@ class Eliminated:
         return x + self.flat(*arrow.draws(count, rng)), not arrow.shifted
 
     def _draws_without_matrix(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
-        """As :meth:`around`, of many judges: products in the place of a matrix."""
+        """As :meth:`draws_about_mode`, of many judges: products in the place of a matrix."""
         g, psi = self.parts(x)
         at = _Point(self._answers, self._effects.of(g), psi)
         effects = self._effects.effect_derivatives(g, at.by_h)

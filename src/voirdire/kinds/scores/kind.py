@@ -99,7 +99,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     outcomes = staticmethod(score_outcomes)
     quantities = staticmethod(score_quantities)
     predict = staticmethod(predict_scores)
-    chances = staticmethod(score_probabilities)
+    response_probabilities = staticmethod(score_probabilities)
     claims = staticmethod(claimed_scores)
     draw = staticmethod(draw_scores)
     check_single = staticmethod(check_answer_probabilities)

@@ -41,7 +41,7 @@ class ScoreCells:
         The parameter that has the location of the scores under each criterion, and
     sign : float
         whether strengths that are all larger make it larger (1) or smaller (-1).
-    told : set of str
+    well_identified : set of str
         Dimensions of values that many scores tell, so that they stay when the others are integrated out.
     """
 
@@ -51,7 +51,7 @@ class ScoreCells:
     answers: CellAnswers
     location: str
     sign: float
-    told: frozenset[str]
+    well_identified: frozenset[str]
 
 
 def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:

@@ -47,7 +47,7 @@ SMOOTHING = 0.5  # scores added to each level of the first guess
 SMALLEST_GAP = 0.2  # of the first guess
 SMALLEST_SPREAD = 0.3  # likewise
 SWEEPS = 50
-TOLD = frozenset({"judge", "group", "criterion", "gap"})  # of what many scores tell
+WELL_IDENTIFIED = frozenset({"judge", "group", "criterion", "gap"})  # of what many scores tell
 
 
 def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     if sloped:
         terms.append(Term("log_discrimination", ("judge",), density.levels - 1))
     family = ordinal_family(density.levels, sloped=sloped)
-    answers = Answers(family.log_chances, [counts.T], family.closed_form, family.name)
+    answers = Answers(family.log_probabilities, [counts.T], family.closed_form, family.name)
     factors = {
         "judge": judge,
         "criterion": criterion,
@@ -272,7 +272,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         **about,
     }
     cells = Cells(len(judge), factors, (item,))
-    return ScoreCells(cells, terms, len(family.predictors), answers, "cut_location", -1.0, TOLD)
+    return ScoreCells(cells, terms, len(family.predictors), answers, "cut_location", -1.0, WELL_IDENTIFIED)
 
 
 def _count_levels(part: dict[str, Any], density: ScoresLayout) -> tuple[dict[str, Ints], Floats]:

@@ -62,7 +62,7 @@ def residuals_by_scale(problem: ScoresProblem, posterior: Posterior) -> Residual
 
 
 SMALLEST = 1e-12  # variance of a score, in parts of the scale
-NUMBERS = 2_000_000  # chances held at once
+NUMBERS = 2_000_000  # probabilities held at once
 
 
 def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:

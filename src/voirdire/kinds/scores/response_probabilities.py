@@ -120,7 +120,7 @@ def predicted_moments(
     Parameters
     ----------
     rows : tuple of int array
-        As of :func:`.scores.chances.score_probabilities`.
+        As of :func:`.scores.response_probabilities.score_probabilities`.
     """
     density = problem.density
     about = density.about_rows(rows)

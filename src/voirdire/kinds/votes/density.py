@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.kinds.results import strengths_over_contexts
-from voirdire.kinds.votes.field import build_votes_model
+from voirdire.kinds.votes.latent_model import build_votes_model
 from voirdire.kinds.votes.layout import VotesLayout, difference_effects, mirror_values, tie_propensity_effects
 from voirdire.kinds.votes.starts import alternative_starts, starting_point
 from voirdire.model.density import Data

@@ -73,7 +73,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     outcomes = staticmethod(vote_outcomes)
     fixed_order = staticmethod(position.presentation_order_rule)
     predict = staticmethod(predict_votes)
-    chances = staticmethod(vote_probabilities)
+    response_probabilities = staticmethod(vote_probabilities)
     claims = staticmethod(claimed_preferences)
     draw = staticmethod(draw_votes)
     check_single = staticmethod(refuse_pooled_models)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from voirdire.typing import Floats
 
-Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
+LogProbabilities = Callable[[Any, Any], list[tuple[Any, ...]]]
 Parts = Callable[[Any, Any, Any], list[tuple[Any, Any]]]
 Pairs = dict[tuple[int, int], Floats]
 
@@ -77,7 +77,7 @@ class Family:
     name : str
     predictors : tuple of str
         What each predictor is.
-    log_chances : callable, optional
+    log_probabilities : callable, optional
         Of predictors, shape (..., predictors, cells), and the array namespace: for each question a tuple of the log
         probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
     closed_form : ClosedForm, optional
@@ -95,13 +95,13 @@ class Family:
     >>> family = two_coin_family(ties=False)
     >>> family.predictors
     ('difference', 'coin of the first', 'coin of the second')
-    >>> np.exp(family.log_chances(np.array([[0.0], [9.0], [9.0]]), np)[0]).round(2).ravel().tolist()
+    >>> np.exp(family.log_probabilities(np.array([[0.0], [9.0], [9.0]]), np)[0]).round(2).ravel().tolist()
     [0.5, 0.5]
     """
 
     name: str
     predictors: tuple[str, ...]
-    log_chances: Chances = refuse_alternatives
+    log_probabilities: LogProbabilities = refuse_alternatives
     closed_form: ClosedForm | None = None
     parts: Parts | None = None
     cost: float = 1.0
@@ -120,6 +120,6 @@ class Family:
             return self.parts(eta, answers, xp)
         return [
             (log, answers[question][alternative])
-            for question, chances in enumerate(self.log_chances(eta, xp))
+            for question, chances in enumerate(self.log_probabilities(eta, xp))
             for alternative, log in enumerate(chances)
         ]

@@ -259,12 +259,12 @@ def ordinal_family(levels: int, *, sloped: bool = False) -> Family:
     >>> import numpy as np
     >>> ordinal_family(3).predictors
     ('perceived', 'log gap 1')
-    >>> (levels,) = ordinal_family(2).log_chances(np.array([[1.0]]), np)
+    >>> (levels,) = ordinal_family(2).log_probabilities(np.array([[1.0]]), np)
     >>> [float(np.exp(log[0]).round(3)) for log in levels]
     [0.269, 0.731]
     """
 
-    def log_chances(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
+    def log_probabilities(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
         seen = eta[..., 0, :] * xp.exp(eta[..., levels - 1, :]) if sloped else eta[..., 0, :]
         gaps = [eta[..., 1 + gap, :] for gap in range(levels - 2)]
         cuts = spread_cutpoints(0.0 * seen, xp.stack(gaps, axis=-1) if gaps else None, levels, xp)
@@ -273,5 +273,5 @@ def ordinal_family(levels: int, *, sloped: bool = False) -> Family:
     predictors = ("perceived", *(f"log gap {gap}" for gap in range(1, levels - 1)))
     if sloped:
         form = with_slope(CLOSED_FORM, levels - 1)
-        return Family("sloped ordinal", (*predictors, "log slope"), log_chances, form)
-    return Family("ordinal", predictors, log_chances, CLOSED_FORM)
+        return Family("sloped ordinal", (*predictors, "log slope"), log_probabilities, form)
+    return Family("ordinal", predictors, log_probabilities, CLOSED_FORM)

@@ -216,12 +216,12 @@ def _value_and_gradient(tied: Tied, eta: Any, answers: Any, xp: Any) -> tuple[An
     present = _present_values(eta, answers, xp)
     value: Any = 0.0
     slopes = []
-    log_chances: Any = ABSENT  # log of the sum over choices so far of 1 / what was left
+    log_probabilities: Any = ABSENT  # log of the sum over choices so far of 1 / what was left
     for one, left, made in zip(present, _log_left(present, xp), [*_one_chosen(answers), None], strict=True):
         if made is not None:
             value = value + made * (one - left)
-            log_chances = xp.logaddexp(log_chances, xp.where(made, -left, ABSENT))
-        slopes.append((0.0 if made is None else made) - xp.exp(one + log_chances))
+            log_probabilities = xp.logaddexp(log_probabilities, xp.where(made, -left, ABSENT))
+        slopes.append((0.0 if made is None else made) - xp.exp(one + log_probabilities))
     slope = xp.stack(slopes, axis=-2)
     for place, end in tied:
         stage = _choice_stage(place, answers, end)

@@ -114,16 +114,16 @@ def sharpness_family(ties: bool) -> Family:
     Examples
     --------
     >>> import numpy as np
-    >>> (first, second), = sharpness_family(ties=False).log_chances(np.array([[1.0], [np.log(2.0)], [0.5]]), np)
+    >>> (first, second), = sharpness_family(ties=False).log_probabilities(np.array([[1.0], [np.log(2.0)], [0.5]]), np)
     >>> float(np.exp(first[0]).round(3)), float(np.exp(second[0]).round(3))
     (0.924, 0.076)
     """
 
-    def log_chances(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
+    def log_probabilities(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
         seen = xp.exp(eta[..., 1, :]) * eta[..., 0, :]
         cells = seen.shape[-1]
         decided = log_chosen_probability(seen + eta[..., 2, :], both_outcomes(cells), xp)
         found = [(decided[..., :cells], decided[..., cells:])]
         return [*found, log_tie_parts(eta[..., 3, :], seen, xp)] if ties else found
 
-    return Family("sharpness", PREDICTORS[: 3 + ties], log_chances, CLOSED_FORM)
+    return Family("sharpness", PREDICTORS[: 3 + ties], log_probabilities, CLOSED_FORM)

@@ -49,11 +49,11 @@ def two_coin_family(ties: bool) -> Family:
 
     Examples
     --------
-    >>> [len(part) for part in two_coin_family(ties=True).log_chances(np.zeros((4, 2)), np)]
+    >>> [len(part) for part in two_coin_family(ties=True).log_probabilities(np.zeros((4, 2)), np)]
     [2, 2]
     """
 
-    def log_chances(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
+    def log_probabilities(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
         difference = eta[..., DIFFERENCE, :]
         cells = difference.shape[-1]
         each = both_outcomes(cells)
@@ -63,7 +63,7 @@ def two_coin_family(ties: bool) -> Family:
         found = [(decided[..., :cells], decided[..., cells:])]
         return [*found, log_tie_parts(eta[..., TIE, :], difference, xp)] if ties else found
 
-    return Family("two-coin", PREDICTORS[: 3 + ties], log_chances, CLOSED_FORM)
+    return Family("two-coin", PREDICTORS[: 3 + ties], log_probabilities, CLOSED_FORM)
 
 
 @lru_cache(maxsize=4)

@@ -17,7 +17,7 @@ _KEY = re.compile(r"|Unnamed: \d+|(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|
 
 
 @dataclass(frozen=True)
-class Held:
+class ColumnSample:
     """Content of a column's cells, in the rows that were looked at.
 
     Attributes
@@ -63,7 +63,7 @@ class Held:
         return "numbers" if self.numeric else "texts" if self.filled else "nothing"
 
 
-def sample_columns(source: Source) -> list[Held]:
+def sample_columns(source: Source) -> list[ColumnSample]:
     """Content of each column, by the first rows.
 
     Parameters
@@ -80,7 +80,7 @@ def first_records(source: Source) -> list[Mapping[str, Any]]:
     return list(islice(found, _ROWS))
 
 
-def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[Held]:
+def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[ColumnSample]:
     """Content of columns in some records.
 
     Examples
@@ -95,7 +95,9 @@ def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any
         distinct = dict.fromkeys(map(str, filled))
         values = tuple(islice(distinct, FEW + 1))
         numbers = sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in filled)
-        found.append(Held(name, len(filled), len(cells) - len(filled), numbers, values, len(distinct)))
+        found.append(
+            ColumnSample(name, len(filled), len(cells) - len(filled), numbers, values, len(distinct))
+        )
     return found
 
 

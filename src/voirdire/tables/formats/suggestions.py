@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Any
 
 from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, normalise_column_name
-from voirdire.tables.formats.column_samples import FEW, Held, first_records, is_key, summarise_columns
+from voirdire.tables.formats.column_samples import FEW, ColumnSample, first_records, is_key, summarise_columns
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
@@ -125,7 +125,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     return found
 
 
-def _names_of_rows_and_columns(held: Sequence[Held]) -> str | None:
+def _names_of_rows_and_columns(held: Sequence[ColumnSample]) -> str | None:
     """A column whose cells are all names of other columns, as in a matrix of pairs; None where there is none."""
     names = {one.name for one in held}
     found = (one for one in held if len(one.values) > 1 and {*one.values} <= names - {one.name})
@@ -133,7 +133,7 @@ def _names_of_rows_and_columns(held: Sequence[Held]) -> str | None:
 
 
 def _criterion_of_repeats(
-    free: Sequence[Held], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+    free: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
 ) -> str | None:
     """A column of few words that tells the answers of a judge to one item apart; None where nothing need do so."""
     about = [
@@ -153,7 +153,9 @@ def _columns_of_objects(records: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for name, cell in cells if isinstance(cell, list | dict)))
 
 
-def _person_a_row(held: Sequence[Held], scored: Sequence[Held], roles: Mapping[str, str]) -> str | None:
+def _person_a_row(
+    held: Sequence[ColumnSample], scored: Sequence[ColumnSample], roles: Mapping[str, str]
+) -> str | None:
     """The column that names who answered, where each row has another name in it."""
     form = any(one.name.lower() == "timestamp" for one in held) or all(
         one.name.endswith("]") for one in scored
@@ -163,13 +165,15 @@ def _person_a_row(held: Sequence[Held], scored: Sequence[Held], roles: Mapping[s
     return next((one.name for one in named if 1 < one.different == one.filled and not one.empty), None)
 
 
-def _repeated_key(held: Sequence[Held], roles: Mapping[str, str]) -> str | None:
+def _repeated_key(held: Sequence[ColumnSample], roles: Mapping[str, str]) -> str | None:
     """The first column that is called as those are that number rows and whose cells stand in several rows."""
     keys = (one for one in held if one.name not in roles.values() and is_key(one.name))
     return next((one.name for one in keys if 1 < one.different < one.filled), None)
 
 
-def _suggest_role(role: str, some: Sequence[Held], holds: str = "", more: str = "") -> list[Suggestion]:
+def _suggest_role(
+    role: str, some: Sequence[ColumnSample], holds: str = "", more: str = ""
+) -> list[Suggestion]:
     """Take the first of some columns for one of voirdire's."""
     return [
         Suggestion(
@@ -184,13 +188,13 @@ def judge_columns_option(columns: Sequence[str]) -> str:
     return f"--wide judge --columns {quote(','.join(columns))}"
 
 
-def _columns_option(some: Sequence[Held], free: Sequence[Held]) -> str:
+def _columns_option(some: Sequence[ColumnSample], free: Sequence[ColumnSample]) -> str:
     """The option that chooses columns, where there are others that could be meant."""
     others = [one for one in free if one not in some]
     return f" --columns {quote(','.join(one.name for one in some))}" if others else ""
 
 
-def _judge_like_columns(free: Sequence[Held]) -> list[Held]:
+def _judge_like_columns(free: Sequence[ColumnSample]) -> list[ColumnSample]:
     """Columns that are called by who answers and hold answers of one kind."""
     columns = [one.name for one in free]
     names = answer_columns(columns)
@@ -201,7 +205,7 @@ def _judge_like_columns(free: Sequence[Held]) -> list[Held]:
     return found if len(found) > 1 and len({one.scored for one in found}) == 1 else []
 
 
-def _is_chains(one: Held) -> bool:
+def _is_chains(one: ColumnSample) -> bool:
     """True where the cells are rankings such as ``a>b=c``."""
     marked = [value for value in one.values if re.fullmatch(r"[^<>]+(?:>[^<>]+)+", value)]
     return 0 < len(one.values) == len(marked)
@@ -223,11 +227,11 @@ def _header_below(source: Source) -> str:
     return ""
 
 
-def _quoted_names(some: Sequence[Held]) -> str:
+def _quoted_names(some: Sequence[ColumnSample]) -> str:
     return ", ".join(repr(one.name) for one in some[:6]) + (", ..." if len(some) > 6 else "")
 
 
-def _evidence_of_counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> str:
+def _evidence_of_counts(numeric: Sequence[ColumnSample], records: Sequence[Mapping[str, Any]]) -> str:
     """Evidence that columns of whole numbers are counts, as the begin of a sentence; nothing where there is none."""
     if len(numeric) < 2:
         return ""

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 
 from voirdire.tables.encode import MISSING
-from voirdire.tables.formats.column_samples import FEW, Held, is_key
+from voirdire.tables.formats.column_samples import FEW, ColumnSample, is_key
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES
 
 _CHOSEN = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote", re.IGNORECASE)
@@ -40,7 +40,7 @@ class Suggestion:
     whole: bool = True
 
 
-def _guess_winner_outcomes(one: Held) -> dict[str, str]:
+def _guess_winner_outcomes(one: ColumnSample) -> dict[str, str]:
     """Outcomes that the values mean if they are those of a column of winners; nothing where that cannot be guessed.
 
     Examples
@@ -70,7 +70,7 @@ def _guess_winner_outcomes(one: Held) -> dict[str, str]:
 
 
 def suggest_votes(
-    held: Sequence[Held], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+    held: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
 ) -> list[Suggestion]:
     """The columns of votes, if two hold the same items and one says which of them is better."""
     by_name = {one.name: one for one in held}
@@ -109,7 +109,7 @@ def suggest_votes(
     return []
 
 
-def _columns_of_winners(asked: Sequence[Held], roles: Mapping[str, str]) -> list[Suggestion]:
+def _columns_of_winners(asked: Sequence[ColumnSample], roles: Mapping[str, str]) -> list[Suggestion]:
     """Several columns of winners of the two items of a row, each of which is a judge's."""
     if not {"first", "second"} <= roles.keys() or "winner" in roles:
         return []
@@ -134,7 +134,7 @@ def _map_option(named: Mapping[str, str]) -> str:
     return "--map " + quote(",".join(f"{name}={column}" for name, column in sorted(named.items())))
 
 
-def _are_items(one: Held, other: Held, records: Sequence[Mapping[str, Any]]) -> bool:
+def _are_items(one: ColumnSample, other: ColumnSample, records: Sequence[Mapping[str, Any]]) -> bool:
     """True where two columns hold the same names, and never the same in one row."""
     return bool(set(one.values) & set(other.values)) and all(
         record.get(one.name) != record.get(other.name) for record in records

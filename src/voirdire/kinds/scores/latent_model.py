@@ -59,7 +59,7 @@ def field_of(
         sums,
         [places.block(dim) for dim in ("item", "judge", "context")],
         "name a model without tastes, such as rating-severity, or rating-continuous of scores between levels",
-        told=form.told,
+        well_identified=form.well_identified,
         apart=lambda values: subtract_general(values, form.location),
         centred=lambda values: centre_values(values, form.location, form.sign),
         near_normal=True,

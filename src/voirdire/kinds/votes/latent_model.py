@@ -23,11 +23,11 @@ from voirdire.infer.latent_gaussian.answers import Answers, CellAnswers
 from voirdire.infer.latent_gaussian.hessian_pattern import distinct_codes
 from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, Kind, SeveralAnswers
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.panel import centre_zero_sum, build_latent_model
+from voirdire.infer.latent_gaussian.panel import build_latent_model, centre_zero_sum
 from voirdire.kinds.votes.layout import VotesLayout, criteria_terms, pair_codes, people_terms, vote_terms
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Design, Places, Term, build_design, stack_designs
-from voirdire.model.family.family import Chances
+from voirdire.model.family.family import LogProbabilities
 from voirdire.model.family.sharpness import sharpness_family
 from voirdire.model.family.two_coin import two_coin_family
 from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, TIE
@@ -115,7 +115,7 @@ def _people_design(density: VotesLayout, part: dict[str, Any], places: Places) -
     return build_design(terms, cells, places)
 
 
-def _log_probabilities(criteria: int, ties: bool) -> Chances:
+def _log_probabilities(criteria: int, ties: bool) -> LogProbabilities:
     """Log probabilities of first and second, and of a tie and none where there are ties; of the whole by criteria."""
     before = 2 + ties
 
@@ -129,7 +129,7 @@ def _log_probabilities(criteria: int, ties: bool) -> Chances:
     return log_answer_parts
 
 
-TOLD = {"judge"}  # of what many votes tell
+WELL_IDENTIFIED = {"judge"}  # of what many votes tell
 
 
 def sums_of_votes(density: VotesLayout, data: Data, places: Places) -> AnsweredSums:
@@ -150,7 +150,7 @@ def sums_of_votes(density: VotesLayout, data: Data, places: Places) -> AnsweredS
     counts = np.concatenate([counts for _, _, counts in tables])
     family = two_coin_family(density.ties) if density.coin_names else sharpness_family(density.ties)
     outcomes = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
-    alike = Answers(family.log_chances, outcomes, family.closed_form, family.name)
+    alike = Answers(family.log_probabilities, outcomes, family.closed_form, family.name)
     answers: CellAnswers = alike
     if people is not None and apart:
         found, answers = separate_people_cells(density, people, places, found, alike)
@@ -173,7 +173,7 @@ def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
         sums_of_votes(density, data, places),
         [places.block("judge"), places.block("context")],
         "name a model without contexts, such as crowd-bt-position",
-        told=TOLD,
+        well_identified=WELL_IDENTIFIED,
         apart=_subtract_general_strength,
         centred=lambda values: centre_zero_sum(density, _add_general_strength(values)),
     )

@@ -35,8 +35,8 @@ def milliseconds(of: Callable[[], object], times: int) -> float:
 
 
 rows = []
-for file, (name, posed) in TABLES.items():
-    nested = find_mode(posed(load_model(name), shared(file))).nested  # type: ignore[attr-defined]
+for file, (name, encoded) in TABLES.items():
+    nested = find_mode(encoded(load_model(name), shared(file))).search  # type: ignore[attr-defined]
     where = build_coordinates(nested, spread_covariance(nested))
     jax = replace(where, compiled=True)
     z = np.random.default_rng(0).normal(size=(CHAINS, where.size))

@@ -43,10 +43,10 @@ class Table(NamedTuple):
 def tables() -> Iterator[Table]:
     """All tables, with those items whose class is known and is a label."""
     for name in (*CROWDS, *MODELS):
-        yield posed(name, name, CROWDS, f"{name}_labels.csv", f"{name}_gold.csv")
-    yield posed("dices", "dices", ("dices",), "dices350_labels.csv", "dices350_expert.csv", ["No", "Yes"])
-    yield posed("llmbar", "llmbar", (), "llmbar_votes.csv", "llmbar_gold.csv")
-    yield posed("llmjudge", "llmjudge", (), "llmjudge_dev_labels.csv", "llmjudge_dev_gold.csv")
+        yield encoded(name, name, CROWDS, f"{name}_labels.csv", f"{name}_gold.csv")
+    yield encoded("dices", "dices", ("dices",), "dices350_labels.csv", "dices350_expert.csv", ["No", "Yes"])
+    yield encoded("llmbar", "llmbar", (), "llmbar_votes.csv", "llmbar_gold.csv")
+    yield encoded("llmjudge", "llmjudge", (), "llmjudge_dev_labels.csv", "llmjudge_dev_gold.csv")
     scores, people = (
         pd.read_csv(shared(name), dtype=str) for name in ("dialsum_scores.csv", "dialsum_students_scores.csv")
     )
@@ -59,7 +59,7 @@ def tables() -> Iterator[Table]:
         yield of(f"dialsum {criterion}", "dialsum", "crowd", labels[["judge", "item", "label"]], gold, None)
 
 
-def posed(
+def encoded(
     name: str, source: str, crowds: tuple[str, ...], labels: str, gold: str, classes: list[str] | None = None
 ) -> Table:
     found = (labelled(pd.read_csv(shared(file), dtype=str).dropna()) for file in (labels, gold))

@@ -30,7 +30,7 @@ KEPT = 32  # draws of a chain that are kept
 GAP = {"cpu": 1}  # moves between them; of a graphics processor more, which are cheap
 device: Any = find_gpu() if sys.argv[1:] == ["gpu"] else jax.devices()[0]
 problem = encode_votes(load_model("crowd-bt-contexts"), read_votes(shared("llmfao_votes.csv")))
-nested = find_mode(problem).nested  # type: ignore[attr-defined]
+nested = find_mode(problem).search  # type: ignore[attr-defined]
 
 
 def run(name: str, chains: int, gap: int, begin: Callable[[], Moves]) -> tuple[dict[str, object], Any]:

@@ -31,7 +31,7 @@ def table(size: int, items: int = 6, seed: int = 2, apart: bool = False) -> pd.D
     return pd.DataFrame({"judge": "a", "first": first, "second": second, "winner": winner})
 
 
-def posed(votes: pd.DataFrame, **how: Any) -> VotesProblem:
+def encoded(votes: pd.DataFrame, **how: Any) -> VotesProblem:
     return encode_votes(load_model("bradley-terry"), read_votes(votes), **how)
 
 
@@ -43,7 +43,7 @@ def searched(problem: VotesProblem, drawn: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(("size", "apart"), [(40, False), (4000, False), (40, True)])
 def test_refits_are_the_searched_modes_of_their_counts(size: int, apart: bool) -> None:
-    problem = posed(table(size, apart=apart))
+    problem = encoded(table(size, apart=apart))
     mode = find_mode(problem).x
     drawn = refit._resample_weights(problem.data["votes"], 30, np.random.default_rng(0))
     assert (drawn.sum(axis=1) == size).all()
@@ -53,7 +53,7 @@ def test_refits_are_the_searched_modes_of_their_counts(size: int, apart: bool) -
 
 
 def test_refits_of_many_votes_all_arrive_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = posed(table(4000))
+    problem = encoded(table(4000))
     monkeypatch.setattr(refit, "find_modes", None)
     monkeypatch.setattr(refit, "refit_modes", None)
     found = refit.refit_resampled(problem, find_mode(problem).x, 150, np.random.default_rng(0))
@@ -62,7 +62,7 @@ def test_refits_of_many_votes_all_arrive_without_a_search(monkeypatch: pytest.Mo
 
 def test_refits_far_from_the_table_are_searched_instead() -> None:
     """Ten thousand votes for one pair and none for others: steps with the table's curvature overshoot ever more."""
-    problem = posed(table(40))
+    problem = encoded(table(40))
     mode, weight = find_mode(problem).x, problem.data["votes"]["weight"]
     far, near = np.zeros_like(weight), weight.copy()
     far[problem.data["votes"]["pair"] == 0] = 1e4
@@ -77,7 +77,7 @@ def test_refits_far_from_the_table_are_searched_instead() -> None:
 
 
 def test_refits_of_more_than_one_block_are_those_of_single_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = posed(table(400))
+    problem = encoded(table(400))
     mode = find_mode(problem).x
     together = refit.refit_resampled(problem, mode, 250, np.random.default_rng(5))
     monkeypatch.setattr(refit, "BLOCK", 7)
@@ -91,13 +91,13 @@ def test_refits_of_more_than_one_block_are_those_of_single_ones(monkeypatch: pyt
     [("bradley-terry", {"answer_weight": np.array([0.5])}), ("majority-vote", {}), ("crowd-bt", {})],
 )
 def test_other_models_and_weighed_votes_are_searched(model: str, changes: dict[str, Any]) -> None:
-    plain = posed(table(40))
+    plain = encoded(table(40))
     assert refit._is_plain_bradley_terry(plain)
     assert not refit._is_plain_bradley_terry(
         encode_votes(load_model(model), read_votes(table(40)), **changes)
     )
     tied = table(40).assign(winner=["tie", "first"] * 20)
-    assert not refit._is_plain_bradley_terry(posed(tied))
+    assert not refit._is_plain_bradley_terry(encoded(tied))
 
 
 def test_the_spread_of_one_strength_is_that_of_its_share() -> None:

@@ -146,19 +146,19 @@ def test_values_of_new_judges_are_draws_of_their_prior() -> None:
     _, old = old_fit()
     kind, rng = old.kind, np.random.default_rng(0)
     new = pd.DataFrame({"judge": ["z"], "first": ["i01"], "second": ["new"], "winner": ["first"]})
-    posed = kind.problem_with_table(old.problem, table=kind.join(old.problem, new))
+    encoded = kind.problem_with_table(old.problem, table=kind.join(old.problem, new))
     draws = old.posterior.draws
     assert draws is not None
     flat = old.problem.density.fold_orientations(draws.reshape(-1, draws.shape[2]), old.problem.data)[0]
-    carried = extend_draws(old.problem, flat, posed, rng)
+    carried = extend_draws(old.problem, flat, encoded, rng)
     assert carried is not None
-    values = posed.density.values(carried.new.flat(carried.x, carried.hyper), np)
-    strength = values["strength"][..., posed.items.index("new")].ravel()
+    values = encoded.density.values(carried.new.flat(carried.x, carried.hyper), np)
+    strength = values["strength"][..., encoded.items.index("new")].ravel()
     spread = np.exp(values["log_spread"]).ravel()
     # a new item is about the mean of all with the spread of each draw, whose mean is off by its share of the new one
-    share = np.sqrt(1.0 - 1.0 / len(posed.items))
+    share = np.sqrt(1.0 - 1.0 / len(encoded.items))
     assert abs((strength / (spread * share)).std() - 1.0) < 4.0 / np.sqrt(2 * len(strength))
-    coin = values["coin_first"][:, posed.judges.index("z")]
+    coin = values["coin_first"][:, encoded.judges.index("z")]
     mean, sd = np.exp(values["log_coin_mean"]).ravel(), np.exp(values["log_coin_spread"]).ravel()
     # skewed towards judges that are better than chance: the mean is at least that of the normal prior
     assert (coin - mean).mean() > -4.0 * sd.mean() / np.sqrt(len(coin))

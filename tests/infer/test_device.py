@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from posed_panels import CONTINUOUS, DIVIDED, MANY, SHARP, WELL_IDENTIFIED, placed
+from encoded_panels import CONTINUOUS, DIVIDED, MANY, SHARP, WELL_IDENTIFIED, placed
 
 import voirdire
 from voirdire.errors import InputError
@@ -145,6 +145,6 @@ def test_a_device_is_used_unasked_where_one_is_there_and_the_table_large(
     monkeypatch.setattr(choice, "PLUGINS", ("numpy",))
     monkeypatch.setattr(jax, "devices", lambda kind=None: [f"{kind}:0"])
     assert choice.device_for("auto", model) is None
-    monkeypatch.setattr(choice, "WORTH", 0.0)
+    monkeypatch.setattr(choice, "SHORTEST_WARM_UP", 0.0)
     assert choice.device_for("auto", model) == "gpu:0"
     assert choice.device_for("cpu", model) is None

@@ -18,7 +18,7 @@ COUNT = 4000
 
 
 @pytest.fixture(scope="module")
-def posed() -> LabelsProblem:
+def encoded() -> LabelsProblem:
     """Eleven items that three judges call a, one they differ on: whether there is a second class is left open."""
     said = [("aaa" if item else "abb") for item in range(12)]
     rows = [
@@ -29,8 +29,8 @@ def posed() -> LabelsProblem:
 
 
 @pytest.fixture(scope="module")
-def approximation(posed: LabelsProblem) -> Laplace:
-    return laplace_approximation(posed, find_mode(posed))
+def approximation(encoded: LabelsProblem) -> Laplace:
+    return laplace_approximation(encoded, find_mode(encoded))
 
 
 def shown(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
@@ -42,12 +42,12 @@ def shown(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def exact(posed: LabelsProblem) -> tuple[np.ndarray, np.ndarray]:
+def exact(encoded: LabelsProblem) -> tuple[np.ndarray, np.ndarray]:
     """The two quantities at draws of the prior after folding, and the posterior's weights of them."""
-    density, scale = posed.density, np.array([1.5, 1.0, 1.0])
+    density, scale = encoded.density, np.array([1.5, 1.0, 1.0])
     points = np.random.default_rng(3).normal(size=(200_000, density.size)) * scale
     with engine.double_precision():
-        log = np.asarray(engine.log_densities(density)(points, posed.data))
+        log = np.asarray(engine.log_densities(density)(points, encoded.data))
     log = log + 0.5 * ((points / scale) ** 2).sum(axis=1)  # of the likelihood, up to a constant
     assert density.log_prior(points[0], np) - density.log_prior(points[1], np) == pytest.approx(
         -0.5 * (((points[0] / scale) ** 2).sum() - ((points[1] / scale) ** 2).sum())
@@ -55,7 +55,7 @@ def exact(posed: LabelsProblem) -> tuple[np.ndarray, np.ndarray]:
     weight = np.exp(log - log.max())
     weight /= weight.sum()
     assert 1.0 / (weight**2).sum() > 10_000  # as good as that many draws of the posterior
-    return shown(posed, mirror.fold_draws(density, points, posed.data)[0]), weight
+    return shown(encoded, mirror.fold_draws(density, points, encoded.data)[0]), weight
 
 
 def worst_gap(found: np.ndarray, exact: tuple[np.ndarray, np.ndarray]) -> float:
@@ -75,29 +75,29 @@ def worst_gap(found: np.ndarray, exact: tuple[np.ndarray, np.ndarray]) -> float:
 @pytest.mark.long
 @pytest.mark.slow
 def test_moved_draws_are_those_of_the_posterior(
-    posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
+    encoded: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    draws, k = laplace_draws(posed, approximation, COUNT, np.random.default_rng(0))
-    assert draws.shape == (COUNT, posed.density.size)
+    draws, k = laplace_draws(encoded, approximation, COUNT, np.random.default_rng(0))
+    assert draws.shape == (COUNT, encoded.density.size)
     assert k == 0.0
     # 4,000 draws of 1,000 chains, worth more than 2,000 independent ones: four standard errors
     band = 4 * np.sqrt(0.25 / 2000)
-    assert worst_gap(shown(posed, draws), exact) < band
+    assert worst_gap(shown(encoded, draws), exact) < band
     # negative control: the bands see that the approximation itself is off
     plain = approximation.draws(COUNT, np.random.default_rng(0))
-    plain = mirror.fold_draws(posed.density, plain, posed.data)[0]
-    assert worst_gap(shown(posed, plain), exact) > 1.5 * band
+    plain = mirror.fold_draws(encoded.density, plain, encoded.data)[0]
+    assert worst_gap(shown(encoded, plain), exact) > 1.5 * band
 
 
 @pytest.mark.slow
 def test_moves_forget_a_poor_start(
-    posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
+    encoded: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    far = approximation.mean + 0.1 * np.random.default_rng(1).standard_normal((50, posed.density.size))
-    found = rejuvenate_draws(posed, approximation, far, CHAINS, np.random.default_rng(2))
+    far = approximation.mean + 0.1 * np.random.default_rng(1).standard_normal((50, encoded.density.size))
+    found = rejuvenate_draws(encoded, approximation, far, CHAINS, np.random.default_rng(2))
     assert found.has_converged
-    assert worst_gap(shown(posed, found.draws), exact) < 4 * np.sqrt(0.25 / CHAINS)
-    again = rejuvenate_draws(posed, approximation, far, CHAINS, np.random.default_rng(2))
+    assert worst_gap(shown(encoded, found.draws), exact) < 4 * np.sqrt(0.25 / CHAINS)
+    again = rejuvenate_draws(encoded, approximation, far, CHAINS, np.random.default_rng(2))
     np.testing.assert_array_equal(again.draws, found.draws)
 
 
@@ -120,8 +120,8 @@ def test_two_separate_peaks_are_remembered() -> None:
     assert not found.has_converged
 
 
-def test_large_tables_are_not_moved(posed: LabelsProblem) -> None:
-    assert moves_affordable(posed)
+def test_large_tables_are_not_moved(encoded: LabelsProblem) -> None:
+    assert moves_affordable(encoded)
     wide = read_labels(
         pd.DataFrame(
             [(f"j{k:03d}", f"i{i:03d}", "ab"[(i + k) % 2]) for k in range(120) for i in range(60)],

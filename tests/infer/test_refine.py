@@ -95,9 +95,9 @@ def test_tables_of_which_one_point_is_more_than_a_block_are_computed_point_by_po
 ) -> None:
     """Blocks without points ended fits of a million votes with an error."""
     votes = two_items(7, 3).votes
-    posed = encode_votes(load_model("crowd-bt"), votes)
-    x = np.random.default_rng(2).normal(size=(3, posed.density.size))
-    derivatives = Derivatives(posed.density, posed.data, symmetric=True)
+    encoded = encode_votes(load_model("crowd-bt"), votes)
+    x = np.random.default_rng(2).normal(size=(3, encoded.density.size))
+    derivatives = Derivatives(encoded.density, encoded.data, symmetric=True)
     together = derivatives.log_densities(x)
     monkeypatch.setattr("voirdire.infer.derivatives.TOGETHER", 1)
     np.testing.assert_allclose(derivatives.log_densities(x), together, rtol=1e-13)

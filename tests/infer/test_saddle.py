@@ -32,7 +32,7 @@ TABLES = {"three": each_its_own(items=2), "two": pd.DataFrame(HALF, columns=["ju
 
 
 @cache
-def posed(name: str) -> tuple[LabelsProblem, Laplace, Floats, Floats]:
+def encoded(name: str) -> tuple[LabelsProblem, Laplace, Floats, Floats]:
     """A problem with its saddle, and draws of the prior with their log likelihoods, which are exact."""
     problem = encode_labels(load_model("hierarchical-dawid-skene"), read_labels(TABLES[name]))
     density, rng = problem.density, np.random.default_rng(0)
@@ -45,7 +45,7 @@ def posed(name: str) -> tuple[LabelsProblem, Laplace, Floats, Floats]:
 @pytest.mark.parametrize("name", TABLES)
 def test_draws_about_modes_are_those_of_the_posterior(name: str) -> None:
     """Draws of the prior, weighted by the likelihood, are exact up to Monte Carlo error."""
-    problem, saddle, prior, log = posed(name)
+    problem, saddle, prior, log = encoded(name)
     weights = np.exp(log - log.max())
     weights /= weights.sum()
     found = draw_about_modes(problem, saddle, 4000, np.random.default_rng(1), 0)
@@ -62,7 +62,7 @@ def test_draws_about_modes_are_those_of_the_posterior(name: str) -> None:
 @pytest.mark.slow
 def test_what_modes_hold_is_the_marginal_likelihood() -> None:
     """As far as it is normal about them; that of the prior's draws is their mean likelihood."""
-    problem, saddle, _, log = posed("three")
+    problem, saddle, _, log = encoded("three")
     held = np.logaddexp.reduce([one for _, one in modes_beside(problem, saddle)])
     held += 0.5 * problem.density.size * np.log(2.0 * np.pi)
     assert held == pytest.approx(np.logaddexp.reduce(log) - np.log(COUNT), abs=0.3)

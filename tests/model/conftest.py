@@ -41,7 +41,7 @@ def random_rows(names: list[str], judges: list[str], count: int, ties: bool, see
 
 
 class Case:
-    """A model posed to a random table: repeated votes, both orders, and a judge who votes on criteria alone."""
+    """A model encoded to a random table: repeated votes, both orders, and a judge who votes on criteria alone."""
 
     covariates = False
 
@@ -79,7 +79,7 @@ class Case:
 
 
 class LabelCase(Case):
-    """A model posed to a random table of labels: repeated labels, two criteria; ``ties`` stands for a second variant,
+    """A model encoded to a random table of labels: repeated labels, two criteria; ``ties`` stands for a second variant,
     in which one label is no class, two items' classes are known and two judges are a family."""
 
     def __init__(self, name: str, ties: bool) -> None:
@@ -108,7 +108,7 @@ class LabelCase(Case):
 
 
 class ScoreCase(Case):
-    """A model posed to a random table of scores on four levels; ``ties`` stands for a second variant, with repeated
+    """A model encoded to a random table of scores on four levels; ``ties`` stands for a second variant, with repeated
     scores, groups of judges and human scores, in which not every judge scores every item."""
 
     def __init__(self, name: str, ties: bool, weighed: bool = True) -> None:
@@ -190,7 +190,7 @@ class JointCase(Case):
 
 
 class RankingCase(Case):
-    """A model posed to random rankings of four items; ``ties`` stands for ties of all kinds and shorter rankings."""
+    """A model encoded to random rankings of four items; ``ties`` stands for ties of all kinds and shorter rankings."""
 
     def __init__(self, name: str, ties: bool) -> None:
         self.name, self.ties, self.model = name, ties, load_model(name)

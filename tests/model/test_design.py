@@ -94,7 +94,7 @@ TABLES["rankings"] = {
 CASES = [(data, table) for data, tables in TABLES.items() for table in tables]
 
 
-def posed(data: str, table: str) -> list[Any]:
+def encoded(data: str, table: str) -> list[Any]:
     """The problems of the models that learn spreads and take the table."""
     rows, how = TABLES[data][table]
     request, found = Request(**how), []
@@ -109,7 +109,7 @@ def posed(data: str, table: str) -> list[Any]:
 
 @pytest.mark.parametrize(("data", "table"), CASES)
 def test_its_likelihood_is_that_of_the_density(data: str, table: str) -> None:
-    problems = posed(data, table)
+    problems = encoded(data, table)
     assert len(problems) >= 2
     for problem in problems:
         density, given = problem.density, problem.data

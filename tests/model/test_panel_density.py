@@ -47,7 +47,7 @@ def cells(sides: int) -> Cells:
     )
 
 
-def posed(terms: tuple[Term, ...], family: Family, sides: int, answers: Any) -> tuple[PanelDensity, Any]:
+def encoded(terms: tuple[Term, ...], family: Family, sides: int, answers: Any) -> tuple[PanelDensity, Any]:
     density = PanelDensity(load_model("bradley-terry"), JUDGES, CRITERIA, ITEMS, terms, family, sides, SIZES)
     return density, density.table(cells(sides), answers)
 
@@ -67,7 +67,7 @@ def scored() -> tuple[PanelDensity, Any, Any]:
             total += np.log(above[level[n]] - above[level[n] + 1])
         return float(total)
 
-    found = posed((STRENGTH, TASTE, SEVERITY, GAP), ordinal_family(3), 1, counts)
+    found = encoded((STRENGTH, TASTE, SEVERITY, GAP), ordinal_family(3), 1, counts)
     return *found, log_likelihood
 
 
@@ -85,7 +85,7 @@ def ranked() -> tuple[PanelDensity, Any, Any]:
             total += sum(np.log(w[p] / w[p:].sum()) for p in range(len(w)))
         return float(total)
 
-    return *posed((STRENGTH, TASTE), ranking_family(3), 3, answers), log_likelihood
+    return *encoded((STRENGTH, TASTE), ranking_family(3), 3, answers), log_likelihood
 
 
 def log_prior(v: dict[str, Any]) -> float:

@@ -98,7 +98,7 @@ def cells_of(table: str, part: dict[str, Any], ties: bool) -> tuple[dict[str, An
     return {"judge": judge, **about, **own}, counts[: 1 + ties]
 
 
-def posed(density: VotesDensity, data: dict[str, Any]) -> tuple[PanelDensity, Any]:
+def encoded(density: VotesDensity, data: dict[str, Any]) -> tuple[PanelDensity, Any]:
     """The panel density of the rows of a model of votes, and its data: votes, then votes on criteria."""
     tables = [cells_of(table, data[table], density.ties) for table in ("votes", "criteria") if table in data]
     names = dict.fromkeys(name for about, _ in tables for name in about if name != "numbers")
@@ -137,7 +137,7 @@ def at_random(density: VotesDensity) -> list[Any]:
 def test_rows_have_the_likelihood_of_the_model(name: str, ties: bool, make_case: Any) -> None:
     case = make_case(name, ties)
     density, data = case.density, case.problem.data
-    panel, table = posed(density, data)
+    panel, table = encoded(density, data)
     assert {term.name for term in panel.terms} <= {p.name for p in density.parameters}
     for x in at_random(density):
         values = density.values(x, np)
@@ -154,7 +154,7 @@ def test_rows_have_the_density_of_the_model_where_they_say_its_priors(
 ) -> None:
     case = make_case(name, ties)
     density, data = case.density, case.problem.data
-    panel, table = posed(density, data)
+    panel, table = encoded(density, data)
     unsaid = [term.name for term in panel.terms if term.scale is UNSAID]
     assert bool(unsaid) == (name in NOT_AS_ROWS)
     if unsaid:
@@ -171,7 +171,7 @@ def test_rows_have_the_density_of_the_model_where_they_say_its_priors(
 def test_another_prior_is_another_density(make_case: Any) -> None:
     """Negative control, which the comparison must tell."""
     case = make_case("bt-sigma", True)
-    panel, table = posed(case.density, case.problem.data)
+    panel, table = encoded(case.density, case.problem.data)
     wrong = tuple(
         term._replace(scale=Scale(sd=1.3)) if term.name == "tie_judge" else term for term in panel.terms
     )

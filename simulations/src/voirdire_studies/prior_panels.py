@@ -110,7 +110,7 @@ class PriorPanel:
         Parameters
         ----------
         fitted : Model
-            The model that the votes are posed to; the simulating one, save in a negative control.
+            The model that the votes are encoded to; the simulating one, save in a negative control.
         rng : numpy.random.Generator
 
         Returns

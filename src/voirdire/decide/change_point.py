@@ -1,13 +1,13 @@
 """Change of a mean that may come at any time, however often one looks: found by bets, measured by a posterior.
 
 **Found** by the bets of :mod:`voirdire.trust.drift`, which gain nothing on average where values come in an order that
-says nothing: at any one look their evidence (an e-value) is 1 on average, exactly, and it ever reaches 1 / a with probability
-about a at most (measured: `benchmarks/watches.py`). A change is bet on after 20 values, 40, ..., later after every
-fiftieth part of the values so far, with stakes log 2 (1 / log(k + 1) - 1 / log(k + 2)) of the k-th point, which sum to
-1.
+says nothing: at any one look their evidence (an e-value) is 1 on average, exactly, and it ever reaches 1 / a with
+probability about a at most (measured: `benchmarks/watches.py`). A change is bet on after 20 values, 40, ..., later
+after every fiftieth part of the values so far, with stakes log 2 (1 / log(k + 1) - 1 / log(k + 2)) of the k-th point,
+which sum to 1.
 
-**Dated and measured** with values up to the largest evidence, so that what came after a change that went away is no part
-of it. Every point j is as likely beforehand. Of shares (values from 0 to 1) the means before and after are
+**Dated and measured** with values up to the largest evidence, so that what came after a change that went away is no
+part of it. Every point j is as likely beforehand. Of shares (values from 0 to 1) the means before and after are
 Beta(1/2, 1/2); of other values means and variances are unknown (normal-gamma, worth one value, around those of all
 values). The posterior of j is the product of both parts' marginal likelihoods, that of the difference of the means a
 mixture over j; quantiles give intervals. At the look that finds a change it tends to look larger than it is, so that

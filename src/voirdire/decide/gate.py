@@ -17,8 +17,8 @@ from voirdire.decide.gate_found import (
     PASS,
     PEOPLE,
     POWERED,
-    prediction_powered_verdict,
     anytime_verdict,
+    prediction_powered_verdict,
 )
 from voirdire.decide.gate_pairs import Differences, Versions
 from voirdire.errors import InputError, raise_problems

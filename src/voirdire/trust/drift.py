@@ -7,12 +7,12 @@ in its standard deviations, drawn in so that none of the bag is beyond CLIP of t
     e_t = exp(m w_t(x_t)) / mean over x of the bag of exp(m w_t(x)),
 
 1 on average (a conformal e-value: Vovk 2020, arXiv 2001.05989). A change after answer a is bet on by the product of e_t
-over t > a; over sizes m and places a = 12, 18, 27, ... of stake w_j (which falls as 1 / (j + 3)) the evidence M (an e-value) is the
-mean of the products. At any one look its expectation is 1, exactly. Were the bag known beforehand, M would reach
-1 / alpha ever with probability at most alpha (Ville); so the check looks at its largest value so far, and looking again
-after every answer costs nothing. That the bag is learned on the way costs little where no value is far out, which CLIP
-sees to: of 400 answers looked at one by one, 1 in 100 to all alike in kind, M reached 20 in at most 3% of sequences.
-Judges and quantities share alpha. Consecutive answers about one question are one witness.
+over t > a; over sizes m and places a = 12, 18, 27, ... of stake w_j (which falls as 1 / (j + 3)) the evidence M (an
+e-value) is the mean of the products. At any one look its expectation is 1, exactly. Were the bag known beforehand, M
+would reach 1 / alpha ever with probability at most alpha (Ville); so the check looks at its largest value so far, and
+looking again after every answer costs nothing. That the bag is learned on the way costs little where no value is far
+out, which CLIP sees to: of 400 answers looked at one by one, 1 in 100 to all alike in kind, M reached 20 in at most 3%
+of sequences. Judges and quantities share alpha. Consecutive answers about one question are one witness.
 """
 
 from __future__ import annotations

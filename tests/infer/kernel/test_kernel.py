@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from posed_panels import DIVIDED, MANY, SHARP, WELL_IDENTIFIED, placed
+from encoded_panels import DIVIDED, MANY, SHARP, WELL_IDENTIFIED, placed
 
 import voirdire
 from voirdire.infer.kernel import library as of_library

@@ -19,7 +19,7 @@ from voirdire.tables import read_labels
 MODELS = ("dawid-skene", "hierarchical-dawid-skene", "dawid-skene-pooled")
 
 
-def posed(model: str, *, known: bool) -> LabelsProblem:
+def encoded(model: str, *, known: bool) -> LabelsProblem:
     """Two criteria, an answer that is no class, items nobody or all judges labelled; some or all classes known."""
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, (12, 2))
@@ -47,7 +47,7 @@ def posed(model: str, *, known: bool) -> LabelsProblem:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_value_and_gradient(model: str) -> None:
-    problem = posed(model, known=False)
+    problem = encoded(model, known=False)
     density, data = problem.density, problem.data
     assert data["labels"]["weight"].max() > 1
     found = Expected(density, data)
@@ -61,7 +61,7 @@ def test_value_and_gradient(model: str) -> None:
 
 def test_all_orientations_alike() -> None:
     """By hand of one orientation, with what the others add, as by the whole density."""
-    problem = posed("hierarchical-dawid-skene", known=False)
+    problem = encoded("hierarchical-dawid-skene", known=False)
     free = encode_labels(problem.model, problem.table, classes=["a", "b"])
     density, data = free.density, free.data
     assert density.has_mirror
@@ -92,7 +92,7 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("known", [False, True])
 def test_the_hessian(model: str, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = posed(model, known=known)
+    problem = encoded(model, known=known)
     x = np.random.default_rng(4).normal(0, 1.0, problem.density.size)
     found = curvature.negative_hessian(Expected(problem.density, problem.data), x)
     np.testing.assert_allclose(found, hessian(problem, x), atol=1e-6)
@@ -117,7 +117,7 @@ def test_sums_over_labels_given_are_products_of_matrices() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_metric_is_the_hessian_where_all_classes_are_known(model: str) -> None:
-    problem = posed(model, known=True)
+    problem = encoded(model, known=True)
     x = np.random.default_rng(1).normal(0, 1.0, problem.density.size)
     apply = Expected(problem.density, problem.data).metric(x)
     inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
@@ -126,7 +126,7 @@ def test_the_metric_is_the_hessian_where_all_classes_are_known(model: str) -> No
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> None:
-    problem = posed(model, known=False)
+    problem = encoded(model, known=False)
     x = np.random.default_rng(2).normal(0, 1.0, problem.density.size)
     apply = Expected(problem.density, problem.data).metric(x)
     inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
@@ -139,7 +139,7 @@ def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_the_search_ends_at_the_mode_of_the_compiled_one(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = posed(model, known=False)
+    problem = encoded(model, known=False)
     alone = find_modes(problem.density, [problem.data])[0]
     monkeypatch.setattr(mode, "FEW", 0)
     compiled = find_modes(problem.density, [problem.data] * 2)[0]

@@ -12,7 +12,7 @@ from voirdire.model import load_model
 from voirdire.tables import read_labels
 
 
-def posed(levels: int, families: dict[str, str] | None = None) -> LabelsProblem:
+def encoded(levels: int, families: dict[str, str] | None = None) -> LabelsProblem:
     """Items with the same labels, items nobody labelled twice and some that a judge did."""
     rng = np.random.default_rng(levels)
     rows = [
@@ -30,7 +30,7 @@ def posed(levels: int, families: dict[str, str] | None = None) -> LabelsProblem:
 @pytest.mark.parametrize("levels", [2, 3, 5])
 @pytest.mark.parametrize("families", [None, {"j0": "F", "j1": "F", "j3": "G", "j4": "G"}])
 def test_value_and_gradient(levels: int, families: dict[str, str] | None) -> None:
-    problem = posed(levels, families)
+    problem = encoded(levels, families)
     density, data = problem.density, problem.data
     assert data["labels"]["weight"].max() > 1
     assert len(density.blocks) == (1 if families is None else 3)  # j5 repeats itself
@@ -45,7 +45,7 @@ def test_value_and_gradient(levels: int, families: dict[str, str] | None) -> Non
 
 
 def test_known_grades_have_no_gradient_by_hand() -> None:
-    problem = posed(3)
+    problem = encoded(3)
     known = np.full(len(problem.unit_item), -1)
     known[:2] = 1
     anchored = encode_labels(problem.model, problem.table, known=known)

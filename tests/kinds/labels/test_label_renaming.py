@@ -23,7 +23,7 @@ from voirdire.tables import read_labels
 LABELS = ["a", "b", "c"]
 
 
-def posed(name: str, labels: list[str], known: str = "") -> LabelsProblem:
+def encoded(name: str, labels: list[str], known: str = "") -> LabelsProblem:
     rng = np.random.default_rng(0)
     rows = {"judge": rng.choice(["j", "k"], 40), "item": rng.choice(list("uvwxyz"), 40)}
     table = read_labels(pd.DataFrame(rows | {"label": rng.choice(labels, 40)}), levels=labels)
@@ -61,7 +61,7 @@ CASES = [
 def test_renaming_keeps_the_likelihood_and_the_prior_sums_over_all_names(
     name: str, labels: list[str], known: str
 ) -> None:
-    problem = posed(name, labels, known)
+    problem = encoded(name, labels, known)
     density = problem.density
     assert density.has_mirror
     x = np.random.default_rng(1).normal(size=density.size)
@@ -87,7 +87,7 @@ def test_renaming_keeps_the_likelihood_and_the_prior_sums_over_all_names(
 @pytest.mark.parametrize("classes", [2, 3, 7])
 def test_draws_that_count_are_folded_from_where_they_are_or_from_a_twin(classes: int) -> None:
     """Seven classes have 5,040 names, and as many copies of all draws do not fit into memory."""
-    density = posed("hierarchical-dawid-skene", list("abcdefg")[:classes]).density
+    density = encoded("hierarchical-dawid-skene", list("abcdefg")[:classes]).density
     draws = 2.0 * np.random.default_rng(3).normal(size=(300, density.size))
     folded, counting, twins = density.fold_with_twins(draws, {})
     np.testing.assert_array_equal(folded, density.fold_orientations(draws, {})[0])
@@ -101,7 +101,7 @@ def test_draws_that_count_are_folded_from_where_they_are_or_from_a_twin(classes:
 @pytest.mark.slow
 def test_weights_of_proposals_are_right_however_few_names_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Means of shares and matrices by the names of all proposals, and of those that kept their names alone."""
-    problem = posed("hierarchical-dawid-skene", LABELS)
+    problem = encoded("hierarchical-dawid-skene", LABELS)
     approximation = laplace_approximation(problem, find_mode(problem))
     proposal = skewed_approximation(problem, replace(approximation, root=2.0 * approximation.root))
     means, errors = [], []
@@ -117,7 +117,7 @@ def test_weights_of_proposals_are_right_however_few_names_count(monkeypatch: pyt
 
 def test_swapping_two_classes_is_its_own_inverse() -> None:
     for name in ("dawid-skene", "hierarchical-dawid-skene", "one-coin-label"):
-        density = posed(name, LABELS[:2]).density
+        density = encoded(name, LABELS[:2]).density
         x = np.random.default_rng(2).normal(size=(3, density.size))
         np.testing.assert_allclose(density.mirror_values(density.mirror_values(x, np), np), x, atol=1e-12)
 
@@ -132,7 +132,7 @@ def test_swapping_two_classes_is_its_own_inverse() -> None:
     ],
 )
 def test_names_that_cannot_change(name: str, labels: list[str], known: str) -> None:
-    density = posed(name, labels, known).density
+    density = encoded(name, labels, known).density
     assert not density.has_mirror
     with pytest.raises(ValueError, match="no mirror"):
         density.mirror_values(np.zeros(density.size), np)

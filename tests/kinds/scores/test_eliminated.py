@@ -40,7 +40,7 @@ def table_of(judges: int, items: int, levels: int, criteria: int, seed: int) -> 
     return whole if criteria > 1 else whole.drop(columns="criterion")
 
 
-def posed(model: str, table: pd.DataFrame) -> ScoresProblem:
+def encoded(model: str, table: pd.DataFrame) -> ScoresProblem:
     found = KINDS["scores"].encode_table(load_model(model), read_scores(table), Request())[0]
     assert isinstance(found, ScoresProblem)
     return found
@@ -59,7 +59,7 @@ def written_out(problem: ScoresProblem) -> Derivatives:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("criteria", "levels"), [(1, 2), (1, 4), (2, 4)])
 def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels: int) -> None:
-    problem = posed(model, table_of(4, 10, levels, criteria, 1))
+    problem = encoded(model, table_of(4, 10, levels, criteria, 1))
     density, small = problem.density, Eliminated(problem.density, problem.data)
     written = written_out(problem)
     for scale in (0.1, 0.5):
@@ -106,7 +106,7 @@ def test_roots_of_blocks_are_roots_also_where_one_is_not_positive() -> None:
 def test_groups_of_judges_have_their_place() -> None:
     table = table_of(5, 12, 4, 1, 8)
     table["group"] = table["judge"].map({"j0": "g", "j1": "g", "j2": "h", "j3": "h", "j4": "i"})
-    problem = posed("rating-discrimination", table)
+    problem = encoded("rating-discrimination", table)
     assert problem.density.groups == 3
     small = Eliminated(problem.density, problem.data)
     x = 0.3 * np.random.default_rng(2).normal(size=problem.density.size)
@@ -127,7 +127,7 @@ def test_draws_have_the_inverse_for_their_covariance(
     monkeypatch: pytest.MonkeyPatch, most: int, count: int, error: float
 ) -> None:
     monkeypatch.setattr(eliminated, "MANY", most)
-    problem = posed("rating-discrimination", table_of(3, 6, 4, 2, 3))
+    problem = encoded("rating-discrimination", table_of(3, 6, 4, 2, 3))
     small = Eliminated(problem.density, problem.data)
     x = find_mode(problem).x
     arrow = small.factored_hessian(x)
@@ -148,7 +148,9 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
     table = pd.DataFrame(
         {"judge": judge, "item": item, "score": 1 + (seen[:, None] > [-1.0, 1.0]).sum(axis=1)}
     )
-    problem = posed("rating-discrimination", table.drop_duplicates(["judge", "item"]).astype({"judge": str}))
+    problem = encoded(
+        "rating-discrimination", table.drop_duplicates(["judge", "item"]).astype({"judge": str})
+    )
     small = Eliminated(problem.density, problem.data)
     x = find_mode(problem).x
     exact, proper = small.factored_hessian(x).draws(4000, np.random.default_rng(1)), True
@@ -165,7 +167,7 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.slow
 def test_a_fit_with_items_eliminated_is_the_laplace_approximation(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(5, 60, 5, 1, 5)
-    problem = posed("rating-discrimination", table)
+    problem = encoded("rating-discrimination", table)
     approximation = laplace_approximation(problem, find_mode(problem))
     monkeypatch.setattr(scores_density, "LARGE", 0.0)
     fit = voirdire.fit(table, model="rating-discrimination", method="laplace")

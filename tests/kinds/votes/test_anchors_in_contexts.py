@@ -46,7 +46,7 @@ def tables(kind: str, people: int = 60, seed: int = 0) -> tuple[pd.DataFrame, pd
     return votes, said.assign(person=["ann", "bob"] * (people // 2)), theta
 
 
-def posed(votes: pd.DataFrame, said: pd.DataFrame, model: str = "crowd-bt-contexts") -> VotesProblem:
+def encoded(votes: pd.DataFrame, said: pd.DataFrame, model: str = "crowd-bt-contexts") -> VotesProblem:
     panel = read_votes(votes)
     people = encode_contexts(read_anchors(said, panel), panel)
     return encode_votes(load_model(model), panel, anchors=people)
@@ -54,7 +54,7 @@ def posed(votes: pd.DataFrame, said: pd.DataFrame, model: str = "crowd-bt-contex
 
 def test_people_judge_items_in_the_context_they_were_asked_in() -> None:
     votes, said, _ = tables("right panel")
-    problem = posed(votes, said)
+    problem = encoded(votes, said)
     rng = np.random.default_rng(0)
     x = 0.5 * rng.standard_normal(problem.density.size)
     values = problem.density.values(x, np)
@@ -70,7 +70,7 @@ def test_people_judge_items_in_the_context_they_were_asked_in() -> None:
     expected = np.log(np.where(said["winner"] == "first", first, 1 - first)).sum()
     assert problem.density.log_people_likelihood(values, problem.data, np) == pytest.approx(expected)
     # those who name no context are asked about items over all contexts
-    alone = posed(votes, said.drop(columns="context")[:1])
+    alone = encoded(votes, said.drop(columns="context")[:1])
     ahead = 1 / (1 + np.exp(theta[j[0]] - theta[i[0]]))
     first = p * ahead + (1 - p) * (1 - ahead)
     expected = np.log(first if said["winner"][0] == "first" else 1 - first)
@@ -82,7 +82,7 @@ def test_the_field_is_the_density(in_contexts: bool) -> None:
     votes, said, _ = tables("right panel")
     votes.loc[::7, "winner"] = "tie"
     said.loc[::5, "winner"] = "tie"
-    problem = posed(votes, said if in_contexts else said.drop(columns="context"))
+    problem = encoded(votes, said if in_contexts else said.drop(columns="context"))
     field = problem.density.latent_model(problem.data)
     rng = np.random.default_rng(1)
     points = [0.4 * rng.standard_normal(problem.density.size) for _ in range(3)]

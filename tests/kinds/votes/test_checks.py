@@ -19,7 +19,7 @@ from voirdire.simulate import OneCoin, simulate_votes
 from voirdire.tables import read_votes
 
 
-def posed(rows: list[tuple[str, ...]], model: str = "crowd-bt", on_criteria: Any = None) -> VotesProblem:
+def encoded(rows: list[tuple[str, ...]], model: str = "crowd-bt", on_criteria: Any = None) -> VotesProblem:
     columns = ["judge", "first", "second", "winner", "criterion"][: len(rows[0])]
     votes = read_votes(pd.DataFrame(rows, columns=columns))
     return encode_votes(load_model(model), votes, on_criteria)
@@ -33,11 +33,11 @@ CYCLE = [("ann", "x", "y", "x"), ("ann", "y", "z", "y"), ("ann", "z", "x", "z")]
 
 
 def test_a_sound_table_passes() -> None:
-    assert {check.level for check in vote_checks.comparison_checks(posed(CYCLE))} == {"ok"}
+    assert {check.level for check in vote_checks.comparison_checks(encoded(CYCLE))} == {"ok"}
 
 
 def test_groups_that_no_vote_links_are_named() -> None:
-    apart = posed([*CYCLE, ("ann", "p", "q", "p"), ("ann", "p", "q", "q")])
+    apart = encoded([*CYCLE, ("ann", "p", "q", "p"), ("ann", "p", "q", "q")])
     found = of(apart, "connectivity")
     assert (found.level, found.value) == ("warn", 2.0)
     assert "2 groups" in found.message
@@ -46,36 +46,36 @@ def test_groups_that_no_vote_links_are_named() -> None:
 
 
 def test_items_that_win_or_lose_everything_are_named() -> None:
-    found = of(posed([*CYCLE, ("ann", "best", "x", "best"), ("ann", "worst", "y", "y")]), "separation")
+    found = of(encoded([*CYCLE, ("ann", "best", "x", "best"), ("ann", "worst", "y", "y")]), "separation")
     assert (found.level, found.value) == ("warn", 2.0)
     assert "best, worst are winning or losing every vote" in found.message
 
 
 def test_a_tie_ends_separation() -> None:
     won = [*CYCLE, ("ann", "best", "x", "best")]
-    assert of(posed(won), "separation").level == "warn"
-    assert of(posed([*won, ("ann", "best", "y", "tie")]), "separation").level == "ok"
+    assert of(encoded(won), "separation").level == "warn"
+    assert of(encoded([*won, ("ann", "best", "y", "tie")]), "separation").level == "ok"
 
 
 def test_criteria_are_looked_at_one_by_one_where_the_model_keeps_them_apart() -> None:
     """Under each criterion only two of three items meet; together they are linked."""
     rows = [("ann", "x", "y", winner, "good") for winner in "xy"]
     rows += [("ann", "y", "z", winner, "short") for winner in "yz"]
-    assert of(posed(rows, "crowd-bt"), "connectivity").level == "ok"
-    apart = of(posed(rows, "maple"), "connectivity")
+    assert of(encoded(rows, "crowd-bt"), "connectivity").level == "ok"
+    apart = of(encoded(rows, "maple"), "connectivity")
     assert apart.level == "warn"
     assert "criterion 'good' (and 1 more criterion)" in apart.message
 
 
 def test_weights_without_votes_are_the_priors() -> None:
     rows = [("ann", "x", "y", winner, criterion) for winner in "xy" for criterion in ("good", "short")]
-    (found,) = vote_checks.weights_check(posed(rows, "maple"))
+    (found,) = vote_checks.weights_check(encoded(rows, "maple"))
     assert found.level == "warn"
     assert "the prior's alone" in found.message
     on_criteria = pd.DataFrame({"judge": ["ann"], "first": "good", "second": "short", "winner": "good"})
-    assert vote_checks.weights_check(posed(rows, "maple", read_votes(on_criteria))) == []
-    assert vote_checks.weights_check(posed(rows, "maple-fixed-weights")) == []
-    assert vote_checks.weights_check(posed(CYCLE, "maple")) == []  # one criterion needs no weight
+    assert vote_checks.weights_check(encoded(rows, "maple", read_votes(on_criteria))) == []
+    assert vote_checks.weights_check(encoded(rows, "maple-fixed-weights")) == []
+    assert vote_checks.weights_check(encoded(CYCLE, "maple")) == []  # one criterion needs no weight
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_mirror_warns_above_five_percent(mass: float, level: str) -> None:
 
 
 def test_judges_below_chance_are_named_if_their_whole_interval_is() -> None:
-    problem = posed([(judge, "x", "y", "x") for judge in ("ann", "bob", "cem")])
+    problem = encoded([(judge, "x", "y", "x") for judge in ("ann", "bob", "cem")])
     found = shared.below_chance_check(problem, {"reliability_high": np.array([0.49, 0.51, 0.2])})
     assert [check.level for check in found] == ["warn"]
     assert found[0].value == 2.0
@@ -102,7 +102,7 @@ def test_judges_below_chance_are_named_if_their_whole_interval_is() -> None:
 
 def test_many_names_are_counted() -> None:
     rows = [("ann", f"item{k}", "x", "x") for k in range(8)] + [("ann", "x", "y", "tie")]
-    message = of(posed(rows), "separation").message
+    message = of(encoded(rows), "separation").message
     assert "item0, item1, item2, item3, item4 and 5 more are" in message  # x and y win as a group
 
 

@@ -53,7 +53,7 @@ def tables(
     return pd.DataFrame(voted | more), pd.DataFrame(said), SHARES @ theta, right.mean(axis=1)
 
 
-def posed(contexts: bool, model: str) -> tuple[VotesProblem, pd.DataFrame]:
+def encoded(contexts: bool, model: str) -> tuple[VotesProblem, pd.DataFrame]:
     votes, said, _, _ = tables(0, 1.0, contexts=contexts)
     panel = read_votes(votes)
     people = read_anchors(said, panel)
@@ -63,7 +63,7 @@ def posed(contexts: bool, model: str) -> tuple[VotesProblem, pd.DataFrame]:
 
 
 def test_they_are_about_the_weighted_sum_in_the_context_asked_about() -> None:
-    problem, said = posed(True, "maple-contexts")
+    problem, said = encoded(True, "maple-contexts")
     values = problem.density.values(np.random.default_rng(1).normal(0, 0.5, problem.density.size), np)
     i, j, x = (said[name].str[1:].astype(int).to_numpy() for name in ("first", "second", "context"))
     shares = np.exp(values["weight"]) / np.exp(values["weight"]).sum()
@@ -81,7 +81,7 @@ def test_they_are_about_the_weighted_sum_in_the_context_asked_about() -> None:
 
 @pytest.mark.parametrize("contexts", [False, True])
 def test_the_field_is_the_density(contexts: bool) -> None:
-    problem, _ = posed(contexts, "maple-contexts" if contexts else "maple-tastes")
+    problem, _ = encoded(contexts, "maple-contexts" if contexts else "maple-tastes")
     density, field = problem.density, problem.density.latent_model(problem.data)
     rng = np.random.default_rng(1)
     for x in rng.normal(0, 0.5, (3, density.size)):
@@ -102,7 +102,7 @@ def test_the_field_is_the_density(contexts: bool) -> None:
 
 
 def test_information_and_its_bend_are_means_over_answers() -> None:
-    problem, _ = posed(False, "maple-tastes")
+    problem, _ = encoded(False, "maple-tastes")
     field = problem.density.latent_model(problem.data)
     predictors = np.random.default_rng(2).normal(0, 0.5, (field.pattern.kinds, len(field.pattern.index)))
     answers = field.answers

@@ -27,7 +27,7 @@ def s(x: Any) -> Any:
     return 1 / (1 + np.exp(-np.asarray(x, dtype=float)))
 
 
-def posed(model: str, ties: bool = True) -> VotesProblem:
+def encoded(model: str, ties: bool = True) -> VotesProblem:
     rows = [
         (judge, criterion, first, second, winner)
         for judge in ("ann", "bob", "cem")
@@ -59,7 +59,7 @@ def chained(known: Posterior) -> dict[str, np.ndarray]:
 
 def test_scores_are_weighted_strengths() -> None:
     """softmax(0, log 3) = (1/4, 3/4): 0.25 x 2 + 0.75 x (-1) = -0.25 and so on."""
-    problem = posed("maple")
+    problem = encoded("maple")
     values = {
         "weight": np.array([0.0, math.log(3.0)]),
         "strength": np.array([[2.0, 0.0, -2.0], [-1.0, 1.0, 0.0]]),
@@ -68,12 +68,12 @@ def test_scores_are_weighted_strengths() -> None:
     np.testing.assert_allclose(integrated_scores(problem.density, values), [-0.25, 0.75, -0.5])
     equal = {"strength": values["strength"]}
     np.testing.assert_allclose(
-        integrated_scores(posed("maple-fixed-weights").density, equal), [0.5, 0.5, -1.0]
+        integrated_scores(encoded("maple-fixed-weights").density, equal), [0.5, 0.5, -1.0]
     )
 
 
 def test_the_ranking_is_that_of_the_draws() -> None:
-    problem = posed("maple")
+    problem = encoded("maple")
     known = posterior(problem)
     found = pd.DataFrame(shared.ranking_table(problem, known, prob=0.8))
     draws = integrated_scores(problem.density, chained(known))
@@ -95,7 +95,7 @@ def test_the_ranking_is_that_of_the_draws() -> None:
 
 
 def test_the_mode_alone_has_no_spread() -> None:
-    problem = posed("maple-position")
+    problem = encoded("maple-position")
     alone = posterior(problem, draws=False)
     items = pd.DataFrame(shared.ranking_table(problem, alone, 0.9))
     assert items[["sd", "low", "high", "rank_low", "rank_high", "p_best"]].isna().all(axis=None)
@@ -114,7 +114,7 @@ def test_the_mode_alone_has_no_spread() -> None:
 
 
 def test_strengths_are_told_by_criterion_and_item() -> None:
-    problem = posed("maple")
+    problem = encoded("maple")
     known = posterior(problem)
     found = pd.DataFrame(shared.strength_table(problem, known, 0.9)).set_index(["criterion", "item"])
     draws = chained(known)["strength"]
@@ -130,7 +130,7 @@ def test_strengths_are_told_by_criterion_and_item() -> None:
 
 
 def test_criteria_have_weights_that_sum_to_one() -> None:
-    problem = posed("maple")
+    problem = encoded("maple")
     known = posterior(problem)
     found = pd.DataFrame(shared.criterion_table(problem, known, 0.9))
     w = chained(known)["weight"]
@@ -146,7 +146,7 @@ def test_criteria_have_weights_that_sum_to_one() -> None:
 
 
 def test_two_coins_make_reliability_and_position_bias() -> None:
-    problem = posed("crowd-bt-position")
+    problem = encoded("crowd-bt-position")
     known = posterior(problem)
     found = pd.DataFrame(summaries.judge_table(problem, known, 0.9))
     draws = chained(known)
@@ -191,7 +191,7 @@ def behaviour_by_hand(model: str, values: dict[str, Any], judge: int) -> tuple[f
     ["bradley-terry", "crowd-bt-position", "bt-sigma-position", "maple", "maple-criterion-reliability"],
 )
 def test_behaviour_on_a_typical_pair_by_hand(model: str) -> None:
-    problem = posed(model)
+    problem = encoded(model)
     known = posterior(problem)
     found = pd.DataFrame(summaries.judge_table(problem, known, 0.9))
     draws = chained(known)
@@ -207,18 +207,18 @@ def test_behaviour_on_a_typical_pair_by_hand(model: str) -> None:
 
 def test_what_a_model_does_not_estimate_is_missing() -> None:
     plain = pd.DataFrame(
-        summaries.judge_table(posed("bradley-terry"), posterior(posed("bradley-terry")), 0.9)
+        summaries.judge_table(encoded("bradley-terry"), posterior(encoded("bradley-terry")), 0.9)
     )
     assert (
         plain[["reliability", "reliability_low", "position_bias", "position_bias_high"]].isna().all(axis=None)
     )
-    one = pd.DataFrame(summaries.judge_table(posed("crowd-bt"), posterior(posed("crowd-bt")), 0.9))
+    one = pd.DataFrame(summaries.judge_table(encoded("crowd-bt"), posterior(encoded("crowd-bt")), 0.9))
     assert one["reliability"].notna().all()
     assert one["position_bias"].isna().all()
 
 
 def test_the_discrimination_family_is_reported_on_the_coins_scale() -> None:
-    problem = posed("bt-sigma-position")
+    problem = encoded("bt-sigma-position")
     known = posterior(problem)
     found = pd.DataFrame(summaries.judge_table(problem, known, 0.9))
     np.testing.assert_array_equal(found["reliability"], found["p_right"])
@@ -228,12 +228,12 @@ def test_the_discrimination_family_is_reported_on_the_coins_scale() -> None:
 
 
 def test_without_ties_the_tie_rate_is_zero() -> None:
-    problem = posed("crowd-bt", ties=False)
+    problem = encoded("crowd-bt", ties=False)
     assert (pd.DataFrame(summaries.judge_table(problem, posterior(problem), 0.9))["tie_rate"] == 0).all()
 
 
 def test_reliability_by_criterion() -> None:
-    problem = posed("maple-criterion-reliability")
+    problem = encoded("maple-criterion-reliability")
     known = posterior(problem)
     found = pd.DataFrame(summaries.judges_by_criterion(problem, known, 0.9)).set_index(["judge", "criterion"])
     draws = chained(known)
@@ -244,7 +244,7 @@ def test_reliability_by_criterion() -> None:
             assert row["reliability"] == pytest.approx(np.median(each))
             np.testing.assert_allclose(row[["low", "high"]].astype(float), np.quantile(each, [0.05, 0.95]))
     with pytest.raises(ValueError, match="one reliability per judge"):
-        summaries.judges_by_criterion(posed("maple"), posterior(posed("maple")), 0.9)
+        summaries.judges_by_criterion(encoded("maple"), posterior(encoded("maple")), 0.9)
 
 
 def test_records_are_plain() -> None:

@@ -27,7 +27,7 @@ CONTINUOUS = "rating-continuous-halo"
 
 
 @cache
-def posed(kind: str) -> Any:
+def encoded(kind: str) -> Any:
     rng = np.random.default_rng(0)
     if kind in ("scores", CONTINUOUS):
         between = kind == CONTINUOUS
@@ -65,7 +65,7 @@ def posed(kind: str) -> Any:
 
 @cache
 def placed(kind: str) -> Coordinates:
-    nested = find_mode(posed(kind)).nested  # type: ignore[attr-defined]
+    nested = find_mode(encoded(kind)).search  # type: ignore[attr-defined]
     first = build_coordinates(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(100, 8, first.size)) + 4.0 * rng.normal(size=(100, 8, 1)) / first.size**0.5

@@ -135,7 +135,7 @@ class Condition:
 
     Examples
     --------
-    >>> met = Known("x", p_best=0.97, loss=0.01, width=1.0, accuracy=0.9)
+    >>> met = GroupProgress("x", p_best=0.97, loss=0.01, width=1.0, accuracy=0.9)
     >>> Condition("p_best", 0.95).is_met(met), Condition("width(ranks)", 0.0).is_met(met)
     (True, False)
     """

@@ -137,7 +137,7 @@ def encode_votes_and_scores(
     >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
     >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
     >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
-    >>> problem = encode_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
+    >>> problem = encode_votes_and_scores(load_model("joint-position"), read_votes_and_scores([votes, scores]))
     >>> problem.items, problem.judge_votes.tolist()
     (('x', 'y', 'z'), [2, 1])
     """

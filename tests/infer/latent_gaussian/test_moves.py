@@ -52,7 +52,7 @@ def searched(reversed_share: float) -> SpreadSearch:
 
 
 @pytest.fixture(scope="module", params=[0.5, 0.1])
-def nested(request: pytest.FixtureRequest) -> SpreadSearch:
+def search(request: pytest.FixtureRequest) -> SpreadSearch:
     return searched(request.param)
 
 

@@ -71,10 +71,10 @@ def _plain_cells(column: Any) -> list[Any]:
     """Cells of a column, as :func:`_plain_value` has each."""
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
         return [_plain_value(value) for value in column]
-    found: list[Any] = column.tolist()
+    cells: list[Any] = column.tolist()
     for row in np.flatnonzero(np.isnan(column)) if column.dtype.kind == "f" else ():
-        found[row] = None
-    return found
+        cells[row] = None
+    return cells
 
 
 def _plain_value(value: Any) -> Any:

@@ -20,13 +20,13 @@ import numpy as np
 from voirdire.model.target_answers import PeopleEvidence, TargetAnswers
 from voirdire.typing import Floats, Ints
 
-NODES = np.linspace(-2.75, 2.75, 12)  # standard deviations of the log gap
-LEAST = 1e-4  # weight of a node of the grid that is kept
-TINY = 1e-10  # variance that keeps a covariance positive definite
-OWN = 4502  # of random numbers that nothing else with the same seed has drawn
+GAP_NODES = np.linspace(-2.75, 2.75, 12)  # standard deviations of the log gap
+MIN_NODE_WEIGHT = 1e-4  # weight of a node of the grid that is kept
+COVARIANCE_JITTER = 1e-10  # variance that keeps a covariance positive definite
+GAP_SEED = 4502  # of random numbers that nothing else with the same seed has drawn
 
 
-class Node(NamedTuple):
+class GapNode(NamedTuple):
     """One point of the grid: its weight, the correlation r, and what answers say there of the items they are about."""
 
     weight: float
@@ -65,21 +65,21 @@ class GapPosterior:
         known = self._spread[:, self.seen]
         self._panel_cov = known.T @ known
         rows = {name: row[places[name]] for name in answers.items}
-        found = []
-        for node in NODES:
+        candidates = []
+        for node in GAP_NODES:
             r = float(1.0 / np.sqrt(1.0 + np.exp(2.0 * (mean + sd * node))))
             prior, cov = r * self._mean[self.seen], self.cov(r)
             for log_weight, value in answers.grid():
                 evidence = answers.evidence(rows, prior, cov, value)
-                found.append((log_weight - 0.5 * float(node) ** 2 + evidence.log_evidence, r, evidence))
-        total = np.logaddexp.reduce([one[0] for one in found])
+                candidates.append((log_weight - 0.5 * float(node) ** 2 + evidence.log_evidence, r, evidence))
+        total = np.logaddexp.reduce([log for log, _, _ in candidates])
         kept = [
-            (float(np.exp(one - total)), r, evidence)
-            for one, r, evidence in found
-            if one > total + np.log(LEAST)
+            (float(np.exp(log - total)), r, evidence)
+            for log, r, evidence in candidates
+            if log > total + np.log(MIN_NODE_WEIGHT)
         ]
-        whole = sum(one for one, _, _ in kept)
-        self.nodes = [Node(one / whole, r, evidence) for one, r, evidence in kept]
+        weight_total = sum(weight for weight, _, _ in kept)
+        self.nodes = [GapNode(weight / weight_total, r, evidence) for weight, r, evidence in kept]
 
     def cov(self, r: float) -> Floats:
         """Covariance, a priori, of what people make of the items that answers are about."""
@@ -93,27 +93,29 @@ class GapPosterior:
 
     def of(self, drawn: Floats) -> Floats:
         """Draws about the target from draws about the panel, shape (draws, items), in their unit."""
-        rng = np.random.default_rng(OWN)
-        middle, size, z = standardise_draws(drawn)
-        chosen = self._draw_nodes(rng, len(drawn))
-        found, noise = np.empty_like(z), rng.standard_normal(z.shape)
+        rng = np.random.default_rng(GAP_SEED)
+        centre, size, z = standardise_draws(drawn)
+        node_index = self._draw_nodes(rng, len(drawn))
+        target, noise = np.empty_like(z), rng.standard_normal(z.shape)
         people = rng.standard_normal((len(z), len(self.seen)))
-        r = np.array([node.r for node in self.nodes])[chosen]
-        for place in np.unique(chosen):
-            evidence, here = self.nodes[place].evidence, chosen == place
-            root = np.linalg.cholesky(evidence.cov + TINY * np.eye(len(self.seen)))
-            people[here] = evidence.mean + people[here] @ root.T
-        for one in np.unique(r):
-            here = r == one
-            prior = one * z[here] + np.sqrt(1.0 - one**2) * noise[here]
-            found[here] = one * (prior + (people[here] - prior[:, self.seen]) @ self.gain(one).T)
-        return np.asarray(middle + size * found)
+        r = np.array([node.r for node in self.nodes])[node_index]
+        for index in np.unique(node_index):
+            evidence, in_node = self.nodes[index].evidence, node_index == index
+            root = np.linalg.cholesky(evidence.cov + COVARIANCE_JITTER * np.eye(len(self.seen)))
+            people[in_node] = evidence.mean + people[in_node] @ root.T
+        for correlation in np.unique(r):
+            in_node = r == correlation
+            prior = correlation * z[in_node] + np.sqrt(1.0 - correlation**2) * noise[in_node]
+            target[in_node] = correlation * (
+                prior + (people[in_node] - prior[:, self.seen]) @ self.gain(correlation).T
+            )
+        return np.asarray(centre + size * target)
 
     def scale(self, drawn: Floats) -> Floats:
         """What all differences about the target are multiplied with in each draw of :meth:`of`, shape (draws,)."""
         r = np.array([node.r for node in self.nodes])
         return np.asarray(
-            r[self._draw_nodes(np.random.default_rng(OWN), len(drawn))] * mean_and_sd(drawn)[1][:, 0]
+            r[self._draw_nodes(np.random.default_rng(GAP_SEED), len(drawn))] * mean_and_sd(drawn)[1][:, 0]
         )
 
     def _draw_nodes(self, rng: np.random.Generator, count: int) -> Ints:

@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.answers import Answers, Calibration, Claims, Seen, Shares
+from voirdire.kinds.answers import Answers, Calibration, Claims, PredictionScores, Shares
 from voirdire.kinds.bootstrap import refit_modes
 from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns, to_records
@@ -27,7 +27,7 @@ from voirdire.kinds.quantities import (
     parameter_quantities,
 )
 from voirdire.kinds.request import Request
-from voirdire.kinds.results import context_strengths, of_items
+from voirdire.kinds.results import context_strengths, select_items
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.density import Data
 from voirdire.model.problem import PANEL, TARGET, Check, Problem
@@ -186,9 +186,10 @@ class Kind(ABC, Generic[T, P]):
         answer_weight : array, shape (judges,), optional
             What one answer of each judge counts for.
         """
-        own = self.table_of(problem)
+        own_table = self.table_of(problem)
         return self.encode_again(
-            problem, TableChange(own if table is None else table, table is None, criteria, answer_weight)
+            problem,
+            TableChange(own_table if table is None else table, table is None, criteria, answer_weight),
         )
 
     @abstractmethod
@@ -241,8 +242,8 @@ class Kind(ABC, Generic[T, P]):
 
     def result_subject(self, problem: P, request: Request) -> str | None:
         """What results are about: "target" or "panel"; None where nothing was said, and they are the panel's."""
-        told = {"models": TARGET, "people": PANEL, None: None}[request.judges]
-        return request.about or told
+        subject = {"models": TARGET, "people": PANEL, None: None}[request.judges]
+        return request.about or subject
 
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
@@ -257,7 +258,9 @@ class Kind(ABC, Generic[T, P]):
 
     def has_scores(self, problem: P) -> bool:
         """True if items have scores."""
-        return "items" in self.results and "strength" in {one.name for one in problem.density.parameters}
+        return "items" in self.results and "strength" in {
+            parameter.name for parameter in problem.density.parameters
+        }
 
     def context_results(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
@@ -286,11 +289,11 @@ class Kind(ABC, Generic[T, P]):
         ----------
         values : dict of array, shape (draws, ...)
         """
-        found = parameter_quantities(problem, values)
-        found |= judge_quantities(
+        quantities = parameter_quantities(problem, values)
+        quantities |= judge_quantities(
             self.judge_values(problem, values), len(problem.judges), self.guessing_probability(problem)
         )
-        return found | (item_score_quantities(problem, values) if self.has_scores(problem) else {})
+        return quantities | (item_score_quantities(problem, values) if self.has_scores(problem) else {})
 
     def of_systems(self, problem: P, posterior: Posterior) -> Quantities:
         """Draws of what systems are worth, one a draw of the fit; nothing of tables that are not about systems."""
@@ -308,10 +311,10 @@ class Kind(ABC, Generic[T, P]):
             raise InputError(f"a board is of items with scores; a fit of {self.words} has none")
         if posterior.values is None:
             raise InputError("a board needs draws; fit with another method than 'map'")
-        drawn = shown_draws(problem, posterior.values)
+        draws = shown_draws(problem, posterior.values)
         rows = to_records(self.results["items"](problem, posterior, prob))
         sizes = problem.density.sizes
-        return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))
+        return Entrants(problem.items, draws.reshape(-1, draws.shape[-1]), rows, sizes.get("context", 0))
 
     def board_names(self, problem: P) -> tuple[str, ...]:
         """Names of what a leaderboard would be of, before anything is fitted."""
@@ -362,9 +365,11 @@ class Kind(ABC, Generic[T, P]):
         values = posterior.values
         if values is None or "context_strength" not in values:
             return 0.0
-        two = [problem.items.index(item) for item in items]
-        apart = np.diff(context_strengths(problem.density, of_items(values, two)), axis=-1)[..., 0]
-        return float(apart.var(axis=1, ddof=1).mean())
+        positions = [problem.items.index(item) for item in items]
+        difference = np.diff(context_strengths(problem.density, select_items(values, positions)), axis=-1)[
+            ..., 0
+        ]
+        return float(difference.var(axis=1, ddof=1).mean())
 
     def uses_families(self, problem: P) -> bool:
         """True if the model of a problem knows families of judges by itself."""
@@ -513,7 +518,7 @@ class Kind(ABC, Generic[T, P]):
         return False
 
     @abstractmethod
-    def score_held_out(self, model: Model, table: T, here: Bools, request: Request) -> Seen:
+    def score_held_out(self, model: Model, table: T, here: Bools, request: Request) -> PredictionScores:
         """Log probability of some answers, of a fit that has not seen them; and whether each was the most probable.
 
         Parameters
@@ -529,8 +534,8 @@ class Kind(ABC, Generic[T, P]):
 
     def named_counts(self, problem: P) -> dict[str, int]:
         """Numbers of answers by what they are: ``{"labels": 40}``."""
-        found = self.counts(problem)
-        return found if len(found) > 1 else {self.name: found["votes"]}
+        counts = self.counts(problem)
+        return counts if len(counts) > 1 else {self.name: counts["votes"]}
 
     def answers(self, problem: P) -> str:
         """Numbers of answers in words, such as "120 votes and 60 scores"."""

@@ -45,12 +45,12 @@ def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
     else:
         first, second = votes.first[cell], votes.second[cell]
         question = np.minimum(first, second) * len(votes.items) + np.maximum(first, second)
-    beyond = {
+    signals = {
         ("in line with the panel", "out of line with the panel"): r * np.tanh(0.5 * d[cell]),
         ("for what is shown first", "for what is shown second"): r,
     }
     habits = _reliability_and_position_bias(problem, values)
-    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, beyond, habits)
+    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, signals, habits)
 
 
 def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
@@ -65,21 +65,23 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
 
     def make_habit(name: str, sign: float) -> Habit:
         def log_chance(u: float) -> Floats:
-            moved = values | {coin: values[coin] + by for coin, by in zip(coins, (u, sign * u), strict=True)}
-            p = cell_probabilities(problem.model, density, [moved], votes)
+            shifted = values | {
+                coin: values[coin] + shift for coin, shift in zip(coins, (u, sign * u), strict=True)
+            }
+            p = cell_probabilities(problem.model, density, [shifted], votes)
             return np.asarray(np.log(np.maximum(p[votes.row_cell, votes.row_outcome], 1e-300)))
 
         def habit_value(judge: int, u: Floats) -> Floats:
             first, second = (
-                logistic_sigmoid(values[coin][judge] + by, np)
-                for coin, by in zip(coins, (u, sign * u), strict=True)
+                logistic_sigmoid(values[coin][judge] + shift, np)
+                for coin, shift in zip(coins, (u, sign * u), strict=True)
             )
             return np.asarray(0.5 * (first + sign * second))
 
         return Habit(name, log_chance, habit_value)
 
-    both = (make_habit("reliability", 1.0), make_habit("position_bias", -1.0))
-    return both if coins[0] != coins[1] else both[:1]
+    habits = (make_habit("reliability", 1.0), make_habit("position_bias", -1.0))
+    return habits if coins[0] != coins[1] else habits[:1]
 
 
 def score_series(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
@@ -88,16 +90,16 @@ def score_series(problem: ScoresProblem, posterior: Posterior) -> OverTime | Non
     if table.time is None:
         return None
     r = table.score - _expected_scores(problem, posterior)
-    away = np.abs(r)
-    total = np.bincount(table.judge, away, len(problem.judges))
+    deviation = np.abs(r)
+    total = np.bincount(table.judge, deviation, len(problem.judges))
     mean = total / np.maximum(problem.judge_votes, 1)
-    beyond = {
+    signals = {
         ("lenient", "severe"): r,
-        ("out of line with the panel", "in line with the panel"): away - mean[table.judge],
+        ("out of line with the panel", "in line with the panel"): deviation - mean[table.judge],
     }
     question = table.item if table.context is None else table.context
     return OverTime(
-        problem.judges, table.judge, table.time, question, beyond, _severity_habit(problem, posterior)
+        problem.judges, table.judge, table.time, question, signals, _severity_habit(problem, posterior)
     )
 
 
@@ -106,19 +108,21 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
     table, values, form = problem.table, posterior.central_values, problem.form
     if "severity" not in values or form not in (ordinal, continuous):
         return ()
-    codes, one = tuple(problem.codes(table).values()), problem.unit[1]
+    codes, unit_size = tuple(problem.codes(table).values()), problem.unit[1]
     unit = float(np.exp(log_noise(values).mean())) if form is continuous else 1.0
-    given = None if form is continuous else problem.given(table)
-    own = total_severity(values, problem.judge_group)
+    answers = None if form is continuous else problem.given(table)
+    severity = total_severity(values, problem.judge_group)
 
     def log_chance(u: float) -> Floats:
-        moved = values | {"severity": values["severity"] + unit * u}
-        if given is None:
-            return log_score_density(problem, moved, table.score, codes)
-        chance = score_probabilities(problem, moved, codes)[np.arange(len(given)), given]
-        return np.asarray(np.log(np.maximum(chance, 1e-300)))
+        shifted = values | {"severity": values["severity"] + unit * u}
+        if answers is None:
+            return log_score_density(problem, shifted, table.score, codes)
+        probability = score_probabilities(problem, shifted, codes)[np.arange(len(answers)), answers]
+        return np.asarray(np.log(np.maximum(probability, 1e-300)))
 
-    return (Habit("severity", log_chance, lambda judge, u: np.asarray(one * (own[judge] + unit * u))),)
+    return (
+        Habit("severity", log_chance, lambda judge, u: np.asarray(unit_size * (severity[judge] + unit * u))),
+    )
 
 
 def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
@@ -145,9 +149,9 @@ def label_series(problem: LabelsProblem, posterior: Posterior) -> OverTime | Non
     cell = table.judge * problem.classes + top
     mean = np.bincount(cell, right) / np.maximum(np.bincount(cell), 1)
     question = table.item if table.context is None else table.context
-    beyond = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
+    signals = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
     habits = _reliability_habit(problem, posterior, top)
-    return OverTime(problem.judges, table.judge, table.time, question, beyond, habits)
+    return OverTime(problem.judges, table.judge, table.time, question, signals, habits)
 
 
 def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Habit, ...]:
@@ -156,13 +160,13 @@ def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) 
     rates = density.rates(posterior.central_values, np)
     if len(rates) != len(problem.judges):
         return ()  # judges are alike
-    right, size, given = np.eye(problem.classes, rates.shape[-1]), rates.shape[-1], problem.given(table)
+    right, size, labels = np.eye(problem.classes, rates.shape[-1]), rates.shape[-1], problem.given(table)
 
     def log_chance(u: float) -> Floats:
-        return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, given])
+        return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, labels])
 
     def reliability_at(judge: int, u: Floats) -> Floats:
-        moved = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
-        return np.asarray((moved * right).sum(axis=-1).mean(axis=-1))
+        shifted = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
+        return np.asarray((shifted * right).sum(axis=-1).mean(axis=-1))
 
     return (Habit("reliability", log_chance, reliability_at),)

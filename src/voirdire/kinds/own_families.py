@@ -45,8 +45,8 @@ def asked_families(
 
 def add_own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
     """With the covariate of own families, or without the answers about them."""
-    (found,), notes = add_own_families_to_all([table], request)
-    return found, notes
+    (extended,), notes = add_own_families_to_all([table], request)
+    return extended, notes
 
 
 def add_own_families_to_all(tables: Sequence[Any], request: Request) -> tuple[Sequence[Any], list[str]]:
@@ -54,12 +54,12 @@ def add_own_families_to_all(tables: Sequence[Any], request: Request) -> tuple[Se
     families = asked_families(request, tables[0].judges, tables[0].items)
     if families is None:
         return tables, []
-    own = [_is_own(table, *families) for table in tables]
+    is_own = [_is_own(table, *families) for table in tables]
     if request.without_own_family:
-        left, notes = zip(*map(_leave_own_out, tables, own), strict=True)
-        return left, [note for some in notes for note in some]
-    _check_own_families(own)
-    return [*map(_with_own, tables, own)], []
+        remaining, notes = zip(*map(_leave_own_out, tables, is_own), strict=True)
+        return remaining, [note for table_notes in notes for note in table_notes]
+    _check_own_families(is_own)
+    return [*map(_with_own, tables, is_own)], []
 
 
 def _is_own(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str]) -> Bools:
@@ -87,13 +87,15 @@ def _with_own(table: Any, own: Bools) -> Any:
 
 def _check_own_families(own: Sequence[Bools]) -> None:
     """Raise where no table tells answers about an item of the own family from others."""
-    if any(one.any() and not one.all() and (one.ndim == 1 or (one[0] != one[1]).any()) for one in own):
+    if any(
+        flags.any() and not flags.all() and (flags.ndim == 1 or (flags[0] != flags[1]).any()) for flags in own
+    ):
         return
-    said = {
+    actions = {
         1: "answered about an item of its own family and another about it, too",
         2: "compared an item of its own family with one of another",
     }
-    ways = " or ".join(said[ndim] for ndim in dict.fromkeys(one.ndim for one in own))
+    ways = " or ".join(actions[ndim] for ndim in dict.fromkeys(flags.ndim for flags in own))
     raise InputError(
         f"no judge {ways}: an effect of own families cannot be told; check that judges and items name their "
         "families alike, or leave the families of items out"
@@ -104,6 +106,6 @@ def own_family_judges(table: Any) -> tuple[str, ...]:
     """Judges that answered about an item of their own family, of votes beside another."""
     if OWN_FAMILY not in table.further.covariates:
         return ()
-    own = table.further.covariate[..., table.further.covariates.index(OWN_FAMILY)]
-    some = own > 0 if own.ndim == 1 else own[:, 0] != own[:, 1]
-    return tuple(table.judges[judge] for judge in np.unique(table.judge[some]))
+    values = table.further.covariate[..., table.further.covariates.index(OWN_FAMILY)]
+    rows = values > 0 if values.ndim == 1 else values[:, 0] != values[:, 1]
+    return tuple(table.judges[judge] for judge in np.unique(table.judge[rows]))

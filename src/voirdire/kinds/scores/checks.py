@@ -21,8 +21,8 @@ from voirdire.kinds.scores.concordance import human_concordance_check
 from voirdire.kinds.scores.halo import (
     count_recurring_contexts,
     has_one_score_per_context,
-    why_no_continuous_halo,
-    why_no_halo,
+    reason_without_continuous_halo,
+    reason_without_halo,
 )
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.random_judges import estimate_randomness
@@ -48,28 +48,30 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
     >>> check.message.partition(":")[0]
     'Items recur in 2 contexts, which the model does not tell apart'
     """
-    found = []
+    messages = []
     contexts = 0 if problem.density.contexts else count_recurring_contexts(problem.table)
     if contexts and not (problem.in_points and has_one_score_per_context(problem.table)):
-        found.append(
+        messages.append(
             f"Items recur in {contexts} contexts, which the model does not tell apart: intervals hold for these "
             "contexts, and are too narrow for others. Call the column item system (--map system=item): systems are "
             "then compared over contexts like these."
         )
-    without = why_no_continuous_halo if problem.in_points else why_no_halo
-    if problem.anchors is not None and problem.model.taste is None and without(problem.table) is None:
-        found.append(
+    halo_reason = reason_without_continuous_halo if problem.in_points else reason_without_halo
+    if problem.anchors is not None and problem.model.taste is None and halo_reason(problem.table) is None:
+        messages.append(
             "Beside human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
             "several criteria counts as several, and intervals are too narrow. Fit without human scores, too, and "
             "trust the wider intervals."
         )
-    return [Check("missing-terms", "warn", float(len(found)), " ".join(found))] if found else []
+    return [Check("missing-terms", "warn", float(len(messages)), " ".join(messages))] if messages else []
 
 
-RATIO = 2.0  # of the ranges, from which scales differ
-OWN = 0.5  # share of a judge's scores that no other judge ever gave, from which its numbers are its own
-LEAST = 5  # scores of a judge of which this can be said
-SHOWN = 5  # judges that are named
+MAX_RANGE_RATIO = 2.0  # of the ranges, from which scales differ
+MIN_OWN_SHARE = (
+    0.5  # share of a judge's scores that no other judge ever gave, from which its numbers are its own
+)
+MIN_SCORES = 5  # scores of a judge of which this can be said
+MAX_NAMES = 5  # judges that are named
 
 
 def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
@@ -96,10 +98,10 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
             named.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{under}")
     if not named:
         return _criterion_ranges_check(problem)
-    shown = ", ".join(list(named.values())[:SHOWN])
-    more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+    shown = ", ".join(list(named.values())[:MAX_NAMES])
+    suffix = f" and {len(named) - MAX_NAMES} more" if len(named) > MAX_NAMES else ""
     message = (
-        f"Scores of different scales are taken as of one: {shown}{more}. How reliable judges are, and whose scores "
+        f"Scores of different scales are taken as of one: {shown}{suffix}. How reliable judges are, and whose scores "
         "decide, then depends on the scale. Bring them to one scale, leave such a judge out, or compare rankings "
         "(voirdire metaeval)."
     )
@@ -111,15 +113,17 @@ def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
     table = problem.table
     if not problem.in_points:  # each criterion has its own cutpoints
         return []
-    found = _odd_ranges(table.criterion, table.score, len(table.criteria))
-    if not found:
+    ranges = _odd_ranges(table.criterion, table.score, len(table.criteria))
+    if not ranges:
         return []
-    shown = ", ".join(f"{table.criteria[at]} {low:.3g} to {high:.3g}" for at, (low, high) in found.items())
+    shown = ", ".join(
+        f"{table.criteria[criterion]} {low:.3g} to {high:.3g}" for criterion, (low, high) in ranges.items()
+    )
     message = (
         f"Criteria have different scales: {shown}. Their mean follows the widest, and takes more for better. "
         "Take one (--where criterion=NAME), or bring them to one scale."
     )
-    return [Check("ranges", "warn", float(len(found)), message)]
+    return [Check("ranges", "warn", float(len(ranges)), message)]
 
 
 def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[float, float]]:
@@ -132,10 +136,10 @@ def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[floa
     values, code = np.unique(score, return_inverse=True)
     givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
     count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
-    differs = ((high - low) * RATIO < widest) | (high - low > RATIO * reach)
-    known = (count >= LEAST) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
-    odd = known & differs & (common < (1.0 - OWN) * count)
-    return {int(at): (float(low[at]), float(high[at])) for at in np.flatnonzero(odd)}
+    differs = ((high - low) * MAX_RANGE_RATIO < widest) | (high - low > MAX_RANGE_RATIO * reach)
+    known = (count >= MIN_SCORES) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
+    odd = known & differs & (common < (1.0 - MIN_OWN_SHARE) * count)
+    return {int(index): (float(low[index]), float(high[index])) for index in np.flatnonzero(odd)}
 
 
 def _largest_of_others(largest: Floats) -> Floats:
@@ -149,7 +153,7 @@ def _largest_of_others(largest: Floats) -> Floats:
 
 def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
-    own = [
+    entries = [
         connectivity_check(problem),
         *constant_judges_check(problem),
         *judge_ranges_check(problem),
@@ -157,43 +161,49 @@ def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
         *unknown_error_check(problem),
         *weights_check(problem),
     ]
-    own += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
+    entries += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
     posterior = basis.posterior
     unit = "points" if problem.in_points else "log-odds"
-    own += effect_checks(problem, posterior, [problem.table], unit=unit)
+    entries += effect_checks(problem, posterior, [problem.table], unit=unit)
     if posterior.values is not None:
-        own += checks.below_chance_check(problem, basis.judges)
+        entries += checks.below_chance_check(problem, basis.judges)
     if problem.model.pool == "none":
-        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), basis.seed)
-        own += score_information_check(problem, posterior)
-        if own[0].level == "ok":
-            own += check_influence(problem, posterior, rival_systems(problem, posterior))
-    return [*(checks.add_reversed_judges(one, problem, basis.judges) for one in basis.of_method), *own]
+        entries += check_dependent_judges(problem, residuals_by_scale(problem, posterior), basis.seed)
+        entries += score_information_check(problem, posterior)
+        if entries[0].level == "ok":
+            entries += check_influence(problem, posterior, rival_systems(problem, posterior))
+    return [
+        *(checks.add_reversed_judges(entry, problem, basis.judges) for entry in basis.of_method),
+        *entries,
+    ]
 
 
 def score_information_check(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
     """Check whether scores tell items apart at all, and whether those of every judge do."""
-    found = estimate_randomness(problem, posterior)
-    if found is None:  # the noise of every judge is learned
+    randomness = estimate_randomness(problem, posterior)
+    if randomness is None:  # the noise of every judge is learned
         return []
     checked = []
-    if found.shared is not None:
-        share = found.shared.share
-        said, so = f"{100 * max(share, 0.0):.0f}% of the variance of single scores is what judges share", "."
-        if not found.told:
-            so = (
+    if randomness.shared is not None:
+        share = randomness.shared.share
+        summary, ending = (
+            f"{100 * max(share, 0.0):.0f}% of the variance of single scores is what judges share",
+            ".",
+        )
+        if not randomness.told:
+            ending = (
                 ", which is not told from nothing: these scores do not tell items apart. Ask for something that judges "
                 "can see alike, or compare items side by side."
             )
-        checked.append(Check("reliability", "ok" if found.told else "warn", share, said + so))
-    if found.odds is not None:
-        names = [problem.judges[judge] for judge in np.flatnonzero(found.odds > ODDS)]
+        checked.append(Check("reliability", "ok" if randomness.told else "warn", share, summary + ending))
+    if randomness.odds is not None:
+        names = [problem.judges[judge] for judge in np.flatnonzero(randomness.odds > ODDS)]
         message = (
             f"{list_names(names)} scoring items nearly at random beside the others: leave such a judge out, or read "
             "its prompt and answers."
         )
-        none = "No judge scores items at random beside the others."
-        checked.append(checks.names_check("noise", names, none, message))
+        ok_message = "No judge scores items at random beside the others."
+        checked.append(checks.names_check("noise", names, ok_message, message))
     return checked
 
 
@@ -219,8 +229,10 @@ def connectivity_check(problem: ScoresProblem) -> Check:
 def constant_judges_check(problem: ScoresProblem) -> list[Check]:
     """Judges that gave one score to everything."""
     table = problem.table
-    so = "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
-    return checks.constant_judges(table.judges, table.judge, table.score, "score", so)
+    consequence = (
+        "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
+    )
+    return checks.constant_judges(table.judges, table.judge, table.score, "score", consequence)
 
 
 def separation_check(problem: ScoresProblem) -> Check:
@@ -230,8 +242,8 @@ def separation_check(problem: ScoresProblem) -> Check:
     low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
     np.minimum.at(low, (table.criterion, table.item), table.score)
     np.maximum.at(high, (table.criterion, table.item), table.score)
-    at = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
-    names = [problem.items[item] for item in np.flatnonzero(at)]
+    is_extreme = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
+    names = [problem.items[item] for item in np.flatnonzero(is_extreme)]
     under = checks.under_some_criterion(len(problem.criteria))
     return checks.separation_check(
         names,
@@ -260,8 +272,8 @@ def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination"
     Of models in which all judges count alike there is no other: they take weights as equal without votes on criteria.
     """
     model, density = problem.model, problem.density
-    alike = model.reliability.kind == AlikeRaters.kind or density.uses_marginal_likelihood
-    if alike or density.voted or density.given or density.criteria == 1:
+    equal_judges = model.reliability.kind == AlikeRaters.kind or density.uses_marginal_likelihood
+    if equal_judges or density.voted or density.given or density.criteria == 1:
         return []
     if model.weights is None or model.weights.kind != "votes":
         return []

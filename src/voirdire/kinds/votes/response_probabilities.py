@@ -47,12 +47,14 @@ class AskedPairs(NamedTuple):
     def terms(self, density: VotesDensity, values: Values) -> dict[str, Any]:
         """As terms take them; without a context they are in the one that values have besides, if any."""
         part: dict[str, Any] = {f"pair_{name}": getattr(self, name) for name in self._fields[:4]}
-        part |= {f"pair_{name}": of for name, of in self.further.items()}
+        part |= {f"pair_{name}": codes for name, codes in self.further.items()}
         if density.contexts or density.tastes or density.added:
             context = self.judge * 0 - 1 if self.context is None else self.context
-            anywhere = bool(density.contexts and (context < 0).any())
-            besides = anywhere and values["context_strength"].shape[-1] > density.contexts
-            part["pair_context"] = np.where(context < 0, density.contexts, context) if besides else context
+            unknown_context = bool(density.contexts and (context < 0).any())
+            has_new_context = unknown_context and values["context_strength"].shape[-1] > density.contexts
+            part["pair_context"] = (
+                np.where(context < 0, density.contexts, context) if has_new_context else context
+            )
         return part
 
 
@@ -74,11 +76,13 @@ def vote_log_probabilities(problem: VotesProblem, values: Values, rows: tuple[In
 
 
 def _asked_rows(problem: VotesProblem, rows: tuple[Ints, ...]) -> AskedPairs:
-    judge, criterion, first, second, *more = rows
-    asked = AskedPairs(judge, criterion, first, second, more[0] if more else None)
-    if len(more) > 1:
-        of_cells, cell = further_codes(problem.votes), more[1]
-        further = {name: of[:, cell] if name == "numbers" else of[cell] for name, of in of_cells.items()}
+    judge, criterion, first, second, *extra = rows
+    asked = AskedPairs(judge, criterion, first, second, extra[0] if extra else None)
+    if len(extra) > 1:
+        cell_codes, cell = further_codes(problem.votes), extra[1]
+        further = {
+            name: codes[:, cell] if name == "numbers" else codes[cell] for name, codes in cell_codes.items()
+        }
         asked = asked._replace(further=further)
     return asked
 
@@ -92,9 +96,11 @@ def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values],
     asked = AskedPairs.of_cells(model, votes)
     if density.contexts and (asked.context is None or (asked.context < 0).any()):
         rng = np.random.default_rng(0)
-        draws = [there for values in draws for there in sample_new_context(density, values, rng)]
-    each = (answer_probabilities(density, values, asked) for values in draws)
-    return sum(each, np.zeros(())) / len(draws)
+        draws = [
+            context_values for values in draws for context_values in sample_new_context(density, values, rng)
+        ]
+    probabilities = (answer_probabilities(density, values, asked) for values in draws)
+    return sum(probabilities, np.zeros(())) / len(draws)
 
 
 def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPairs) -> Floats:
@@ -116,9 +122,9 @@ def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPair
     [[0.881, 0.119, 0.0]]
     """
     logs = answer_log_probabilities(density, values, asked)
-    found = np.zeros((*logs[0].shape, 3))
-    found[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
-    return found
+    probabilities = np.zeros((*logs[0].shape, 3))
+    probabilities[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
+    return probabilities
 
 
 def answer_log_probabilities(
@@ -172,8 +178,8 @@ def _log_probabilities_by_difference(
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
     sizes = (density.judges, density.criteria)
-    either = (Observations(judge, cells, cells * 0 + outcome, criterion, *sizes) for outcome in (0, 1))
-    log = [reliability.log_decided(values, d, seen, xp) for seen in either]
+    observations = (Observations(judge, cells, cells * 0 + outcome, criterion, *sizes) for outcome in (0, 1))
+    log = [reliability.log_decided(values, d, observation, xp) for observation in observations]
     if not density.ties or density.model.ties is None:
         return log
     propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge) + habits
@@ -188,9 +194,9 @@ def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Gen
     """
     names = [name for name in ("context_strength", "tie_context", "tie_judge_context") if name in values]
     spread = {name: np.exp(values[f"log_{name.removesuffix('_strength')}_spread"]) for name in names}
-    there = {name: rng.normal(0.0, spread[name], (*values[name].shape[:-1], 1)) for name in names}
+    effects = {name: rng.normal(0.0, spread[name], (*values[name].shape[:-1], 1)) for name in names}
     return [
-        values | {name: np.concatenate([values[name], sign * there[name]], axis=-1) for name in names}
+        values | {name: np.concatenate([values[name], sign * effects[name]], axis=-1) for name in names}
         for sign in (1.0, -1.0)
     ]
 

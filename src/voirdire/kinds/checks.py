@@ -14,7 +14,7 @@ from voirdire.typing import Floats, Ints
 
 
 class CheckBasis(NamedTuple):
-    """What checks of a fit look at beside its problem.
+    """Inputs of the checks of a fit beside its problem.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def constant_judges(
 
 
 def names_check(check: str, names: Sequence[str], none: str, message: str, level: Level = "warn") -> Check:
-    """The check whose ``message`` is about some names, or that says ``none`` where there are none."""
+    """Check with a ``message`` about some names, or ``none`` where there are no names."""
     if not names:
         return Check(check, "ok", 0.0, none)
     return Check(check, level, float(len(names)), message)
@@ -250,17 +250,17 @@ def linked_items_check(
     nodes, node_code = np.unique(node, return_inverse=True)
     links, link_code = np.unique(link, return_inverse=True)
     group = connected_groups(link_code, node_code, len(links), len(nodes))[len(links) :]
-    under = nodes // items
-    groups = [np.unique(group[under == c], return_counts=True) for c in range(len(problem.criteria))]
+    node_criterion = nodes // items
+    groups = [np.unique(group[node_criterion == c], return_counts=True) for c in range(len(problem.criteria))]
     worst = int(np.argmax([len(parts) for parts, _ in groups]))
     parts, sizes = groups[worst]
     if len(parts) < 2:
         return Check("connectivity", "ok", 0.0, linked)
-    smallest = nodes[(under == worst) & (group == parts[sizes.argmin()])] % items
+    smallest = nodes[(node_criterion == worst) & (group == parts[sizes.argmin()])] % items
     words = "" if len(problem.criteria) == 1 else f" under criterion {problem.criteria[worst]!r}"
     message = (
-        f"Items fall into {len(parts)} groups{words}, e.g. {list_names([problem.items[i] for i in smallest], verb=False)} "
-        f"against the rest: {otherwise}"
+        f"Items fall into {len(parts)} groups{words}, e.g. "
+        f"{list_names([problem.items[i] for i in smallest], verb=False)} against the rest: {otherwise}"
     )
     return Check("connectivity", "warn", float(len(parts)), message)
 

@@ -99,8 +99,10 @@ def with_intervals(
     ends are missing.
     """
     columns: Columns = {}
-    for name, shown in posterior.shown(of, prob).items():
-        low, high = (np.where(shown.low == shown.high, np.nan, end) for end in (shown.low, shown.high))
-        for column, part in ((name, shown.point), (f"{name}_low", low), (f"{name}_high", high)):
+    for name, summary in posterior.shown(of, prob).items():
+        low, high = (
+            np.where(summary.low == summary.high, np.nan, end) for end in (summary.low, summary.high)
+        )
+        for column, part in ((name, summary.point), (f"{name}_low", low), (f"{name}_high", high)):
             columns[column] = np.broadcast_to(part, (size,))
     return columns

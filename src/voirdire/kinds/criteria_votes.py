@@ -1,4 +1,4 @@
-"""Votes on criteria, which tell their weights, as answers beside scores or rankings.
+"""Votes on criteria, which inform their weights, beside scores or rankings.
 
 P(first) = sigmoid(w_first - w_second), whoever votes, but in models in which judges' skill counts in such votes, too.
 Where it does not, weights and all other parameters have no answer in common, and independent posteriors.
@@ -103,12 +103,12 @@ class WeightsDensity(LogDensity):
         return [log_criteria_votes(values, data[CRITERIA_DATA], xp)]
 
     def outcome_names(self, data: Data) -> list[str]:
-        """Of votes."""
+        """A name for the votes."""
         return ["criteria_votes"]
 
 
 def weights_problem(problem: Problem) -> Problem:
-    """The weights of a problem's criteria, as its votes on them tell them apart from all other answers."""
+    """The problem of the weights of criteria alone, given the votes on them."""
     density = problem.density
     weights_density = WeightsDensity(problem.model, density.judges, density.criteria, density.items)
     names = (problem.judges, problem.criteria, problem.items, problem.judge_votes)

@@ -25,7 +25,7 @@ def effect_checks(
     sure: Sequence[str] = (),
     unit: str = "log-odds",
 ) -> list[Check]:
-    """Check what covariates decide, and which cannot be told from the items themselves.
+    """Check covariates that decide answers, and those that are confounded with the items.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _own_family_check(problem: Any, posterior: Posterior, unit: str) -> Check:
         for k in clear_judges
     ]
     message = (
-        f"Judges clearly answer otherwise where their own family is asked about: {'; '.join(judge_words)}; {overall}. Scores "
-        "hold it fixed; to leave such answers out, --without-own-family."
+        f"Judges clearly answer otherwise where their own family is asked about: {'; '.join(judge_words)}; {overall}. "
+        "Scores hold it fixed; to leave such answers out, --without-own-family."
     )
     return Check("own-family", "warn", float(len(clear_judges)), message)

@@ -226,7 +226,7 @@ class Fit:
         return self._frame(self.kind.predict(problem, self.posterior, table))
 
     def escalate(self, people: object, **settings: Any) -> Any:
-        """Which answers to accept at a guaranteed agreement with people, and which to send to them.
+        """Choose answers to accept at a guaranteed agreement with people, and those to send to them.
 
         ``error`` is the share that may be otherwise, ``prob`` how sure that is, ``cost_human`` and ``cost_error`` the
         prices of a person's answer and of an error; see :func:`voirdire.decide.escalate.escalate`.
@@ -375,8 +375,8 @@ class Fit:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         single = [words for words in owners if " " not in words]
         kinds = " or ".join(filter(None, [", ".join(single[:-1]), *single[-1:]]))
-        shown = ", ".join(f"{table}()" for table in self._shown if hasattr(type(self), table))
-        raise NotThisKindError(f"{name}() is for fits of {kinds}; a fit of {self.kind.words} has {shown}")
+        available = ", ".join(f"{table}()" for table in self._shown if hasattr(type(self), table))
+        raise NotThisKindError(f"{name}() is for fits of {kinds}; a fit of {self.kind.words} has {available}")
 
     _shown: ClassVar[tuple[str, ...]] = (
         *("ranking", "classes", "judges", "criteria", "strengths", "cutpoints", "groups", "people"),

@@ -1,4 +1,4 @@
-"""Terms that a fit was asked for beside its model's: columns, covariates, families, time."""
+"""Requested terms beside those of a model: columns, covariates, families, time."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any
 
 
 def _add_periods(table: Any) -> Any:
-    """With the factor of periods, of about equally many answers each."""
+    """Add the factor of periods, of about equally many answers each."""
     if table.time is None:
         raise InputError(f"terms: the {table.data} have no column 'time'; leave time out")
     moments, code = np.unique(table.time, return_inverse=True)
@@ -200,15 +200,15 @@ def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | Non
         if factor in ("judge", "item") or len(level_names) > 1
     ]
     usable += ["group"] if "group" in of_judges and table.groups else []
-    known = list(dict.fromkeys([*usable, *further.covariates, *further.factors, *further_names(table)]))
+    allowed = list(dict.fromkeys([*usable, *further.covariates, *further.factors, *further_names(table)]))
     raise InputError(
-        f"terms: the {table.data} have no column {name!r}; terms of this table may name {', '.join(known)}"
-        f"{nearest_name(name, known)}"
+        f"terms: the {table.data} have no column {name!r}; terms of this table may name {', '.join(allowed)}"
+        f"{nearest_name(name, allowed)}"
     )
 
 
 def _check_column(name: str, table: Any) -> None:
-    """A column of every table must be there, with several levels where it says neither who answered nor what."""
+    """Raise where a standard column is missing, or has a single level (judge and item apart)."""
     if getattr(table, name, None) is None:
         raise InputError(f"terms: the {table.data} have no column {name!r}; leave it out")
     if name not in ("judge", "item") and len(getattr(table, (TABLE_FACTORS | SCORE_FACTORS)[name])) < 2:
@@ -216,7 +216,7 @@ def _check_column(name: str, table: Any) -> None:
 
 
 def _check_judge_groups(name: str, table: Any, request: Request) -> None:
-    """What judges belong to must be known."""
+    """Raise where the groups or families of judges are unknown."""
     if name == "group" and not table.groups:
         raise InputError(f"terms: the {table.data} have no column 'group'; leave it out")
     if name == "family" and (reason := reason_families_unknown(table, request)) is not None:
@@ -224,7 +224,7 @@ def _check_judge_groups(name: str, table: Any, request: Request) -> None:
 
 
 def reason_families_unknown(table: Any, request: Request) -> str | None:
-    """The reason, in words, for which nothing can be told of families of judges; None where it can."""
+    """Reason why effects of families of judges are not identified; None where they are."""
     if request.families is None:
         return "it needs families=, the family of each judge"
     members = Counter(read_families(request.families, table.judges).values())

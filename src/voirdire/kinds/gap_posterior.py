@@ -1,4 +1,4 @@
-"""The gap between a panel and people, as people's answers about some of the items teach it.
+"""Posterior of the gap between a panel and people, given people's answers about some of the items.
 
 Of z, what the panel makes of items, and t, what people make of them, both with mean 0 and variance 1 over items,
 
@@ -27,7 +27,7 @@ GAP_SEED = 4502  # of random numbers that nothing else with the same seed has dr
 
 
 class GapNode(NamedTuple):
-    """One point of the grid: its weight, the correlation r, and what answers say there of the items they are about."""
+    """Point of the grid: its weight, the correlation r, and the evidence of the answers there."""
 
     weight: float
     r: float
@@ -35,7 +35,7 @@ class GapNode(NamedTuple):
 
 
 class GapPosterior:
-    """What people make of items, given a panel's draws and people's answers.
+    """Posterior of scores about people, given a panel's draws and people's answers.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ class GapPosterior:
         self, answers: TargetAnswers, places: Mapping[str, int], drawn: Floats, mean: float, sd: float
     ) -> None:
         self.seen: Ints = np.unique([places[name] for name in answers.items])
-        row = {place: index for index, place in enumerate(self.seen.tolist())}
+        row = {column: index for index, column in enumerate(self.seen.tolist())}
         _, size, z = standardise_draws(drawn)
         self._size = float(np.median(size))
         self._mean = z.mean(axis=0)
         spread = z - self._mean
         self._spread = spread / np.sqrt(max(len(z) - 1, 1))
-        known = self._spread[:, self.seen]
-        self._panel_cov = known.T @ known
+        seen_spread = self._spread[:, self.seen]
+        self._panel_cov = seen_spread.T @ seen_spread
         rows = {name: row[places[name]] for name in answers.items}
         candidates = []
         for node in GAP_NODES:
@@ -82,11 +82,11 @@ class GapPosterior:
         self.nodes = [GapNode(weight / weight_total, r, evidence) for weight, r, evidence in kept]
 
     def cov(self, r: float) -> Floats:
-        """Covariance, a priori, of what people make of the items that answers are about."""
+        """Prior covariance of people's scores of the items that answers are about."""
         return np.asarray(r**2 * self._panel_cov + (1.0 - r**2) * np.eye(len(self.seen)))
 
     def gain(self, r: float) -> Floats:
-        """How much of a change at the items that answers are about is that of each item, shape (items, these)."""
+        """Gain matrix from the items that answers are about to all items, shape (items, these)."""
         across = r**2 * self._spread.T @ self._spread[:, self.seen]
         across[self.seen, np.arange(len(self.seen))] += 1.0 - r**2
         return np.asarray(np.linalg.solve(self.cov(r), across.T).T)
@@ -112,7 +112,7 @@ class GapPosterior:
         return np.asarray(centre + size * target)
 
     def scale(self, drawn: Floats) -> Floats:
-        """What all differences about the target are multiplied with in each draw of :meth:`of`, shape (draws,)."""
+        """Factor of all differences about the target in each draw of :meth:`of`, shape (draws,)."""
         r = np.array([node.r for node in self.nodes])
         return np.asarray(
             r[self._draw_nodes(np.random.default_rng(GAP_SEED), len(drawn))] * mean_and_sd(drawn)[1][:, 0]
@@ -140,7 +140,7 @@ class GapPosterior:
         return np.asarray(middle + size * expected)
 
     def correlation(self, prob: float) -> tuple[float, float, float]:
-        """Mean and interval of r, the correlation of what the panel and people make of items."""
+        """Mean and interval of r, the correlation of the panel's and people's scores of items."""
         r = np.array([node.r for node in self.nodes])
         weight = np.array([node.weight for node in self.nodes])
         order = np.argsort(r)

@@ -79,7 +79,7 @@ class LeftOut:
 
     @classmethod
     def from_answer_probabilities(cls, chance: Floats, answer: Ints, usable: bool = True) -> LeftOut:
-        """Of answers that are one of several.
+        """Predictions of answers that are one of several.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class LeftOut:
 
 
 def anchor_folds(count: int) -> list[Ints]:
-    """Parts of so many anchors that are left out together: one each, or ``FOLDS`` parts."""
+    """Parts of so many anchors that are left out together: one each, or ``MAX_FOLDS`` parts."""
     return [np.arange(start, count, MAX_FOLDS) for start in range(min(MAX_FOLDS, count))]
 
 
@@ -167,7 +167,7 @@ class HumanAnswers(Generic[P]):
         return asked is None and can_cut
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """Predictions of anchors left out, in up to ``FOLDS`` parts, by every method that may be used.
+        """Predictions of anchors left out, in up to ``MAX_FOLDS`` parts, by every method that may be used.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class HumanAnswers(Generic[P]):
 
     @property
     def alone(self) -> HumanAnswers[P]:
-        """The same where what judges answered says nothing of items: what people say alone, and judges beside them."""
+        """The same with items scored by people's answers alone, without the judges' votes."""
         return self
 
     def cut(self, how: Method) -> Inferred:

@@ -88,7 +88,7 @@ def to_inference_data(fit: Any, *, with_answers: bool = True) -> Any:
 
 
 def shown_quantities(kind: Kind[Any, Any], problem: Problem, posterior: Posterior) -> Quantities:
-    """What is estimated on natural scales, chains joined, without what has no value."""
+    """Estimated quantities on natural scales, chains joined, without empty ones."""
     assert posterior.values is not None  # of a posterior with draws
     quantities = kind.quantities(problem, posterior.values)
     return {name: quantity for name, quantity in quantities.items() if quantity.draws.size}
@@ -138,7 +138,7 @@ def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[in
 
 
 def _answer_data(answers: list[Answers]) -> tuple[Variables, Variables]:
-    """What was answered, and the names of what each answer is about, "" for nothing."""
+    """Answers, and the names of what each answer is about, "" for nothing."""
     size = [len(part.which) for part in answers]
     values = np.concatenate([part.given for part in answers])
     names = dict.fromkeys(name for part in answers for name in part.about)

@@ -1,4 +1,4 @@
-"""Things whose answers are the same up to their names, so that no result may tell them apart.
+"""Items or systems whose answers are the same up to their names, so that their results must be equal.
 
 Of draws of a posterior two such items have results that differ by Monte Carlo error alone; they are given the same.
 """
@@ -62,10 +62,10 @@ def interchangeable_items(problem: Problem) -> list[Ints]:
     >>> [group.tolist() for group in interchangeable_items(fit(pd.DataFrame(votes), method="map").problem)]
     [[1, 2]]
     """
-    return interchangeable(problem, list(np.arange(len(problem.items))[:, None]))
+    return find_interchangeable(problem, list(np.arange(len(problem.items))[:, None]))
 
 
-def interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
+def find_interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
     """Groups of two things or more that could change names with each other; codes of the things.
 
     Parameters
@@ -81,22 +81,22 @@ def interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
         or (added is not None and added.terms)
     ):
         return []
-    known = _known_answers(problem)
+    tables = _known_answers(problem)
     size = len(problem.items)
-    original = [rows.of(np.arange(size)) for rows in known]
+    original = [rows.of(np.arange(size)) for rows in tables]
     groups_by_answers: dict[tuple[bytes, ...], list[list[int]]] = {}
-    for thing, items in enumerate(members if known else ()):
+    for code, items in enumerate(members if tables else ()):
         if not len(items):
             continue
-        groups = groups_by_answers.setdefault(tuple(rows.about(items) for rows in known), [])
+        groups = groups_by_answers.setdefault(tuple(rows.about(items) for rows in tables), [])
         for group in groups:
             names, other_items = np.arange(size), members[group[0]]
             names[items], names[other_items] = other_items, items
-            if all(rows.of(names) == unchanged for rows, unchanged in zip(known, original, strict=True)):
-                group.append(thing)
+            if all(rows.of(names) == unchanged for rows, unchanged in zip(tables, original, strict=True)):
+                group.append(code)
                 break
         else:
-            groups.append([thing])
+            groups.append([code])
     return [np.array(group) for groups in groups_by_answers.values() for group in groups if len(group) > 1]
 
 

@@ -74,14 +74,14 @@ class Packed(NamedTuple):
 
 
 class TableChange(NamedTuple):
-    """The table, and what else, that the model of a problem is posed over again.
+    """New table, and other inputs, to encode the model of a problem with.
 
     Attributes
     ----------
     table : table of the kind
     own : bool
         Whether it is the problem's own, with its anchors.
-    criteria : Votes, OnCriteria or None
+    criteria : Votes, CriterionImportance or None
         As of :meth:`Kind.problem_with_table`.
     answer_weight : array, shape (judges,), or None
     """
@@ -93,7 +93,7 @@ class TableChange(NamedTuple):
 
 
 class Kind(ABC, Generic[T, P]):
-    """A kind of data: how its tables are posed, what its fits show, and what is asked of its judges.
+    """Kind of data: how its tables are encoded, and what its fits show.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class Kind(ABC, Generic[T, P]):
         """Bring a table into the form of a model; and what was done on the user's behalf, in words."""
 
     def table_of(self, problem: P) -> T:
-        """The table that a problem was posed over."""
+        """The table of a problem."""
         table: T = problem.table  # type: ignore[attr-defined]
         return table
 
@@ -181,7 +181,7 @@ class Kind(ABC, Generic[T, P]):
         ----------
         table : optional
             Without anchors; by default the problem's, with them.
-        criteria : Votes or OnCriteria, optional
+        criteria : Votes or CriterionImportance, optional
             What :meth:`on_criteria` gives; by default the problem's.
         answer_weight : array, shape (judges,), optional
             What one answer of each judge counts for.
@@ -241,7 +241,7 @@ class Kind(ABC, Generic[T, P]):
     )  # of columns whose names in JSON say something else
 
     def result_subject(self, problem: P, request: Request) -> str | None:
-        """What results are about: "target" or "panel"; None where nothing was said, and they are the panel's."""
+        """Subject of results: "target" or "panel"; None where nothing was said, and they are the panel's."""
         subject = {"models": TARGET, "people": PANEL, None: None}[request.judges]
         return request.about or subject
 
@@ -253,7 +253,7 @@ class Kind(ABC, Generic[T, P]):
         return describe_gap(problem, posterior) + describe_agreement(problem, posterior, called, anchored)
 
     def items_called(self, problem: P) -> str:
-        """What the items of a problem are, in the plural: a board may be of something else."""
+        """Plural name of the items of a problem: a board may be of something else."""
         return "items"
 
     def has_scores(self, problem: P) -> bool:
@@ -276,7 +276,7 @@ class Kind(ABC, Generic[T, P]):
 
     @abstractmethod
     def judge_values(self, problem: P, values: Values) -> dict[str, Floats]:
-        """What the table of judges shows of each, shape (..., judges); NaN where the model has no such thing."""
+        """Values of the table of judges, shape (..., judges); NaN where the model has no such thing."""
 
     def guessing_probability(self, problem: P) -> float:
         """Probability of a right answer by guessing, as reliability counts right answers."""
@@ -296,7 +296,7 @@ class Kind(ABC, Generic[T, P]):
         return quantities | (item_score_quantities(problem, values) if self.has_scores(problem) else {})
 
     def of_systems(self, problem: P, posterior: Posterior) -> Quantities:
-        """Draws of what systems are worth, one a draw of the fit; nothing of tables that are not about systems."""
+        """Draws of the scores of systems, one a draw of the fit; empty of tables that are not about systems."""
         return {}
 
     def board_entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
@@ -333,7 +333,7 @@ class Kind(ABC, Generic[T, P]):
         return 0.0
 
     def fixed_order(self, problem: P) -> str | None:
-        """Why position bias cannot be told from the items' strength, in words; None where it can."""
+        """Reason why position bias is confounded with strength; None where it is not."""
         return None
 
     def compared_votes(self, problem: P) -> Votes | None:
@@ -350,7 +350,7 @@ class Kind(ABC, Generic[T, P]):
         raise InputError("--contexts is for fits of votes, scores or rankings in several contexts")
 
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
-        """Draws of what each item is worth in each context, (draws, contexts, items); None where the model has none."""
+        """Draws of strengths in each context, (draws, contexts, items); None where the model has none."""
         return None
 
     def people_preference(self, problem: P, posterior: Posterior) -> Preference | None:
@@ -361,7 +361,7 @@ class Kind(ABC, Generic[T, P]):
         return Preference()
 
     def context_difference_variance(self, problem: P, posterior: Posterior, items: tuple[str, str]) -> float:
-        """Variance, over contexts like those of a table, of how far two entrants are apart; 0 without contexts."""
+        """Variance over contexts of the difference of two entrants; 0 without contexts."""
         values = posterior.values
         if values is None or "context_strength" not in values:
             return 0.0
@@ -380,7 +380,7 @@ class Kind(ABC, Generic[T, P]):
         return True
 
     def families_by_answers(self, problem: P) -> dict[str, str] | None:
-        """Families of judges who answer alike, told by answers alone; None where residuals tell them."""
+        """Families of judges who answer alike, found by answers alone; None where residuals are used."""
         return None
 
     def chance_of_use(self, problem: P, x: Floats) -> Floats | None:

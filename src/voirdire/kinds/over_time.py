@@ -15,7 +15,11 @@ from voirdire.kinds.scores.response_probabilities import (
     score_probabilities,
 )
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.response_probabilities import AskedPairs, cell_probabilities, strength_differences
+from voirdire.kinds.votes.response_probabilities import (
+    ComparisonCodes,
+    cell_probabilities,
+    strength_differences,
+)
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.raters import log_noise
@@ -27,7 +31,7 @@ from voirdire.typing import Floats, Ints
 
 
 def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
-    """Of every vote, at the centre of the posterior; None where the table has no times.
+    """Series of every vote, at the centre of the posterior; None where the table has no times.
 
     With d the difference of the items as judges meet them and r = 1, 0 or -1 (first, tie, second) less its
     expectation: r tanh(d / 2), the score of how well a judge tells items apart, and r.
@@ -37,7 +41,7 @@ def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
         return None
     values = posterior.central_values
     p = cell_probabilities(problem.model, problem.density, [values], votes)
-    d = strength_differences(problem.density, values, AskedPairs.of_cells(problem.model, votes))
+    d = strength_differences(problem.density, values, ComparisonCodes.of_cells(problem.model, votes))
     cell = votes.row_cell
     r = np.array([1.0, -1.0, 0.0])[votes.row_outcome] - (p[:, 0] - p[:, 1])[cell]
     if votes.row_context is not None:
@@ -54,7 +58,7 @@ def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
 
 
 def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
-    """Of models with coins: their mean and half their difference, by log-odds; none of others."""
+    """Habits of judges with coins: mean and half the difference of their coins; none of other models."""
     votes, density = problem.coded_votes, problem.density
     if "coin_first" in values:
         coins = ("coin_first", "coin_second")
@@ -85,7 +89,7 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
 
 
 def score_series(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
-    """Of every score, at the centre of the posterior; None where the table has no times."""
+    """Series of every score, at the centre of the posterior; None where the table has no times."""
     table = problem.table
     if table.time is None:
         return None
@@ -136,7 +140,7 @@ def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
 
 
 def label_series(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
-    """Of every label, at the posterior's centre: 1 where it is the item's most probable class, less the judge's mean.
+    """Series of every label: 1 where it is the item's most probable class, less the judge's mean.
 
     The mean is over the judge's labels of items of that class. None without times, or where the model has no classes.
     """

@@ -1,4 +1,4 @@
-"""Tables as what a stored fit holds: names for JSON, codes as arrays."""
+"""Tables in the form of a stored fit: names for JSON, codes as arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VOTE_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria", "order
 
 
 def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Names and codes of tables of votes, those that are there, by what each is called."""
+    """Names and codes of the tables of votes that there are, by their keys."""
     names: dict[str, Any] = {}
     arrays: dict[str, Any] = {}
     for key, votes in tables.items():

@@ -1,4 +1,4 @@
-"""Items about the target: what people would make of them, given what a panel does.
+"""Scores about the target: those that people would give items, given a panel's.
 
 A panel sees an item as s = theta + b, b what all its judges see alike and people do not. Answers of judges say nothing
 of b, however many there are: with gap = sd(b) / sd(theta) and sd(s) the spread of the items, both normal,
@@ -116,7 +116,7 @@ def check_result_subject(about: str | None, judges: str | None) -> None:
 
 
 def find_gap(problem: Problem, drawn: Floats, places: Mapping[str, int] | None = None) -> Gap | GapPosterior:
-    """The gap of a problem's panel: as public tables have it, or as people's answers teach it beside these.
+    """The gap of a problem's panel: its prior from public tables, or its posterior given people's answers.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def find_gap(problem: Problem, drawn: Floats, places: Mapping[str, int] | None =
 
 
 def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[str, Any] | None:
-    """The correlation of what the panel and people make of items, with people's answers; None without these."""
+    """Correlation of the panel's and people's scores of items, given people's answers; None without these."""
     answers = problem.target_answers
     if answers is None or values is None:
         return None
@@ -154,11 +154,11 @@ def describe_gap(problem: Problem, posterior: Posterior) -> list[str]:
     if gap is None:
         return []
     times = "once" if gap["answers"] == 1 else f"{gap['answers']:,} times"
-    about = "one item" if gap["items"] == 1 else f"{gap['items']:,} items"
+    item_words = "one item" if gap["items"] == 1 else f"{gap['items']:,} items"
     return [
-        f"People answered {times} about {about}: what the panel and people make of "
-        f"items correlates by {gap['correlation']:.2f} ({gap['low']:.2f} to {gap['high']:.2f}, {INTERVAL_PROBABILITY:.0%} "
-        "interval; judges are known by the panel's answers alone)."
+        f"People answered {times} about {item_words}: what the panel and people make of "
+        f"items correlates by {gap['correlation']:.2f} ({gap['low']:.2f} to {gap['high']:.2f}, "
+        f"{INTERVAL_PROBABILITY:.0%} interval; judges are known by the panel's answers alone)."
     ]
 
 
@@ -190,8 +190,8 @@ def with_other_score(about: str, target: Columns, panel: Columns) -> Columns:
     >>> list(with_other_score("target", columns, columns))
     ['score', 'low', 'high', 'score_panel', 'low_panel', 'high_panel']
     """
-    shown, other, name = (target, panel, PANEL) if about == TARGET else (panel, target, TARGET)
-    return shown | {f"{key}_{name}": other[key] for key in ("score", "low", "high")}
+    main, other, name = (target, panel, PANEL) if about == TARGET else (panel, target, TARGET)
+    return main | {f"{key}_{name}": other[key] for key in ("score", "low", "high")}
 
 
 def describe_agreement(
@@ -240,6 +240,7 @@ def describe_agreement(
         else f"Scores and ranks are about the {problem.about}"
     )
     return [
-        f"The panel is surer than {MIN_PANEL_PROBABILITY:.0%} of the order of {pairs} ({probability[is_sure].mean():.0%} on average); people "
-        f"would agree in {agreement:.0%} of them, {reason}. {subject_note}."
+        f"The panel is surer than {MIN_PANEL_PROBABILITY:.0%} of the order of {pairs} "
+        f"({probability[is_sure].mean():.0%} on average); people would agree in {agreement:.0%} of them, "
+        f"{reason}. {subject_note}."
     ]

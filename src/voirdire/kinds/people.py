@@ -1,4 +1,4 @@
-"""Answers of people (anchors) in the coding of a panel's, and their answers to comparisons as a model has them.
+"""Answers of people (anchors) in the coding of a panel's, and the model of their answers to comparisons.
 
     P(better) = p sigmoid(d / c) + (1 - p) sigmoid(-d / c)
 
@@ -101,7 +101,7 @@ def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
 def describe_unknown_anchors(
     names: Sequence[str], code: Ints, known: Sequence[str], where: str, answered: str = "scored"
 ) -> str:
-    """Anchors of which the judges have scored nothing, in words; "" where there are none.
+    """Describe anchors about items or contexts that no judge has scored; "" where there are none.
 
     Parameters
     ----------
@@ -120,12 +120,14 @@ def describe_unknown_anchors(
     if not unknown:
         return ""
     rows = int(np.isin(code, unknown).reshape(len(code), -1).any(axis=1).sum())
-    shown = ", ".join(repr(names[number]) for number in unknown[:_MAX_NAMES])
+    examples = ", ".join(repr(names[number]) for number in unknown[:_MAX_NAMES])
     suffix = f" and {len(unknown) - _MAX_NAMES} more" if len(unknown) > _MAX_NAMES else ""
     preposition, _, noun = where.partition(" ")
     article = "an" if noun[0] in "aeiou" else "a"
     subject = f"1 anchor is {preposition} {article} {noun}" if rows == 1 else f"{rows} anchors are {where}s"
-    return f"{subject} that no judge has {answered} ({shown}{suffix}{nearest_name(names[unknown[0]], known)})"
+    return (
+        f"{subject} that no judge has {answered} ({examples}{suffix}{nearest_name(names[unknown[0]], known)})"
+    )
 
 
 TWO_SCORE_SCALE = float(np.sqrt(2.0))  # scale of the difference of two noises, in that of one

@@ -13,8 +13,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.further_terms import ResolvedTerms
-from voirdire.kinds.panel_gap import shown_draws
-from voirdire.kinds.panel_gap import target_and_panel_scores as about_both
+from voirdire.kinds.panel_gap import shown_draws, target_and_panel_scores
 from voirdire.kinds.results import context_strengths
 from voirdire.model.design import Term
 from voirdire.model.natural_scales import LOG, LOGITS, LOGS, natural_name
@@ -74,10 +73,10 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
 
 
 def item_score_quantities(problem: Problem, values: Values) -> Quantities:
-    """Scores of items as a fit shows them, over all contexts and in each; beside them those about the other subject."""
+    """Scores of items as a fit shows them, over all contexts and in each, and those about the other subject."""
     quantities = {"score": Quantity(shown_draws(problem, values), ("item",))}
     if problem.about is not None:
-        target, panel = about_both(problem, values)
+        target, panel = target_and_panel_scores(problem, values)
         subject, draws = (PANEL, panel) if problem.about == TARGET else (TARGET, target)
         quantities[f"score_{subject}"] = Quantity(draws, ("item",))
     if "context_strength" in values:
@@ -143,15 +142,17 @@ def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns
     if not learned:
         return {"name": np.array([], dtype=object)} | {key: np.zeros(0) for key in ("value", "low", "high")}
     unit_size = problem.unit[1]
-    shown = posterior.shown(lambda values: {name: unit_size * np.exp(values[name]) for name in learned}, prob)
+    summaries = posterior.shown(
+        lambda values: {name: unit_size * np.exp(values[name]) for name in learned}, prob
+    )
     names: list[str] = []
     for name in learned:
         short = SPREAD_NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
-        rows = np.size(shown[name].point)
+        rows = np.size(summaries[name].point)
         names += [short] if rows == 1 else [f"{short}:{level}" for level in problem.coords[dims[name][0]]]
     columns: Columns = {"name": np.array(names, dtype=object)}
     for field, key in (("point", "value"), ("low", "low"), ("high", "high")):
-        columns[key] = np.concatenate([np.ravel(getattr(shown[name], field)) for name in learned])
+        columns[key] = np.concatenate([np.ravel(getattr(summaries[name], field)) for name in learned])
     return columns
 
 
@@ -190,12 +191,12 @@ def _slope_columns(problem: Any, posterior: Posterior, names: Mapping[str, str],
     def stack_slopes(values: Values) -> Values:
         return {"slope": unit_size * np.stack([values[name] for name in names], axis=-1)}
 
-    shown, wide_interval = (
+    summary, wide_interval = (
         posterior.shown(stack_slopes, level)["slope"]
         for level in (prob, 1.0 - (1.0 - CLEAR_PROBABILITY) / len(names))
     )
     columns: Columns = {"name": np.array(list(names.values()), dtype=object)}
-    columns |= {"effect": shown.point, "low": shown.low, "high": shown.high}
+    columns |= {"effect": summary.point, "low": summary.low, "high": summary.high}
     columns["unit"] = np.array([units[name] for name in names.values()])
     return columns | {"clear": (wide_interval.low > 0) | (wide_interval.high < 0)}
 
@@ -213,9 +214,9 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
         )
         return {"effect": problem.unit[1] * np.concatenate([overall, overall + judge_effect], axis=-1)}
 
-    shown = posterior.shown(family_effects, prob)["effect"]
+    summary = posterior.shown(family_effects, prob)["effect"]
     columns: Columns = {"judge": np.array([None, *judges], dtype=object)}
-    return columns | {"effect": shown.point, "low": shown.low, "high": shown.high}
+    return columns | {"effect": summary.point, "low": summary.low, "high": summary.high}
 
 
 def _judge_slopes_name(added: ResolvedTerms, covariate: str) -> str | None:
@@ -231,11 +232,11 @@ def _term_rows(
         value: Floats = problem.unit[1] * values[term.name]
         return {"value": value @ added.walk.T if STEP in term.factors else value}
 
-    shown = posterior.shown(term_values, prob)["value"]
+    summary = posterior.shown(term_values, prob)["value"]
     names = [_level_names(problem, added, factor) for factor in term.factors]
     levels: Any = np.array(np.meshgrid(*names, indexing="ij")).reshape(len(names), -1).T if names else [[]]
     labels = [", ".join(map(str, level)) for level in levels]
-    parts = {"value": shown.point, "low": shown.low, "high": shown.high}
+    parts = {"value": summary.point, "low": summary.low, "high": summary.high}
     columns: Columns = {
         "term": np.full(len(labels), term_label(term.name), dtype=object),
         "level": np.array(labels, dtype=object),

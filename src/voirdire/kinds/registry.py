@@ -1,4 +1,4 @@
-"""The kinds of data that there are, by the names that model files and tables have for them, and their fits."""
+"""Registry of the kinds of data, by their names in model files and tables, and of their fits."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class LabelsFit(Fit):
 
 
 FITS: dict[str, type[Fit]] = {
-    made.kind.name: made for made in (VotesFit, LabelsFit, ScoresFit, RankingsFit, VotesAndScoresFit)
+    fit.kind.name: fit for fit in (VotesFit, LabelsFit, ScoresFit, RankingsFit, VotesAndScoresFit)
 }
 
 
@@ -201,7 +201,8 @@ def check_kind(model: Model, table: Any) -> None:
         return
     suitable = [name for name in model_names() if KINDS[load_model(name).data] is table_kind]
     raise InputError(
-        f"model {model.name} is for {model_kind.words}, but {table.called} {table_kind.words}; take {', '.join(suitable)}"
+        f"model {model.name} is for {model_kind.words}, but {table.called} {table_kind.words}; take "
+        f"{', '.join(suitable)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a fit is asked for beside its table and model."""
+"""Request of a fit beside its table and model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Request:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that are read for it beside those that every table has, where a table has them."""
+        """Columns to read beside those that every table has, where a table has them."""
         covariates = self.covariates
         columns = () if covariates is None else (*covariate_columns(covariates), *covariate_names(covariates))
         columns += () if self.by is None else (self.by,)

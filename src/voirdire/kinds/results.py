@@ -1,4 +1,4 @@
-"""Tables of results of several kinds: items by score, and quantities by the levels of what they are of.
+"""Tables of results of several kinds: items by score, and quantities by level.
 
 Of items that a table treats alike (with their names exchanged it is the same) all that is said must be the same: what
 sampling alone makes different between them is averaged, so that they are as probable to be the best, exactly.
@@ -108,9 +108,9 @@ def quantity_table(
     parts : bool
         Whether the quantity is parts of a whole; see :meth:`.Posterior.shown`.
     """
-    shown = posterior.shown(lambda values: {name: of(values)}, prob, parts=parts)[name]
+    summary = posterior.shown(lambda values: {name: of(values)}, prob, parts=parts)[name]
     rows = len(next(iter(levels.values())))
-    columns = {name: shown.point, "low": shown.low, "high": shown.high}
+    columns = {name: summary.point, "low": summary.low, "high": summary.high}
     return levels | {key: np.resize(part, rows) for key, part in columns.items()}
 
 
@@ -125,22 +125,23 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
 
     Where it was said what results are about (:mod:`voirdire.kinds.panel_gap`) also score and interval about the other.
     """
-    shown = posterior.shown(lambda values: {"score": integrated_scores(problem.density, values)}, prob)[
+    summary = posterior.shown(lambda values: {"score": integrated_scores(problem.density, values)}, prob)[
         "score"
     ]
     values = posterior.values
     columns = _rank_items(
-        problem, shown, None if values is None else integrated_scores(problem.density, values), prob
+        problem, summary, None if values is None else integrated_scores(problem.density, values), prob
     )
     if problem.about is not None and not posterior.around_centre:
         target, panel = (None, None) if values is None else target_and_panel_scores(problem, values)
         fitted = values is not None and "panel_error" in values
         summaries = [
-            shown if draws is None else summary_of_draws(posterior, draws, prob) for draws in (target, panel)
+            summary if draws is None else summary_of_draws(posterior, draws, prob)
+            for draws in (target, panel)
         ]
         if not fitted:
-            drawn = shown.point[None] if panel is None else panel
-            summaries[0] = summaries[0]._replace(point=find_gap(problem, drawn).point(shown.point))
+            panel_draws = summary.point[None] if panel is None else panel
+            summaries[0] = summaries[0]._replace(point=find_gap(problem, panel_draws).point(summary.point))
         columns = with_other_score(
             problem.about,
             _rank_items(problem, summaries[0], target, prob),
@@ -152,10 +153,10 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
 
 def _rank_items(problem: Problem, shown: Shown, drawn: Floats | None, prob: float) -> Columns:
     columns: Columns = {"item": np.array(problem.items, dtype=object), **rank_columns(shown, drawn, prob)}
-    return even_columns(columns, interchangeable_items(problem))
+    return average_equal_rows(columns, interchangeable_items(problem))
 
 
-def even_columns(columns: Columns, groups: Sequence[Ints]) -> Columns:
+def average_equal_rows(columns: Columns, groups: Sequence[Ints]) -> Columns:
     """Columns in which the rows of each group say the same, but for their names and ranks."""
     for group in groups:
         for name in set(columns) - {"item", "system", "rank"}:
@@ -196,10 +197,10 @@ def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Colu
 
 def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
-    shown = posterior.shown(lambda values: {"strength": values["strength"]}, prob)["strength"]
+    summary = posterior.shown(lambda values: {"strength": values["strength"]}, prob)["strength"]
     columns = level_columns(criterion=problem.criteria, item=problem.items)
     return columns | dict(
-        zip(("strength", "sd", "low", "high"), (part.ravel() for part in shown), strict=True)
+        zip(("strength", "sd", "low", "high"), (part.ravel() for part in summary), strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables about systems over contexts: what is judged is a system's answer in a context, an item."""
+"""Tables about systems over contexts: an item is a system's answer in a context."""
 
 from __future__ import annotations
 

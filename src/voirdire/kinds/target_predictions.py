@@ -1,4 +1,4 @@
-"""Predictions about the target: what people would say of items, beside what the panel makes of them.
+"""Predictions about the target: answers that people would give, beside those of the panel.
 
 What a panel makes of items, over all criteria or under one, is moved by the panel's gap
 (:mod:`voirdire.kinds.panel_gap`) in every draw, with the same prior and the same answers of people whatever the

@@ -42,7 +42,7 @@ class TermsKind(Kind[T, P]):
 
     @abstractmethod
     def item_questions(self, problem: P, table: object) -> ItemQuestions:
-        """What a table asks about items, whoever answers.
+        """Questions of a table about items, whoever answers.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class TermsKind(Kind[T, P]):
         return extended
 
     def check_new_answers(self, problem: P, added: T) -> None:
-        """Refuse new answers without contexts where the fit tells those of the old ones apart.
+        """Refuse new answers without contexts where the fit has contexts.
 
         Contexts that the new ones alone have are left out, which is said.
 

@@ -56,7 +56,7 @@ def predictive_draws(
 def _unseen_cells(
     shape: tuple[int, ...], dims: tuple[str, ...], seen: Mapping[str, Ints], asked: Mapping[str, Ints]
 ) -> Floats:
-    """1 where something is asked and no answer of the table is, else 0; of the shape of a parameter."""
+    """Mask in the shape of a parameter: 1 at cells that are asked about without an answer in the table, else 0."""
     mask = np.zeros(shape)
     for codes, value in ((asked, 1.0), (seen, 0.0)):
         index = np.stack([codes[dim] for dim in dims])

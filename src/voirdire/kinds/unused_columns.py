@@ -1,4 +1,4 @@
-"""Columns of a table that a named model has no term for: which, and what that costs."""
+"""Columns of a table that a named model has no term for, and the cost of leaving them out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Votes and scores of the same items as a kind of data: what is asked of either is asked of its own kind."""
+"""Votes and scores of the same items as a kind of data; requests about either go to its own kind."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit, TermsFit
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import results as score_results
-from voirdire.kinds.scores.draw import resample_scores as resampled_scores
+from voirdire.kinds.scores.draw import resample_scores
 from voirdire.kinds.scores.halo import reason_without_contexts as score_context_reason
 from voirdire.kinds.scores.halo import reason_without_halo
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.scores.predict import item_score_questions
-from voirdire.kinds.scores.residuals import score_residuals as score_residuals
+from voirdire.kinds.scores.residuals import score_residuals
 from voirdire.kinds.scores.weights import (
     CriterionImportance,
     given_or_stored_criteria,
@@ -48,18 +48,18 @@ from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes.answers import evaluate_held_out_votes
 from voirdire.kinds.votes.contexts import reason_without_contexts as vote_context_reason
-from voirdire.kinds.votes.draw import resample_votes as resampled_votes
+from voirdire.kinds.votes.draw import resample_votes
 from voirdire.kinds.votes.kind import VOTES, unpack_people
 from voirdire.kinds.votes.people import encode_contexts, read_anchors
 from voirdire.kinds.votes.predict import predict_comparisons
-from voirdire.kinds.votes.trust import vote_residuals as vote_residuals
+from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.kinds.votes_and_scores_problem import (
     VotesAndScoresProblem,
     all_checks,
     encode_votes_and_scores,
     reason_too_large,
 )
-from voirdire.kinds.votes_and_scores_terms import attach_to_both, model_from_terms, model_with_families
+from voirdire.kinds.votes_and_scores_terms import attach_terms_to_both, model_from_terms, model_with_families
 from voirdire.model.density import Data
 from voirdire.model.problem import Check
 from voirdire.model.specs import Model, load_model
@@ -212,7 +212,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         self, model: Model, table: VotesAndScores, request: Request
     ) -> tuple[VotesAndScoresProblem, list[str]]:
         """See :func:`.votes_and_scores_problem.encode_votes_and_scores`; anchors are answers to comparisons."""
-        table, model, notes = attach_to_both(table, model, request)
+        table, model, notes = attach_terms_to_both(table, model, request)
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
         notes += [] if people is None else list(people.notes)
         if people is not None and model.context is not None and len(table.votes.contexts) > 1:
@@ -244,7 +244,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return problem.tables
 
     def note_unused_columns(self, problem: VotesAndScoresProblem) -> list[str]:
-        """Of both tables, those alike once."""
+        """Notes of both tables, each once."""
         tables = (kind.table_of(part) for kind, part in self.parts(problem))
         return list(dict.fromkeys(note for table in tables for note in unused_columns(problem, table, False)))
 
@@ -281,14 +281,14 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return VOTES.has_anchors(problem.of_votes)
 
     def predict(self, problem: VotesAndScoresProblem, posterior: Posterior, table: object) -> Columns:
-        """Of comparisons, which have two items, as votes; else as scores."""
+        """As votes where rows have two items, else as scores."""
         kind, part = self.parts(problem)[0 if _has_pairs(table) else 1]
         if problem.density.contexts and not part.density.contexts and _has_columns(table, "context"):
             give_notice(_NO_CONTEXTS_NOTE)
         return kind.predict(part, posterior, table)
 
     def item_questions(self, problem: VotesAndScoresProblem, table: object) -> ItemQuestions:
-        """Of comparisons, which have two items, as votes; else as scores."""
+        """As votes where rows have two items, else as scores."""
         if _has_pairs(table):
             return predict_comparisons(problem.of_votes, table)
         return item_score_questions(problem.of_scores, table)
@@ -296,7 +296,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     def response_probabilities(
         self, problem: VotesAndScoresProblem, values: Values, rows: tuple[Ints, ...]
     ) -> Floats:
-        """Of comparisons, which have two items, as votes; else as scores."""
+        """As votes where rows have two items, else as scores."""
         kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
         return kind.response_probabilities(part, values, rows)
 
@@ -307,7 +307,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return VotesAndScores(*(kind.draw(part, values, rng) for kind, part in self.parts(problem)))
 
     def check_single(self, problem: VotesAndScoresProblem) -> None:
-        """Of both parts."""
+        """Check both parts."""
         for kind, part in self.parts(problem):
             kind.check_single(part)
 
@@ -316,7 +316,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return VOTES.shares(problem.of_votes, [pair.votes for pair in tables])
 
     def calibration(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Calibration:
-        """That of the votes; scores have theirs by :meth:`parts`."""
+        """Calibration of the votes; that of scores is found by :meth:`parts`."""
         return VOTES.calibration(problem.of_votes, posterior)
 
     def score_held_out(
@@ -325,7 +325,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         """As of the votes, given the others and all scores."""
         if VOTES.predicts_answers(model):
             return VOTES.score_held_out(model, table.votes, here, request)
-        table, model, _ = attach_to_both(table, model, request)
+        table, model, _ = attach_terms_to_both(table, model, request)
         options: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
         options["families"] = families = _families_of(model, table, request)
         votes, added = table.votes, NO_TERMS
@@ -341,7 +341,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
 
     def resampled(self, problem: VotesAndScoresProblem, rng: np.random.Generator) -> Data:
         """As many votes and as many scores, drawn with replacement."""
-        return resampled_votes(problem.of_votes, rng) | resampled_scores(problem.of_scores, rng)
+        return resample_votes(problem.of_votes, rng) | resample_scores(problem.of_scores, rng)
 
     def pack(self, problem: VotesAndScoresProblem) -> Packed:
         """Pack both parts as their kinds store them."""

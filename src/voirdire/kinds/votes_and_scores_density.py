@@ -2,7 +2,8 @@
 
 Given the parameters all answers are independent, so the log likelihood is the sum of those of the tables, and what
 answers say of a strength (:class:`.Spread`) is, too. A parameter that both models have is one, with one prior. Where
-spreads are learned the two are one field, of two families of answers over one set of terms.
+spreads are learned the two are one latent Gaussian model, of two families of answers over one
+set of terms.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class VotesAndScoresDensity(LogDensity):
 
     @property
     def parts(self) -> tuple[LogDensity, ...]:
-        """Of votes and of scores."""
+        """Densities of votes and of scores."""
         return self.of_votes, self.of_scores
 
     @property
@@ -82,7 +83,7 @@ class VotesAndScoresDensity(LogDensity):
         return self.of_scores.item_strengths(values)
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
-        """The field of both tables.
+        """The latent Gaussian model of both tables.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Votes and scores in the form a density needs.
+"""Encoding of votes and scores for a density.
 
 With strengths theta_c,i, a consistency a_k > 0 of judge k that holds for both, and the ratio m of what a vote and a
 score are worth:
@@ -114,7 +114,7 @@ def encode_votes_and_scores(
     ----------
     levels : sequence, optional
         The levels of the scale of the scores.
-    criteria : path, dataframe, Votes or OnCriteria, optional
+    criteria : path, dataframe, Votes or CriterionImportance, optional
         Weights of the criteria or votes on them, as for scores.
     anchors : Anchors, optional
         Human answers to comparisons.
@@ -178,7 +178,7 @@ MAX_LATENT_VALUES, MAX_ROWS = (
 
 
 def reason_too_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
-    """Why a model with tastes, and contexts if the tables have them, is no default; empty if it is.
+    """Reason not to take a model with tastes, and contexts if there are any, by default; empty if there is none.
 
     ``families`` is how many share what they make of items.
 

@@ -29,7 +29,7 @@ REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozens
 FAMILY_FACTORS = frozenset({FAMILY, "item"})
 
 
-def attach_to_both(
+def attach_terms_to_both(
     tables: VotesAndScores, model: Model, request: Request
 ) -> tuple[VotesAndScores, Model, list[str]]:
     """Both tables with what the terms of a model and a request are of, and the model with these: one effect for both.
@@ -56,7 +56,7 @@ def attach_to_both(
     >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
     >>> tables = read_votes_and_scores([votes, scores], rows=True)
     >>> request = Request(covariates=pd.DataFrame({"item": ["x", "y"], "length": [3, 5]}))
-    >>> tables, model, _ = attach_to_both(tables, load_model("joint-contexts"), request)
+    >>> tables, model, _ = attach_terms_to_both(tables, load_model("joint-contexts"), request)
     >>> tables.votes.further.covariate.tolist(), [row.words for row in model.terms]
     ([[[-1.0], [1.0]]], ['length', 'judge:length'])
     """

@@ -126,7 +126,7 @@ def test_groups_of_judges_have_their_place() -> None:
 def test_draws_have_the_inverse_for_their_covariance(
     monkeypatch: pytest.MonkeyPatch, most: int, count: int, error: float
 ) -> None:
-    monkeypatch.setattr(eliminated, "MANY", most)
+    monkeypatch.setattr(eliminated, "MAX_DENSE_PARAMETERS", most)
     problem = encoded("rating-discrimination", table_of(3, 6, 4, 2, 3))
     small = EliminatedItems(problem.density, problem.data)
     x = find_mode(problem).x
@@ -154,7 +154,7 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
     small = EliminatedItems(problem.density, problem.data)
     x = find_mode(problem).x
     exact, proper = small.factored_hessian(x).draws(4000, np.random.default_rng(1)), True
-    monkeypatch.setattr(eliminated, "MANY", 0)
+    monkeypatch.setattr(eliminated, "MAX_DENSE_PARAMETERS", 0)
     draws, found = small.draws_about_mode(x, 500, np.random.default_rng(1))
     assert found is proper
     sd = small.flat(*exact).std(axis=0)
@@ -169,7 +169,7 @@ def test_a_fit_with_items_eliminated_is_the_laplace_approximation(monkeypatch: p
     table = table_of(5, 60, 5, 1, 5)
     problem = encoded("rating-discrimination", table)
     approximation = laplace_approximation(problem, find_mode(problem))
-    monkeypatch.setattr(scores_density, "LARGE", 0.0)
+    monkeypatch.setattr(scores_density, "MAX_HESSIAN_WORK", 0.0)
     fit = voirdire.fit(table, model="rating-discrimination", method="laplace")
     assert (fit.method, fit.posterior.draws.shape[1]) == ("laplace", 4000)
     draws, sd = fit.posterior.draws[0], np.sqrt((approximation.root**2).sum(axis=1))

@@ -19,7 +19,7 @@ from voirdire.kinds.votes.answers import evaluate_held_out
 from voirdire.kinds.votes.contexts import reason_without_contexts, split_by_context, split_by_terms
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import votes_per_judge_context
-from voirdire.kinds.votes.response_probabilities import AskedPairs, answer_probabilities
+from voirdire.kinds.votes.response_probabilities import ComparisonCodes, answer_probabilities
 from voirdire.model import load_model
 from voirdire.tables import read_votes
 
@@ -226,7 +226,7 @@ def test_a_context_that_is_not_known_is_like_those_that_are(fitted: Any) -> None
     with pytest.warns(UserWarning, match="The fit has no context"):
         found = fitted.predict(asked.assign(context="never seen")).iloc[0]
     values, rng, each = fitted.posterior.values, np.random.default_rng(1), []
-    sharp, pair = [], AskedPairs(*(np.array([k]) for k in (0, 0, 0, 9)))
+    sharp, pair = [], ComparisonCodes(*(np.array([k]) for k in (0, 0, 0, 9)))
     for draw in range(0, 4000, 20):
         one = {name: value[draw] for name, value in values.items()}
         sharp.append(answer_probabilities(fitted.problem.density, one, pair)[0])

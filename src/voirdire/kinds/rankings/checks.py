@@ -67,9 +67,11 @@ def first_or_last_check(problem: RankingsProblem) -> Check:
             names |= {
                 problem.items[i] for i in np.flatnonzero((ranked_count > 0) & (end_count == ranked_count))
             }
-    under = under_some_criterion(len(problem.criteria))
+    criterion_words = under_some_criterion(len(problem.criteria))
     ok_message = "No item comes first, or last, in every ranking."
-    return separation_check(sorted(names), ok_message, f"first or last in every ranking{under}", "rankings")
+    return separation_check(
+        sorted(names), ok_message, f"first or last in every ranking{criterion_words}", "rankings"
+    )
 
 
 def constant_judges_check(problem: RankingsProblem) -> Check:

@@ -1,4 +1,4 @@
-"""The density of a model of rankings: Plackett and Luce's, of what an item is worth there and then.
+"""The density of a model of rankings: Plackett-Luce, with strengths that depend on context and judge.
 
     eta = theta_c,i + u_c,i,x + b_c,i + v_k,i
 
@@ -29,7 +29,7 @@ from voirdire.tables.rankings import Rankings
 
 
 def model_terms(model: Model, table: Rankings, people: bool = False) -> tuple[Term, ...]:
-    """The terms of a model that a table has something to say of, perhaps with people's rankings beside it."""
+    """Terms of a model that a table identifies, perhaps with people's rankings beside it."""
     rate = model.strength.numbers["rate"]
     scale = Scale(rate=rate, spread="log_spread", rows=1, zero_sum=True)
     terms = [Term("strength", ("criterion", "item"), 0, scale=scale)]
@@ -47,7 +47,7 @@ def model_terms(model: Model, table: Rankings, people: bool = False) -> tuple[Te
 
 
 def reason_contexts_unknown(table: Rankings) -> str | None:
-    """Why what items are worth in each context cannot be told, in words; None where it can."""
+    """Reason why strengths in each context are not identified; None where they are."""
     if table.context is None:
         return "the table has no column context"
     pairs = {*zip(table.item.tolist(), table.context.tolist(), strict=True)}
@@ -55,7 +55,7 @@ def reason_contexts_unknown(table: Rankings) -> str | None:
 
 
 def reason_tastes_unknown(table: Rankings) -> str | None:
-    """Why judges' tastes cannot be told, in words; None where they can."""
+    """Reason why judges' tastes are not identified; None where they are."""
     if len(table.judges) < 2:
         return "there is one judge"
     pairs = {*zip(table.judge.tolist(), table.item.tolist(), strict=True)}

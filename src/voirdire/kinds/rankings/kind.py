@@ -49,7 +49,7 @@ VOTES_ADVICE = "read the rankings as votes (--table votes, or voirdire.read(...,
 
 
 def _refuse_single(*about: Any, **named: Any) -> NoReturn:
-    """Refused: there are too many possible rankings."""
+    """Refuse: there are too many possible rankings."""
     raise InputError(
         "a ranking has too many possible answers to list; predict() gives probabilities of first places, and ranks; "
         f"{VOTES_ADVICE}"
@@ -153,7 +153,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         return problem, notes + weighed_note(problem.criteria_votes)
 
     def result_subject(self, problem: RankingsProblem, request: Request) -> str | None:
-        """The target, too, where people rank: what items are worth is then about them."""
+        """As in :class:`.Kind`; the target where people rank."""
         return super().result_subject(problem, request) or (None if problem.anchors is None else TARGET)
 
     def encode_again(self, problem: RankingsProblem, change: TableChange) -> RankingsProblem:
@@ -180,7 +180,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         )
 
     def can_weigh_answers(self, problem: RankingsProblem) -> bool:
-        """Never: a ranking counts once."""
+        """False: a ranking counts once."""
         return False
 
     def score_held_out(

@@ -1,4 +1,4 @@
-"""Rankings that a fit expects, and rankings drawn from a model.
+"""Predicted rankings, and rankings simulated from a model.
 
 Rankings that a model generates, with as many items tied at each place; see :mod:`voirdire.infer.outcomes`.
 """
@@ -35,7 +35,7 @@ from voirdire.typing import Floats
 
 
 def ranking_outcomes(problem: RankingsProblem) -> list[Outcome]:
-    """At each place of a ranking which of its items stands there, numbered by their places in the table.
+    """Item at each place of a ranking, numbered by its place in the table.
 
     What was ranked is 0, 1, 2, ... in every ranking, shape (places, rankings), people's rankings last.
     """
@@ -123,11 +123,11 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
 
 
 def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Generator) -> Rankings:
-    """The rankings of a problem, drawn anew under one set of values, with as many items tied at each place."""
+    """Simulate the rankings of a problem under one set of values, with as many items tied at each place."""
     cells, order = problem.cells(), problem.order
-    drawn = drawn_order(problem.worth(values, cells), rng)
+    new_order = drawn_order(problem.worth(values, cells), rng)
     is_ranked = order.row >= 0
-    rows = np.take_along_axis(order.row, drawn, axis=0)
+    rows = np.take_along_axis(order.row, new_order, axis=0)
     rank = np.array(problem.table.rank)
     rank[rows[is_ranked]] = rank[order.row[is_ranked]]
     return replace(problem.table, rank=rank)

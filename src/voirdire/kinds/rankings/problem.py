@@ -1,4 +1,4 @@
-"""A table of rankings in the form its density needs: the items of each in order."""
+"""Encoding of a table of rankings for its density: the items of each in order."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Order(NamedTuple):
         return np.asarray(np.where(self.row >= 0, column[self.row], -1))
 
     def padded(self, places: int) -> Order:
-        """With so many places."""
+        """Pad the rankings to so many places."""
         padding = np.full((places - len(self.row), self.row.shape[1]), -1)
         return Order(np.concatenate([self.row, padding]), np.concatenate([self.group, padding]))
 
@@ -96,7 +96,7 @@ class RankingsProblem(Problem):
         Its rankings.
     anchors : PeopleTable or None
         People's rankings.
-    added : Resolved
+    added : ResolvedTerms
         Terms beside those of the sections of the model.
     criteria_votes : Votes or None
     """
@@ -218,7 +218,7 @@ def encode_rankings(
     ----------
     over : "new" or "these"
         Whether scores are over contexts like those of the table, or over these alone.
-    criteria : OnCriteria, optional
+    criteria : CriterionImportance, optional
         Weights of the criteria, or votes on them; by default they count equally.
     anchors : path, dataframe or PeopleTable, optional
         People's rankings; see :func:`.rankings.human.read_ranked_anchors`.

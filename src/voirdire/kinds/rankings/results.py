@@ -69,7 +69,7 @@ def _hide_rankings(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:
 
 
 def _order_matches_worth(worth: Floats, group: Ints) -> Floats:
-    """1 where no item stands behind one that is worth less, shape (rankings,)."""
+    """1 where no item is ranked below one with a lower score, shape (rankings,)."""
     is_behind = group[:, None] > group[None]
     is_better = worth[:, None] > worth[None]
     both_ranked = (group >= 0)[:, None] & (group >= 0)[None]

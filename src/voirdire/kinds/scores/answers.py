@@ -69,8 +69,8 @@ def score_held_out(
     draws = _prediction_values(seen)
     asked_codes = {name: code[here] for name, code in names.items()}
     if "context" in asked_codes:  # one that was not seen is any
-        known = np.isin(asked_codes["context"], names["context"][~here])
-        asked_codes["context"] = np.where(known, asked_codes["context"], -1)
+        is_known = np.isin(asked_codes["context"], names["context"][~here])
+        asked_codes["context"] = np.where(is_known, asked_codes["context"], -1)
     # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
     if form is continuous:
         logs = [
@@ -104,10 +104,12 @@ def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibrati
     very scores that it has seen would lie off the diagonal wherever items have few; that is all that there is where it
     has no draws (``map``).
     """
-    counts, chance = leave_one_out_probabilities(problem, some_draws(posterior, _affordable_draws(problem)))
+    counts, probability = leave_one_out_probabilities(
+        problem, some_draws(posterior, _affordable_draws(problem))
+    )
     total = counts.sum(axis=1, keepdims=True)
     hits = total - counts.cumsum(axis=1)[:, :-1]
-    return Calibration(1.0 - chance.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))
+    return Calibration(1.0 - probability.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))
 
 
 def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Floats]:
@@ -149,10 +151,10 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
 
 def _affordable_draws(problem: ScoresProblem) -> int:
     """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
-    each = (
+    numbers_per_draw = (
         problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.integrates_repeats else 1)
     )
-    return int(np.clip(MAX_PROBABILITIES // each, 100, 1000))
+    return int(np.clip(MAX_PROBABILITIES // numbers_per_draw, 100, 1000))
 
 
 ITEM_SCORES, PEOPLE_SCORES = "scores", "scores of people"

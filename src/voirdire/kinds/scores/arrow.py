@@ -36,7 +36,7 @@ class ZeroSumInverse:
 
     @cached_property
     def share(self) -> Floats:
-        """Of each item in the sum over its criterion."""
+        """Share of each item in the sum over its criterion."""
         return np.asarray(self.inverse / self.inverse.sum(axis=-1, keepdims=True))
 
     def divide(self, psi: Floats) -> Floats:
@@ -56,7 +56,7 @@ class ArrowFactor:
 
     Attributes
     ----------
-    items : AmongItems
+    items : ZeroSumInverse
         The inverse of D.
     across : array, shape (g, criteria, items)
         B.
@@ -112,7 +112,7 @@ def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> ArrowFactor:
 
 
 def _cholesky_root(matrix: Floats) -> tuple[Floats, bool]:
-    """Lower triangular factor, of what is not positive definite with its eigenvalues turned positive."""
+    """Lower triangular factor; of a matrix that is not positive definite, with its eigenvalues made positive."""
     try:
         return np.asarray(np.linalg.cholesky(matrix), dtype=float), False
     except np.linalg.LinAlgError:

@@ -30,7 +30,7 @@ MIN_ERROR = 1e-3  # error of one judge, in parts of the scale: where all agree f
 UNKNOWN_ERROR = 1.0  # and where no item has two judges of a group: the length of the scale
 
 
-def no_single_scores(model: str) -> str:
+def single_scores_message(model: str) -> str:
     """Say that predictions need another model than a baseline."""
     return (
         f"predict() needs a model of single scores, and {model} has none; take another (--model rating-continuous of "
@@ -118,8 +118,8 @@ class _Errors:
         judge_error = max(float(np.sqrt(np.mean(self.left**2))), MIN_ERROR)
         if self.pool == "mean":
             return judge_error / math.sqrt(n)
-        drawn = np.random.default_rng(0).choice(self.left, (RESAMPLES, n))
-        return max(float(np.median(drawn, axis=1).std()), MIN_ERROR / math.sqrt(n))
+        resampled = np.random.default_rng(0).choice(self.left, (RESAMPLES, n))
+        return max(float(np.median(resampled, axis=1).std()), MIN_ERROR / math.sqrt(n))
 
 
 def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:

@@ -88,24 +88,26 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
     ['Scores of different scales are taken as of one']
     """
     table = problem.table
-    named: dict[str, str] = {}
+    ranges: dict[str, str] = {}
     for criterion, name in enumerate(table.criteria):
         rows = table.criterion == criterion
         for judge, (low, high) in _odd_ranges(
             table.judge[rows], table.score[rows], len(table.judges)
         ).items():
-            under = f" ({name})" if table.has_criteria else ""
-            named.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{under}")
-    if not named:
+            criterion_words = f" ({name})" if table.has_criteria else ""
+            ranges.setdefault(
+                table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{criterion_words}"
+            )
+    if not ranges:
         return _criterion_ranges_check(problem)
-    shown = ", ".join(list(named.values())[:MAX_NAMES])
-    suffix = f" and {len(named) - MAX_NAMES} more" if len(named) > MAX_NAMES else ""
+    examples = ", ".join(list(ranges.values())[:MAX_NAMES])
+    suffix = f" and {len(ranges) - MAX_NAMES} more" if len(ranges) > MAX_NAMES else ""
     message = (
-        f"Scores of different scales are taken as of one: {shown}{suffix}. How reliable judges are, and whose scores "
-        "decide, then depends on the scale. Bring them to one scale, leave such a judge out, or compare rankings "
-        "(voirdire metaeval)."
+        f"Scores of different scales are taken as of one: {examples}{suffix}. How reliable judges are, and whose "
+        "scores decide, then depends on the scale. Bring them to one scale, leave such a judge out, or compare "
+        "rankings (voirdire metaeval)."
     )
-    return [Check("ranges", "warn", float(len(named)), message)]
+    return [Check("ranges", "warn", float(len(ranges)), message)]
 
 
 def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
@@ -116,11 +118,11 @@ def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
     ranges = _odd_ranges(table.criterion, table.score, len(table.criteria))
     if not ranges:
         return []
-    shown = ", ".join(
+    examples = ", ".join(
         f"{table.criteria[criterion]} {low:.3g} to {high:.3g}" for criterion, (low, high) in ranges.items()
     )
     message = (
-        f"Criteria have different scales: {shown}. Their mean follows the widest, and takes more for better. "
+        f"Criteria have different scales: {examples}. Their mean follows the widest, and takes more for better. "
         "Take one (--where criterion=NAME), or bring them to one scale."
     )
     return [Check("ranges", "warn", float(len(ranges)), message)]
@@ -137,8 +139,10 @@ def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[floa
     givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
     count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
     differs = ((high - low) * MAX_RANGE_RATIO < widest) | (high - low > MAX_RANGE_RATIO * reach)
-    known = (count >= MIN_SCORES) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
-    odd = known & differs & (common < (1.0 - MIN_OWN_SHARE) * count)
+    has_enough = (
+        (count >= MIN_SCORES) & (high > low) & (reach > 0.0)
+    )  # of a judge alone the others reach nowhere
+    odd = has_enough & differs & (common < (1.0 - MIN_OWN_SHARE) * count)
     return {int(index): (float(low[index]), float(high[index])) for index in np.flatnonzero(odd)}
 
 
@@ -244,26 +248,26 @@ def separation_check(problem: ScoresProblem) -> Check:
     np.maximum.at(high, (table.criterion, table.item), table.score)
     is_extreme = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
     names = [problem.items[item] for item in np.flatnonzero(is_extreme)]
-    under = checks.under_some_criterion(len(problem.criteria))
+    criterion_words = checks.under_some_criterion(len(problem.criteria))
     return checks.separation_check(
         names,
         "No item has all its scores at one end of the scale.",
-        f"scored at one end of the scale by all judges{under}",
+        f"scored at one end of the scale by all judges{criterion_words}",
         "scores",
     )
 
 
 def unknown_error_check(problem: ScoresProblem) -> list[Check]:
     """Warn if a baseline cannot estimate how much judges disagree."""
-    known = problem.data["scores"].get("known")
-    if known is None or known.all():
+    is_known = problem.data["scores"].get("known")
+    if is_known is None or is_known.all():
         return []
-    under = " under some criterion" if len(problem.criteria) > 1 else ""
+    criterion_words = " under some criterion" if len(problem.criteria) > 1 else ""
     message = (
-        f"No item was scored by two judges (of one group){under}, so how much a mean of scores varies "
+        f"No item was scored by two judges (of one group){criterion_words}, so how much a mean of scores varies "
         "from panel to panel is unknown: its intervals span the scale. Let a second judge score some items."
     )
-    return [Check("error", "warn", float((known == 0).sum()), message)]
+    return [Check("error", "warn", float((is_known == 0).sum()), message)]
 
 
 def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination") -> list[Check]:

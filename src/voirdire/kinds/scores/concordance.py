@@ -43,14 +43,14 @@ def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
         return []
     table = problem.anchors.table
     size = (len(problem.criteria), len(problem.items))
-    human, known = _cell_means(table.criterion, table.item, table.score, size)
+    human, has_score = _cell_means(table.criterion, table.item, table.score, size)
     panel = _panel_means(problem)
     rng = np.random.default_rng(seed)
-    items = np.flatnonzero(known.any(axis=0))
+    items = np.flatnonzero(has_score.any(axis=0))
     items = np.sort(rng.choice(items, MAX_ITEMS, replace=False)) if len(items) > MAX_ITEMS else items
-    human, panel, known = human[:, items], panel[:, items], known[:, items]
+    human, panel, has_score = human[:, items], panel[:, items], has_score[:, items]
     panel_order = _pair_order(panel)  # criteria, items, items
-    people_order = _pair_order(human) * (known[:, :, None] & known[:, None, :])
+    people_order = _pair_order(human) * (has_score[:, :, None] & has_score[:, None, :])
     pairs = int((people_order != 0).sum() // 2)
     if not pairs:
         message = (
@@ -60,7 +60,7 @@ def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
         return [Check("anchors", "warn", None, message)]
     share = _concordant_share((panel_order * people_order).sum(), (people_order != 0).sum())
     low, high = _bootstrap_interval(panel_order, people_order, rng)
-    above, below = _chance_concordance(panel_order, human, known, share, rng)
+    above, below = _chance_concordance(panel_order, human, has_score, share, rng)
     summary = (
         f"The judges' mean scores put {share:.0%} of {pairs} pairs of anchored items in people's order (90% interval "
         f"{low:.0%} to {high:.0%})"
@@ -134,8 +134,8 @@ def _chance_concordance(
         for panel_order, order in zip(panel_orders, people_orders, strict=True):
             permutation = rng.permutation(len(order))
             agreed += float((panel_order * order[np.ix_(permutation, permutation)]).sum())
-        drawn = _concordant_share(agreed, pairs)
-        above, below = above + (drawn >= share - 1e-9), below + (drawn <= share + 1e-9)
+        permuted_share = _concordant_share(agreed, pairs)
+        above, below = above + (permuted_share >= share - 1e-9), below + (permuted_share <= share + 1e-9)
     return above / (RESAMPLES + 1), below / (RESAMPLES + 1)
 
 

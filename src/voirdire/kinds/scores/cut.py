@@ -161,7 +161,7 @@ def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | N
 
 
 def fix_discriminations(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
-    """The tables with the judges' discriminations b, people's and the spread of strengths held; see the module."""
+    """The tables with the judges' discriminations b, people's and the spread of strengths fixed; see the module."""
     density, model = problem.density, problem.model
     assert model.anchors is not None
     values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
@@ -209,9 +209,9 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         problem = self.problem
         log = log_discriminations(problem)
         size, step = min(DISCRIMINATION_DRAWS, count), GRID[1] - GRID[0]
-        drawn = np.stack([rng.choice(GRID, size, p=np.exp(row)) for row in log], axis=1)
-        drawn = drawn + step * rng.uniform(-0.5, 0.5, drawn.shape)
-        tables = [fix_discriminations(problem, b) for b in drawn]
+        draws = np.stack([rng.choice(GRID, size, p=np.exp(row)) for row in log], axis=1)
+        draws = draws + step * rng.uniform(-0.5, 0.5, draws.shape)
+        tables = [fix_discriminations(problem, b) for b in draws]
         modes = [
             find_modes(problem.density, [table])[0] for table in tables
         ]  # small ones need no compilation

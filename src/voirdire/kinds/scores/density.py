@@ -118,7 +118,7 @@ class ScoresDensity(ScoresLayout):
         return tuple(p for p in parameters if not empty_dims & set(p.dims))
 
     def _term_parameters(self, registry: Any, section: Section) -> tuple[Parameter, ...]:
-        """Of a term; some have less to tell under one criterion, or are of an item in a context."""
+        """Parameters of a term; some differ under a single criterion, or with contexts."""
         term = registry[section.kind]
         term = getattr(term, "alone", term) if self.criteria == 1 else term
         make_parameters = getattr(term, "in_contexts", term.parameters) if self.contexts else term.parameters
@@ -163,7 +163,7 @@ class ScoresDensity(ScoresLayout):
         return strengths_over_contexts(values, self.over)
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
-        """See :func:`.scores.field.build_votes_model`."""
+        """See :func:`.scores.latent_model.build_scores_model`."""
         return build_scores_model(self, data, self.form.cells)
 
     @property
@@ -178,7 +178,7 @@ class ScoresDensity(ScoresLayout):
 
     @property
     def has_mirror(self) -> bool:
-        """True if judges may perceive items turned round, so that the prior alone tells which way is up."""
+        """True if judges may perceive items reversed, so that the prior alone fixes the orientation."""
         return self.model.reliability.kind == "rater-discrimination"
 
     def mirror_values(self, x: Array, xp: Any) -> Array:
@@ -219,7 +219,7 @@ class ScoresDensity(ScoresLayout):
         return ["anchors"] * bool(self.anchors)
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """With the items eliminated, of levels; see :class:`.scores.eliminated.EliminatedItems`."""
+        """Derivatives with the items eliminated, of levels; see :class:`.scores.eliminated.EliminatedItems`."""
         if not can_eliminate_items(self, data):
             return None
         elimination = EliminatedItems(self, data)

@@ -1,4 +1,4 @@
-"""Scores drawn from a model: what each judge feels of an item with noise, on the scale.
+"""Simulation of scores from a model: each judge's perception of an item with noise, on the scale.
 
 Where judges score an item repeatedly, what a judge makes of it is drawn anew for every judge, criterion and item.
 
@@ -86,7 +86,7 @@ def _people_levels(problem: ScoresProblem) -> Outcome:
 
 
 def _repeated_outcome(problem: ScoresProblem) -> Outcome:
-    """Counts of the levels that a judge gave an item, what the judge alone makes of it summed out."""
+    """Counts of the levels that a judge gave an item; the judge's own effect on the item is integrated out."""
     density, part = problem.density, problem.data["scores"]
     counts = np.asarray(part["counts"], dtype=float)
     total, judge = counts.sum(axis=1).astype(np.int64), part["judge"]
@@ -180,7 +180,7 @@ def _count_levels(row: Ints, level: Ints, weight: Floats, rows: int, levels: int
 
 
 def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Scores:
-    """The scores of a problem, drawn anew under one set of values.
+    """Simulate the scores of a problem under one set of values.
 
     Raises
     ------

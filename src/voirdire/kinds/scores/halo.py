@@ -1,6 +1,6 @@
-"""Tastes of judges, and errors that families share: whether the scores of a table can tell them.
+"""Tastes of judges and errors shared by families: reasons not to learn them from a table of scores.
 
-Contexts of a table of scores: whether the worth of items in each can be told, and judges' tastes then.
+Contexts of a table of scores: reasons not to learn strengths and tastes in each.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from voirdire.typing import Ints
 MAX_LATENT_VALUES = 20_000  # strengths and tastes of a default
 MAX_SCORES = 50_000
 MAX_NOISES = 200  # of judges under each criterion, likewise
-MAX_REPEATING_JUDGES = (
-    60  # judges with repeated scores, each with a spread of what it makes of items in all its runs
-)
-MIN_OVERLAP_SHARE = 0.5  # share of judges' items above which must be scored under several criteria, of items by several judges
+#: Judges with repeated scores, each with a spread of what it makes of items in all its runs.
+MAX_REPEATING_JUDGES = 60
+#: Share of judges' items that must be scored under several criteria, and of items that need several judges.
+MIN_OVERLAP_SHARE = 0.5
 
 
 def reason_without_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
-    """Why the model with errors that families share is no default for the table; None if it is, "" of no families.
+    """Reason not to learn shared errors of families by default; None if there is none, "" without families.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def reason_without_shared_errors(table: Scores, families: dict[str, str]) -> str
 
 
 def reason_for_fixed_spread(table: Scores) -> str | None:
-    """Why the model that learns how far items are apart is no default for the table; None if it is.
+    """Reason not to learn the spread of items by default; None if there is none.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _values_of_repeats(table: Scores, contexts: int = 0) -> int:
 
 
 def reason_without_halo(table: Scores) -> str | None:
-    """Why the model with tastes is no default for the table; None if it is, "" where there is nothing to say.
+    """Reason not to learn tastes (halo) by default; None if there is none, "" where there is nothing to say.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def reason_without_halo(table: Scores) -> str | None:
 
 
 def reason_without_continuous_halo(table: Scores) -> str | None:
-    """As :func:`reason_without_halo`, of scores between levels: each judge has a noise to be learned under each criterion.
+    """As :func:`reason_without_halo`, of scores between levels: each judge has a noise to learn under each criterion.
 
     Examples
     --------
@@ -126,7 +126,7 @@ MIN_ITEM_OVERLAP = 0.5  # share of the items above which must be scored in sever
 
 
 def reason_contexts_unknown(table: Scores) -> str | None:
-    """Why what items are worth in each context cannot be told, in words; None where it can.
+    """Reason why strengths in each context are not identified; None where they are.
 
     Examples
     --------
@@ -152,14 +152,14 @@ def count_recurring_contexts(table: Scores) -> int:
 
 
 def _contexts_per_item(table: Scores) -> Ints:
-    """In how many contexts each item is scored."""
+    """Number of contexts in which each item is scored."""
     assert table.context is not None  # else no contexts
     pairs = np.unique(table.item * len(table.contexts) + table.context)
     return np.bincount(pairs // len(table.contexts), minlength=len(table.items))
 
 
 def reason_without_contexts(table: Scores, learns_noise: bool = False) -> str | None:
-    """Why the model with contexts is no default for the table; None if it is, "" where there is nothing to say.
+    """Reason not to use contexts by default; None if there is none, "" where there is nothing to say.
 
     A context for each score, or items most of which stand in one context, would only widen everything; and a default
     must end within minutes.

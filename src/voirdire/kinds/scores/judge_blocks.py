@@ -1,10 +1,10 @@
-"""A matrix near the second derivatives of scores on an ordered scale, among all but items, that is cheap to divide by.
+"""Block approximation of the Hessian of scores on an ordered scale, without items, that is cheap to invert.
 
 Judges have values of their own (slope, severity, place and widths of their cutpoints) and share others (the panel's
 cutpoints, severities of groups). The matrix is that of Gauss and Newton, which is never negative, with a block for each
 judge and one, with its border, for what is shared. What judges and items have in common is left out: conjugate
 gradients make up for it (:mod:`voirdire.infer.trust_region`). Memory follows judges times the square of the levels;
-where that is more than ``MOST`` numbers, the widths of cutpoints stand by themselves.
+where that is more than ``MAX_BLOCK_NUMBERS``, the widths of cutpoints stand by themselves.
 
 Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread_cutpoints`): with F
 derivatives by cutpoints, those by them are sum_l F_l and gap_j (sum_{l > j} F_l - sum_l F_l / 2).
@@ -42,7 +42,7 @@ class JudgeBlocks:
     g : array, shape (size,)
     h : array, shape (effects + criteria,)
         Effects at g.
-    at : AtPoint
+    at : AnswerDerivatives
         Answers there.
     by_h : array, shape (effects + criteria,)
         Gradient of minus the log likelihood.
@@ -142,7 +142,7 @@ def _parameter_places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]
 
 
 def _prior_precisions(small: ScoresLayout) -> Floats:
-    """Of the priors, shape (size,); of two-sided ones that of either side."""
+    """Precisions of the priors, shape (size,); of two-sided ones that of either side."""
     precision = np.zeros(small.size)
     for parameter in small.parameters:
         if isinstance(parameter.prior, Normal | TwoSided):
@@ -205,15 +205,15 @@ class _DerivativeSums(NamedTuple):
     pull: Floats
 
     def location(self) -> Floats:
-        """By the location of cutpoints, shape (judges or 1, criteria)."""
+        """Second derivatives by the location of cutpoints, shape (judges or 1, criteria)."""
         return np.asarray(self.cut.sum(axis=-1) + 2.0 * self.next_cut.sum(axis=-1))
 
     def gap_derivatives(self) -> Floats:
-        """By each log gap, shape (judges or 1, criteria, levels - 2)."""
+        """Second derivatives by each log gap, shape (judges or 1, criteria, levels - 2)."""
         return self.gap**2 * (0.25 * self.location()[..., None] - self.next_cut) + self._gap_curvature()
 
     def within(self) -> Floats:
-        """By location and log gaps, shape (judges or 1, cutpoints of all criteria, the same)."""
+        """Second derivatives by location and log gaps, shape (judges or 1, cutpoints of all criteria, the same)."""
         judges, criteria, top = self.cut.shape
         block = np.zeros((judges, criteria, top, top))
         cut, gap_index = np.arange(top), np.arange(top - 1)

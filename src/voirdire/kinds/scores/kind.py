@@ -230,13 +230,13 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return {"system_score": Quantity(systems.system_draws_about_subject(problem, posterior), ("system",))}
 
     def people_preference(self, problem: ScoresProblem, posterior: Posterior) -> Preference | None:
-        """Of two scores of a person; see :func:`.scores.results.person_preference`."""
+        """Preference between two scores of a person; see :func:`.scores.results.person_preference`."""
         return results.person_preference(problem, posterior.central_values)
 
     def context_difference_variance(
         self, problem: ScoresProblem, posterior: Posterior, items: tuple[str, str]
     ) -> float:
-        """Of systems how far their answers are apart in each context."""
+        """As in :class:`.Kind`; of systems, by the differences of their answers in each context."""
         if systems_and_contexts(problem.table) is None:
             return problem.unit[1] ** 2 * super().context_difference_variance(problem, posterior, items)
         return systems.difference_variance_over_contexts(problem, posterior, items)

@@ -1,4 +1,4 @@
-"""A model of scores with tastes of judges and of families as a field.
+"""A latent Gaussian model of scores with tastes of judges and of families.
 
 Scores of one judge and item by a criterion depend on a few sums: what the judge perceives, and what the form of the
 scores adds: on an ordered scale the middle of the cutpoints and logarithms of the gaps between these, on a continuous
@@ -42,7 +42,7 @@ PERCEPTION_TERMS = (
 def build_scores_model(
     density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data], ScoreCells]
 ) -> LatentGaussianModel:
-    """The field of a density and its table, whose ``cells`` the form of the scores makes.
+    """Build the latent Gaussian model of a density and its table, whose ``cells`` depend on the form of the scores.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def sums_of_scores(density: ScoresLayout, data: Data, form: ScoreCells, places: 
 
 
 def subtract_general(values: Values, location: str) -> Values:
-    """With the differences of strengths from what their items are worth under all criteria alike, and the level."""
+    """Replace strengths by their differences from the general strengths and the level."""
     strength = values["strength"]
     if "general" in values:
         strength = strength - values["general"][..., None, :]

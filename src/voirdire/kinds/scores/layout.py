@@ -1,6 +1,6 @@
-"""The sizes of a table of scores, which the forms of its density are written against.
+"""Sizes of a table of scores that the forms of its density need.
 
-Cells of answers of a table of scores, as the forms of a density give them to its field.
+Cells of answers of a table of scores, as the forms of a density give them to its latent Gaussian model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from voirdire.typing import Ints
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """Answers whose probability depends on a few sums of latent values, and what stands in these beside strengths.
+    """Answers whose probability depends on a few sums of latent values, with their terms beside strengths.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class ScoresLayout(LogDensity):
 
     @cached_property
     def about(self) -> tuple[str, ...]:
-        """Names of the codes that a score is told by: what it is about, and its row of numbers where there are such."""
+        """Names of the codes of a score: its factors, and its row of numbers where there are such."""
         known = (*FACTOR_NAMES, "context") if self.contexts else FACTOR_NAMES
         factors = {factor for term in self.added for factor in term.factors} - {*known, STEP}
         numbers = ("numbers",) if any(term.covariate is not None for term in self.added) else ()

@@ -165,7 +165,7 @@ def people_part(
 
 
 def starts(density: ScoresLayout, data: Data) -> list[Values]:
-    """Smoothed log-odds of each item's mean score; and, where judges may be turned round, by the signs of agreement.
+    """Smoothed log-odds of each item's mean score; and, where judges may be reversed, by the signs of agreement.
 
     The signs are those of the leading direction of the judges' agreement, oriented so that most scores count
     straight; they give a second start where some are negative. With human scores either orientation is a start; where

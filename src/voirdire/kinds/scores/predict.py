@@ -9,7 +9,7 @@ from voirdire.infer.posterior import MAX_DRAWS, Posterior
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal
-from voirdire.kinds.scores.baseline import no_single_scores
+from voirdire.kinds.scores.baseline import single_scores_message
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.response_probabilities import ends_and_mean, expected_scores, score_probabilities
 from voirdire.kinds.target_predictions import (
@@ -51,7 +51,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     problems, scores = Problems("scores"), read_scores(table, answered=False)
     form = problem.form
     if form not in (ordinal, continuous):
-        problems.stop(no_single_scores(problem.model.name))
+        problems.stop(single_scores_message(problem.model.name))
     codes, columns = fit_codes(problem, scores, ("judge", "criterion", "item"), problems)
     problems.raise_any()
     about = dict(codes)
@@ -66,7 +66,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     else:
         probability = np.mean([score_probabilities(problem, values, rows) for values in draws], axis=0)
         expected = probability @ np.array(problem.scale.levels)
-    columns |= {f"p_{name}": probability[:, place] for place, name in enumerate(problem.scale.names)}
+    columns |= {f"p_{name}": probability[:, level] for level, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}
 
 
@@ -106,7 +106,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
     """
     form = problem.form
     if form not in (ordinal, continuous):
-        raise InputError(no_single_scores(problem.model.name))
+        raise InputError(single_scores_message(problem.model.name))
     scores = read_scores(table, judge="people", answered=False)
     item, criterion, columns = item_codes(problem, scores)
     refuse_contexts(bool(problem.density.contexts), scores.context is not None)
@@ -155,6 +155,6 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
     }
     answered = np.zeros(len(units), dtype=bool)
     if problem.anchors is not None:
-        known = problem.anchors.table
-        answered = np.isin(units, known.criterion * width + known.item)
+        people = problem.anchors.table
+        answered = np.isin(units, people.criterion * width + people.item)
     return Claims(about, answer, 1.0 / (1.0 + rms_deviation), answered)

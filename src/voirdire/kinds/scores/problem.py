@@ -1,4 +1,4 @@
-"""A table of scores in the form a density needs."""
+"""Encoding of a table of scores for a density."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ScoresProblem(Problem):
         Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
     families : dict
         Family of each judge, where the model has errors that families share; else empty.
-    added : Resolved
+    added : ResolvedTerms
         Terms beside those of the sections of the model.
     """
 
@@ -180,7 +180,7 @@ def encode_scores(
     levels : sequence, optional
         The levels of the scale; without it, the whole numbers from the lowest score to the highest. Of models that take
         scores as numbers, the ends of the scale.
-    criteria : path, dataframe, Votes or OnCriteria, optional
+    criteria : path, dataframe, Votes or CriterionImportance, optional
         Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criterion_importance`.
     repeats : bool, optional
         Whether the model has its term for repeated scores; by default, whether the table has them
@@ -252,7 +252,7 @@ def encode_scores(
     if family_of_judge:
         judge_factors["family"] = (np.array(family_of_judge), shared_names)
     added = resolve_terms(model, table, judge_factors, unit=log_odds_unit(model))
-    known = ("judge", "criterion", "item", *judge_factors, *(("context",) if contexts else ()))
+    known_factors = ("judge", "criterion", "item", *judge_factors, *(("context",) if contexts else ()))
     density = ScoresDensity(
         model,
         len(table.judges),
@@ -268,7 +268,9 @@ def encode_scores(
         contexts=len(table.contexts) if contexts else 0,
         tastes=model.taste is not None and (can_learn_tastes(table, contexts) if tastes is None else tastes),
         added=added.terms,
-        added_levels=tuple((name, len(names)) for name, names in added.levels.items() if name not in known),
+        added_levels=tuple(
+            (name, len(names)) for name, names in added.levels.items() if name not in known_factors
+        ),
         over=over,
     )
     about = row_codes(density, table, added.codes)

@@ -18,7 +18,7 @@ MIN_STANDARD_ERRORS = 2.0  # standard errors from nothing
 
 
 class Randomness(NamedTuple):
-    """What scores say of judges beside each other.
+    """Evidence on judges who score at random.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Randomness(NamedTuple):
 
 
 def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomness | None:
-    """How far scores are at random; None where the model learns the noise of every judge."""
+    """Estimate how far scores are random; None where the model learns the noise of every judge."""
     residuals = residuals_by_scale(problem, posterior_with_equal_items(problem, posterior.centre))
     if isinstance(residuals, SharedErrors):
         return None

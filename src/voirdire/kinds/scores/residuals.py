@@ -152,11 +152,11 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     count = np.bincount(cell_judge, minlength=len(problem.judges))
     order = np.argsort(-count, kind="stable")[:max_judges]
     examined = np.sort(order[count[order] > 0])
-    y, given = np.zeros((len(examined), units)), np.zeros((len(examined), units), dtype=bool)
+    y, has_score = np.zeros((len(examined), units)), np.zeros((len(examined), units), dtype=bool)
     mask = np.isin(cell_judge, examined)
     position = np.searchsorted(examined, cell_judge[mask]), unit[mask]
-    y[position], given[position] = deviation[mask], True
-    n, total, square = given.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
+    y[position], has_score[position] = deviation[mask], True
+    n, total, square = has_score.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
 
     def mean_of_others(
         left: Floats, squares: Floats, count: int
@@ -168,7 +168,7 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
         return mean, variance / np.maximum(others * (others - 1), 1), others >= MIN_OTHER_JUDGES
 
     mean, error, enough = mean_of_others(y, y**2, 1)
-    mask = given & enough
+    mask = has_score & enough
     error_variance = np.where(mask, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(
         mask.sum(axis=1), 1
     )
@@ -178,11 +178,11 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     one, other = np.triu_indices(len(examined), 1)
     products, variance = np.zeros((2, len(one), y.shape[1]))
     known = np.zeros(products.shape, dtype=bool)
-    total_variance, others = v @ given, np.maximum(n - 2, 1)
+    total_variance, others = v @ has_score, np.maximum(n - 2, 1)
     for judge in range(len(examined) - 1):
         with_judge, later = one == judge, slice(judge + 1, None)
         mean, error, enough = mean_of_others(y[judge] + y[later], y[judge] ** 2 + y[later] ** 2, 2)
-        mask = given[judge] & given[later] & enough
+        mask = has_score[judge] & has_score[later] & enough
         scale, other_variance = (v[judge] * v[later])[:, None], v[later, None]
         w = np.maximum(total_variance - v[judge] - other_variance, 0.0) / others**2
         own_errors, other_errors = y[judge] - mean, y[later] - mean

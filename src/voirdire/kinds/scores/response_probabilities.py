@@ -133,8 +133,9 @@ def predicted_moments(
 
 
 def _unknown_effect_variance(problem: ScoresProblem, values: Values, about: dict[str, Ints]) -> Floats:
-    """Variance of what no latent value tells of each score: of what items are worth in contexts where none is named,
-    and of what a judge makes of an item there or, where that is integrated out, anywhere.
+    """Variance of the unknown effects on each score: of the context where none is named, and of judge and item.
+
+    That of judge and item counts there or, where it is integrated out, anywhere.
     """
     density, no_context = problem.density, about["context"] < 0
     variance = np.zeros(len(no_context))

@@ -43,10 +43,12 @@ def strengths_on_scale(problem: ScoresProblem, posterior: Posterior, prob: float
 
 def _rescale_columns(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
     origin, unit_size = problem.unit
-    shown = [
+    rescaled_keys = [
         key for key in columns if key.removesuffix("_panel").removesuffix("_target") in (name, "low", "high")
     ]
-    rescaled = {key: origin + unit_size * columns[key] for key in shown} | {"sd": unit_size * columns["sd"]}
+    rescaled = {key: origin + unit_size * columns[key] for key in rescaled_keys} | {
+        "sd": unit_size * columns["sd"]
+    }
     return {key: rescaled.get(key, column) for key, column in columns.items()}
 
 
@@ -89,13 +91,15 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
     """
     if problem.form is not ordinal:
         return summaries.empty_table(("criterion",), ("lower", "upper", "cutpoint", "low", "high"))
-    shown = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)["cutpoint"]
-    judge, criterion, limit = (part.ravel() for part in np.indices(shown.point.shape))
+    summary = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)[
+        "cutpoint"
+    ]
+    judge, criterion, limit = (part.ravel() for part in np.indices(summary.point.shape))
     names = np.array(problem.scale.levels)
-    columns: Columns = {} if len(shown.point) == 1 else {"judge": name_array(problem.judges)[judge]}
+    columns: Columns = {} if len(summary.point) == 1 else {"judge": name_array(problem.judges)[judge]}
     columns["criterion"] = name_array(problem.criteria)[criterion]
-    columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": shown.point.ravel()}
-    return columns | {"low": shown.low.ravel(), "high": shown.high.ravel()}
+    columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": summary.point.ravel()}
+    return columns | {"low": summary.low.ravel(), "high": summary.high.ravel()}
 
 
 def people_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -145,8 +149,8 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
     missing = np.full(size, np.nan)
     columns |= {"severity": missing, "low": missing, "high": missing}
     if "severity" in posterior.central_values and size > 1:
-        shown = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
-        severity = shown["severity"]
+        summary = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
+        severity = summary["severity"]
         columns |= {"severity": severity.point, "low": severity.low, "high": severity.high}
     return columns
 
@@ -201,7 +205,7 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
 
 
 def person_preference(problem: ScoresProblem, values: Values) -> Preference | None:
-    """Which of two items a person scores higher, by the noise of scores; None of models that have none.
+    """Preference of a person between two items, by the noise of scores; None of models that have none.
 
     Parameters
     ----------

@@ -154,8 +154,8 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
     if high - low >= MOST_LEVELS:
         highest_row = np.flatnonzero(score == high)[0] + 1
         problems.table(
-            f"scores go from {low} to {high} (row {highest_row}); name the scale's levels (levels=..., --levels), or take "
-            "rating-continuous (model=..., --model)"
+            f"scores go from {low} to {high} (row {highest_row}); name the scale's levels (levels=..., --levels), "
+            "or take rating-continuous (model=..., --model)"
         )
         return None
     return Scale(tuple(float(level) for level in range(low, high + 1)))

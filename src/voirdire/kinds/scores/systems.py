@@ -1,4 +1,4 @@
-"""Systems over contexts: what is scored is a system's answer in a context, what is asked is which system is better.
+"""Systems over contexts: scores are of a system's answer in a context, results are about systems.
 
 Items are worth what their system is worth and what is theirs alone, theta_sx = mu_s + delta_sx, under each criterion.
 The fit draws all items towards one mean, theta ~ Normal(0, Sigma) over criteria, which would draw systems together,
@@ -39,9 +39,9 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.interchangeable import interchangeable
+from voirdire.kinds.interchangeable import find_interchangeable
 from voirdire.kinds.panel_gap import find_gap, with_other_score
-from voirdire.kinds.results import even_columns, rank_values
+from voirdire.kinds.results import average_equal_rows, rank_values
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.systems import (
     Placement,
@@ -65,7 +65,7 @@ CONTEXT_SEED = 1981  # of random numbers that no simulation with the same seed h
 
 
 def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats:
-    """Draws of what every system is worth, shape (draws, systems), in the unit of scores; see the module.
+    """Draws of the score of every system, shape (draws, systems), in the unit of scores; see the module.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
 
 
 class ShrinkageRemoval(NamedTuple):
-    """What a prior leaves of strengths, B, and B^(-1/2), shape (draws or 1, criteria, criteria) each."""
+    """Share B of strengths that the prior leaves, and B^(-1/2), shape (draws or 1, criteria, criteria) each."""
 
     kept: Floats
     outward: Floats
@@ -125,7 +125,7 @@ class ShrinkageRemoval(NamedTuple):
 
 
 def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> ShrinkageRemoval:
-    """What the prior leaves of the strengths of a problem, in each draw or in all.
+    """Share of the strengths of a problem that the prior leaves, in each draw or in all.
 
     Where the noise of scores is learned, too, it differs from draw to draw with the spreads: E in each is the
     covariance of judges' errors about an item over criteria, judges weighed by their precision. Where noise is given, V
@@ -178,7 +178,7 @@ def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> ShrinkageRem
     """B = Sigma (Sigma + E)^-1 of Sigma ``sigma`` and E ``errors``, shape (draws, criteria, criteria) each.
 
     With R a root of Sigma and R^-1 E R'^-1 = U diag(1 / b - 1) U', B = (R U) diag(b) (R U)^-1. Of a draw in which
-    criteria hardly differ Sigma has rank one to rounding; a share `RIDGE` of its trace is added.
+    criteria hardly differ Sigma has rank one to rounding; a share `RIDGE_SHARE` of its trace is added.
     """
     ridge = RIDGE_SHARE * np.trace(sigma, axis1=1, axis2=2)[:, None, None]
     root = np.asarray(np.linalg.cholesky(sigma + ridge * np.eye(sigma.shape[-1])), dtype=float)
@@ -204,8 +204,10 @@ def _white_eigenvalues(root: Floats, covariance: Floats) -> tuple[Floats, Floats
 
 
 def _removal_along(along: Floats, kept: Floats) -> ShrinkageRemoval:
-    back = np.linalg.inv(along)
-    return ShrinkageRemoval(along * kept[..., None, :] @ back, along / np.sqrt(kept)[..., None, :] @ back)
+    inverse = np.linalg.inv(along)
+    return ShrinkageRemoval(
+        along * kept[..., None, :] @ inverse, along / np.sqrt(kept)[..., None, :] @ inverse
+    )
 
 
 def _shared_context_draws(found: Floats, items: Floats, where: Placement) -> Floats:
@@ -246,9 +248,9 @@ def item_systems(problem: ScoresProblem) -> dict[str, int]:
 
 
 def system_draws_about_subject(problem: ScoresProblem, posterior: Posterior) -> Floats:
-    """Draws of what every system is worth to whom scores are about, shape (draws, systems)."""
-    drawn = system_draws(problem, posterior)
-    return find_gap(problem, drawn, item_systems(problem)).of(drawn) if problem.about == TARGET else drawn
+    """Draws of the score of every system about the subject of results, shape (draws, systems)."""
+    draws = system_draws(problem, posterior)
+    return find_gap(problem, draws, item_systems(problem)).of(draws) if problem.about == TARGET else draws
 
 
 def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
@@ -257,21 +259,23 @@ def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None
     if placement is None or posterior.values is None:
         return None
     member = placement.system[:, None] == np.arange(len(problem.table.systems))
-    drawn = system_draws_about_subject(problem, posterior)
-    return Rivals("system", problem.table.systems, member / member.sum(axis=0), drawn)
+    draws = system_draws_about_subject(problem, posterior)
+    return Rivals("system", problem.table.systems, member / member.sum(axis=0), draws)
 
 
 def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:
     """Systems, best first: system, contexts, and what :func:`.results.ranking_table` has of items."""
-    drawn = system_draws(problem, posterior, seed)
+    draws = system_draws(problem, posterior, seed)
     placement = systems_and_contexts(problem.table)
     assert placement is not None  # draws() refuses
-    equal_systems = interchangeable(problem, members_by_context(placement, len(problem.table.systems)))
-    columns = even_columns(rank_systems(problem.table, placement, drawn, posterior, prob), equal_systems)
+    equal_systems = find_interchangeable(problem, members_by_context(placement, len(problem.table.systems)))
+    columns = average_equal_rows(
+        rank_systems(problem.table, placement, draws, posterior, prob), equal_systems
+    )
     if problem.about is not None:
-        gap = find_gap(problem, drawn, item_systems(problem))
-        target = even_columns(
-            rank_systems(problem.table, placement, gap.of(drawn), posterior, prob), equal_systems
+        gap = find_gap(problem, draws, item_systems(problem))
+        target = average_equal_rows(
+            rank_systems(problem.table, placement, gap.of(draws), posterior, prob), equal_systems
         )
         score = gap.point(columns["score"])
         columns = with_other_score(

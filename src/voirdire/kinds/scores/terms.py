@@ -37,7 +37,7 @@ MIN_SPREAD = 0.05  # standard deviation, below which items are alike
 
 
 def reason_spread_not_learned(table: Scores) -> str | None:
-    """Why the spread is not learned from some of the items; None if it is.
+    """Reason not to learn the spread from some of the items; None if there is none.
 
     Of one score each, spread and cutpoints say the same; of few items it is known too roughly to be taken as known.
 
@@ -187,7 +187,10 @@ def _with_families_of_numbers(base: Model) -> Model:
     assert families is not None  # in that file
     rate = families.numbers["rate"] / SCALE_PER_LOG_ODDS
     families = replace(families, prior=(("rate", rate),))
-    equation = f"mu has u_f(k),i more, u_f ~ Normal(0, s_f), s_f ~ Exponential({rate:g}), of families of two judges or more"
+    equation = (
+        f"mu has u_f(k),i more, u_f ~ Normal(0, s_f), s_f ~ Exponential({rate:g}), "
+        "of families of two judges or more"
+    )
     return replace(base, families=families, equation=f"{base.equation.rstrip()}\n{equation}")
 
 

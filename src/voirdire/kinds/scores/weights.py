@@ -40,7 +40,7 @@ class CriterionImportance(NamedTuple):
     weights: tuple[float, ...] | None = None
 
     def after(self, old: Votes | None) -> CriterionImportance:
-        """With the votes that were there before these; weights replace what was."""
+        """Join the earlier votes; weights replace what was there."""
         if old is None or self.votes is None:
             return self
         return CriterionImportance(joined_table(old, self.votes))
@@ -70,7 +70,7 @@ def read_criterion_importance(
 
     Parameters
     ----------
-    table : path, dataframe, Votes, OnCriteria or None
+    table : path, dataframe, Votes, CriterionImportance or None
         Columns ``criterion`` and ``weight`` (each criterion once; weights are divided by their sum), or votes on the
         criteria: ``judge``, ``first``, ``second``, ``winner``.
     criteria : sequence of str
@@ -82,7 +82,7 @@ def read_criterion_importance(
 
     Returns
     -------
-    OnCriteria
+    CriterionImportance
 
     Raises
     ------
@@ -128,12 +128,15 @@ def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) 
             problems.rows([row], f"criterion {name!r} has a weight already; keep one")
         weights[name] = float(value)
     if unknown:
-        others = list(dict.fromkeys(unknown.values()))
+        unknown_names = list(dict.fromkeys(unknown.values()))
         hint = (
-            nearest_name(others[0], criteria)
+            nearest_name(unknown_names[0], criteria)
             or f"; the criteria of the {answers} are {known_names(criteria)}"
         )
-        problems.rows(unknown, f"{known_names(others)} {'have' if others[1:] else 'has'} no {answers}{hint}")
+        problems.rows(
+            unknown,
+            f"{known_names(unknown_names)} {'have' if unknown_names[1:] else 'has'} no {answers}{hint}",
+        )
     negative = np.flatnonzero(weight < 0)
     if len(negative):
         row_note = f" (in row {negative[0] + 1})" if len(negative) > 1 else ""
@@ -160,9 +163,11 @@ def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str
     unknown = sorted(set(votes.items) - set(criteria))
     if unknown:
         hint = nearest_name(unknown[0], criteria)
-        known = hint or f"; the criteria of the {answers} are {known_names(criteria)}"
-        have = "have" if unknown[1:] else "has"
-        problems.append(f"votes on criteria name {known_names(unknown)}, which {have} no {answers}{known}")
+        hint_text = hint or f"; the criteria of the {answers} are {known_names(criteria)}"
+        verb = "have" if unknown[1:] else "has"
+        problems.append(
+            f"votes on criteria name {known_names(unknown)}, which {verb} no {answers}{hint_text}"
+        )
     if problems:
         raise InputError(problems)
     return votes

@@ -16,7 +16,7 @@ from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms, resolve_terms
 from voirdire.kinds.votes.contexts import split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.response_probabilities import (
-    AskedPairs,
+    ComparisonCodes,
     cell_probabilities,
     criterion_vote_log_probabilities,
     vote_log_probabilities,
@@ -63,15 +63,15 @@ def _leave_out_votes(votes: Votes, here: Bools) -> Votes:
 def evaluate_held_out_votes(
     votes: Votes, here: Bools, posed: Callable[[Votes], Problem], added: ResolvedTerms = NO_TERMS
 ) -> PredictionScores:
-    """As :func:`answers`, of any problem with votes that ``posed`` makes of those that are seen."""
+    """As :func:`evaluate_held_out`, for any problem with votes that ``posed`` encodes from the votes that are seen."""
     if added.terms or votes.row_context is not None:
         votes = split_by_terms(votes, votes.row_context is not None, added)
     # the same cells with other counts: all folds share one compilation
     problem = posed(_leave_out_votes(votes, here))
     values = problem.density.values(find_mode(problem).x, np)
     part: VotesProblem = problem.part("votes")
-    chance = cell_probabilities(part.model, part.density, [values], votes)
-    return score_predictions(chance[votes.row_cell[here]], votes.row_outcome[here])
+    probabilities = cell_probabilities(part.model, part.density, [values], votes)
+    return score_predictions(probabilities[votes.row_cell[here]], votes.row_outcome[here])
 
 
 ITEM_VOTES, CRITERION_VOTES, PEOPLE_VOTES = "votes", "votes on criteria", "votes of people"
@@ -90,7 +90,7 @@ def vote_answers(problem: VotesProblem) -> list[Answers]:
 def single_vote_codes(problem: VotesProblem) -> tuple[Ints, ...]:
     """Judge, criterion, first, second, context and cell where there are such, and outcome of every vote."""
     votes = problem.coded_votes
-    *columns, context, _ = AskedPairs.of_cells(problem.model, votes)
+    *columns, context, _ = ComparisonCodes.of_cells(problem.model, votes)
     cell, outcome = np.nonzero(votes.counts)
     repeats = votes.counts[cell, outcome]
     if problem.added.terms:  # each cell has its own numbers and levels

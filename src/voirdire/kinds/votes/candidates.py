@@ -1,4 +1,4 @@
-"""Ways to answer comparisons of items that nothing links, each learned from the anchors alone.
+"""Predictions of comparisons of items that nothing links, each learned from the anchors alone.
 
 All give P(the one item is better) of every comparison, and the same of each anchored one had it not been anchored.
 

@@ -53,8 +53,8 @@ def scale_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if share <= SCALE_WARNING_SHARE:
         return [Check("scale", "ok", share, f"The votes tell how far items are apart {interval_text}.")]
     message = (
-        f"The votes hardly say how far items are apart {interval_text}: items that are alike under good judges look as items "
-        "far apart do under poor ones. The order of items does not depend on it; the size of scores and the "
+        f"The votes hardly say how far items are apart {interval_text}: items that are alike under good judges look "
+        "as items far apart do under poor ones. The order of items does not depend on it; the size of scores and the "
         "reliability of judges rest on the prior. Collect more votes, on fewer pairs, or human answers."
     )
     return [Check("scale", "warn", share, message)]
@@ -96,11 +96,11 @@ def _connectivity_check(found: list[Connectivity]) -> Check:
     graph = broken[0]
     components = sorted(graph.components, key=len)
     count = len(graph.components)
-    where = (
+    location = (
         "" if len(found) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
     )
     message = (
-        f"The comparison graph falls into {count} groups{where}, e.g. {list_names(list(components[0]), verb=False)} "
+        f"The comparison graph falls into {count} groups{location}, e.g. {list_names(list(components[0]), verb=False)} "
         "against the rest: no vote links them, so their relative strength is the prior's alone (wide intervals). "
         "Collect votes between the groups."
     )

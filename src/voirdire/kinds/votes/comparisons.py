@@ -1,4 +1,4 @@
-"""A panel's answers comparison by comparison, and what people said of them."""
+"""A panel's answers by comparison, and people's answers to the same comparisons."""
 
 from __future__ import annotations
 

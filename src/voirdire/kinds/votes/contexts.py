@@ -1,4 +1,4 @@
-"""Votes counted by what models tell apart beside judge and pair: context, further terms; and how sure judges were."""
+"""Votes counted by context and further terms, beside judge and pair, and weighted by how sure judges were."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def effective_counts(votes: Votes) -> Floats:
 
 
 def reason_without_contexts(votes: Votes) -> str | None:
-    """Why contexts can say nothing of items, or the model with contexts is no default for the table; None if it is.
+    """Reason not to use contexts by default; None if there is none.
 
     Empty where there is nothing to say: a table without contexts. A context for each vote, or contexts no two of which
     have an item in common, would only widen everything; and a default must end within minutes.
@@ -167,7 +167,7 @@ def reason_without_contexts(votes: Votes) -> str | None:
 def reason_for_fixed_spreads(
     votes: Votes, contexts: int, cells: int, families: int = 0, people: bool = False
 ) -> str | None:
-    """Why spreads are not learned by default of so many ``cells``, and ``families`` of judges; None where they are.
+    """Reason to fix spreads by default, of so many ``cells`` and ``families`` of judges; None where they are learned.
 
     ``people`` says that people answered, too.
     """

@@ -1,4 +1,4 @@
-"""Panels that contradict themselves: with all votes turned round the table is that of the judges under other names.
+"""Panels that contradict themselves: the table with all votes reversed is the same under other judge names.
 
 Two judges, or two camps of as many, who always vote the one against the other say nothing of which is right. Such a
 table, with the winner and the loser of every vote exchanged, is the table again once the judges have exchanged their
@@ -35,7 +35,7 @@ OTHER_PARAMETERS = {
 
 
 def contrary_judge_order(problem: VotesProblem) -> Ints | None:
-    """The judge whose votes are those of each judge turned round; None where one has none, or where more is known.
+    """Find the judge whose votes are the reverse of each judge's; None where one has none, or where more is known.
 
     Their answers count for as much, too.
 
@@ -76,16 +76,16 @@ def contrary_judge_order(problem: VotesProblem) -> Ints | None:
 
 
 def symmetrise_posterior(problem: VotesProblem, posterior: Posterior) -> Posterior:
-    """The posterior as it is, or of a panel that contradicts itself half of its draws beside their images."""
+    """The posterior as it is; of a panel that contradicts itself, half of its draws and their mirror images."""
     order = None if posterior.draws is None else contrary_judge_order(problem)
     if posterior.draws is None or order is None:
         return posterior
     half = posterior.draws[:, : posterior.draws.shape[1] // 2]
-    draws = np.concatenate([half, _turn_round(problem, half, order)], axis=1)
+    draws = np.concatenate([half, _mirror_draws(problem, half, order)], axis=1)
     return replace(posterior, draws=draws, centre=draws.mean(axis=(0, 1)))
 
 
-def _turn_round(problem: VotesProblem, x: Floats, order: Ints) -> Floats:
+def _mirror_draws(problem: VotesProblem, x: Floats, order: Ints) -> Floats:
     """Flat vectors, shape (..., size), with strengths of the other sign and each judge with its contrary's coins."""
     values = dict(problem.density.values(x, np))
     values |= mirror_values(problem.density, values) | {

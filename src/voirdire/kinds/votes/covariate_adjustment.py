@@ -25,9 +25,11 @@ def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -
     ranking = ranking_table(problem, posterior, prob)
     if not problem.covariates:
         return ranking
-    shown = posterior.shown(lambda values: {"score": unadjusted_scores(problem, values)}, prob)["score"].point
+    unadjusted = posterior.shown(lambda values: {"score": unadjusted_scores(problem, values)}, prob)[
+        "score"
+    ].point
     code = {item: index for index, item in enumerate(problem.items)}
-    return ranking | {"unadjusted": shown[[code[item] for item in ranking["item"]]]}
+    return ranking | {"unadjusted": unadjusted[[code[item] for item in ranking["item"]]]}
 
 
 def unadjusted_scores(problem: VotesProblem, values: Values) -> Floats:
@@ -88,8 +90,8 @@ def separating_covariates(problem: VotesProblem) -> list[str]:
     names = []
     for c, name in enumerate(problem.covariates):
         d = sides[:, 0, c] - sides[:, 1, c]
-        with_it = votes.counts[:, 0][d > 0].sum() + votes.counts[:, 1][d < 0].sum()
-        against = votes.counts[:, 1][d > 0].sum() + votes.counts[:, 0][d < 0].sum()
-        if not min(with_it, against) and max(with_it, against):
+        larger_wins = votes.counts[:, 0][d > 0].sum() + votes.counts[:, 1][d < 0].sum()
+        smaller_wins = votes.counts[:, 1][d > 0].sum() + votes.counts[:, 0][d < 0].sum()
+        if not min(larger_wins, smaller_wins) and max(larger_wins, smaller_wins):
             names.append(name)
     return names

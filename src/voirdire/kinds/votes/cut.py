@@ -76,7 +76,7 @@ def cut_mode(
 
 
 def fix_coins(problem: VotesProblem, first: Floats, second: Floats) -> Data:
-    """The problem's tables with the judges' coins, and people's, held where they are given.
+    """The problem's tables with the judges' coins, and people's, fixed at given values.
 
     Where their population is learned it is held at the mean and the standard deviation of their log-odds: given the
     coins nothing else depends on it.
@@ -103,11 +103,13 @@ def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tup
     family, prior = evidence.family, evidence.prior
     edge = 1e-6  # the log-odds of a coin must be finite
     if not evidence.by_position:
-        drawn = learn_coins(right.sum(axis=1), wrong.sum(axis=1), family, prior).draws(count, rng)
-        drawn = np.clip(drawn, edge, 1 - edge)
-        return drawn, drawn
-    both = [learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)]
-    return np.clip(both[0], edge, 1 - edge), np.clip(both[1], edge, 1 - edge)
+        coins = learn_coins(right.sum(axis=1), wrong.sum(axis=1), family, prior).draws(count, rng)
+        coins = np.clip(coins, edge, 1 - edge)
+        return coins, coins
+    coin_pair = [
+        learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)
+    ]
+    return np.clip(coin_pair[0], edge, 1 - edge), np.clip(coin_pair[1], edge, 1 - edge)
 
 
 def people_preference_probability(
@@ -135,7 +137,7 @@ def people_preference_probability(
 
 
 def joint_left_out_predictions(problem: VotesProblem, evidence: Evidence, joint: Floats) -> Floats:
-    """At the joint mode without each fold of anchors; searches of spreads begin at ``joint``, the mode with all."""
+    """Predictions at the joint mode without each fold of anchors; searches of spreads begin at ``joint``."""
     folds = anchor_folds(len(evidence.rows))
     starts = [joint] * len(folds) if problem.density.uses_marginal_likelihood else None
     modes = find_modes(
@@ -145,7 +147,7 @@ def joint_left_out_predictions(problem: VotesProblem, evidence: Evidence, joint:
 
 
 def cut_left_out_predictions(problem: VotesProblem, evidence: Evidence) -> Floats:
-    """At the mode given the coins' means, without each fold of anchors."""
+    """Predictions at the mode given the coins' means, without each fold of anchors."""
     folds = anchor_folds(len(evidence.rows))
     start = cut_mode(problem, *coin_means(evidence)).x if problem.density.uses_marginal_likelihood else None
     modes = []

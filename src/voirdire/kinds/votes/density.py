@@ -84,7 +84,7 @@ class VotesDensity(VotesLayout):
         return any(isinstance(parameter.prior, LogExponential) for parameter in self.parameters)
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
-        """See :func:`.votes.field.build_votes_model`."""
+        """See :func:`.votes.latent_model.build_votes_model`."""
         return build_votes_model(self, data)
 
     @property

@@ -1,4 +1,4 @@
-"""Votes drawn: from a model, each cell's by the probabilities of its answers; and with replacement, with modes anew.
+"""Simulation of votes from a model, and refits of the mode to votes resampled with replacement.
 
 Votes that a model generates: on items, on criteria, and of people; see :mod:`voirdire.infer.outcomes`.
 
@@ -24,7 +24,7 @@ from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.response_probabilities import (
-    AskedPairs,
+    ComparisonCodes,
     answer_log_probabilities,
     cell_probabilities,
     criterion_vote_log_probabilities,
@@ -42,10 +42,10 @@ def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
         return []
     density, votes = problem.density, problem.coded_votes
     outcome_count = 3 if density.ties else 2
-    asked = AskedPairs.of_cells(problem.model, votes)
+    pairs = ComparisonCodes.of_cells(problem.model, votes)
 
     def on_items(values: Values, xp: Any) -> list[Array]:
-        return answer_log_probabilities(density, values, asked, xp)
+        return answer_log_probabilities(density, values, pairs, xp)
 
     weight = problem.answer_weight
     item_weight = 1.0 if weight is None else weight[votes.judge]
@@ -76,7 +76,7 @@ def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
 
 
 def draw_votes(problem: VotesProblem, values: Values, rng: np.random.Generator) -> Votes:
-    """The votes of a problem, drawn anew under one set of values.
+    """Simulate the votes of a problem under one set of values.
 
     Examples
     --------
@@ -145,13 +145,13 @@ def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np
 def resample_votes(problem: VotesProblem, rng: np.random.Generator) -> Data:
     """The tables of a problem with as many votes, drawn with replacement; of the same shapes each time."""
     votes, on_criteria = problem.votes, problem.criteria_votes
-    drawn = votes.with_codes(counts=resample_counts(votes.counts, rng))
+    resampled = votes.with_codes(counts=resample_counts(votes.counts, rng))
     drawn_criteria = on_criteria
     if on_criteria is not None:
         drawn_criteria = on_criteria.with_codes(counts=resample_counts(on_criteria.counts, rng))
     options: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": problem.answer_weight}
     return encode_votes(
-        problem.model, drawn, drawn_criteria, ties=problem.density.ties, keep_empty=True, **options
+        problem.model, resampled, drawn_criteria, ties=problem.density.ties, keep_empty=True, **options
     ).data
 
 

@@ -1,4 +1,4 @@
-"""Groups of contexts (categories, languages): what items are worth in each, beside what they are worth over all.
+"""Groups of contexts (categories, languages): strengths of items in each group, beside those over all contexts.
 
 A group's strengths are the means of those in its contexts, which the model draws towards what an item is worth over all
 contexts, the more the fewer votes tell. Over contexts like these the mean of a group's n contexts is known but for the
@@ -50,7 +50,10 @@ def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
         f"strength differs between contexts by sd {spread:.2g} log-odds)."
     )
     if share >= MIN_CONTEXT_SHARE:
-        message += f" About {3 * density.contexts} more contexts would halve the intervals; more votes in these would not."
+        message += (
+            f" About {3 * density.contexts} more contexts would halve the intervals; "
+            "more votes in these would not."
+        )
     if (answers := _votes_per_item_context(problem)) < MIN_ANSWERS:
         message += (
             f" Items were met {answers:.1f} times in a context, on average: how much they differ between contexts is "
@@ -165,13 +168,13 @@ def items_by_group(problem: VotesProblem, posterior: Posterior, prob: float) -> 
         raise InputError("the fit has no groups of contexts; pass by=, the column that names them")
     rng = np.random.default_rng(0)
     values = posterior.values
-    shown = Shown(group_strengths(problem, posterior.central_values, None), *[np.array(np.nan)] * 3)
-    size, items = shown.point.shape
+    summary = Shown(group_strengths(problem, posterior.central_values, None), *[np.array(np.nan)] * 3)
+    size, items = summary.point.shape
     draws = None
     if values is not None:
         draws = group_strengths(problem, values, rng).reshape(-1, size, items)
-        shown = summary_of_draws(posterior, draws, prob)
-    parts = rank_columns(shown, draws, prob)
+        summary = summary_of_draws(posterior, draws, prob)
+    parts = rank_columns(summary, draws, prob)
     order = np.argsort(parts["rank"], axis=-1)
     columns: Columns = {
         "by": np.full(size * items, details.by, dtype=object),

@@ -1,4 +1,4 @@
-"""Comparisons that people answered: the ways to use them, and what each says."""
+"""Uses of comparisons that people answered, and their predictions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     @property
     def can_cut(self) -> bool:
-        """For coins, where an anchor decides a pair that the judges saw."""
+        """True for models of coins if an anchor decides a pair that the judges saw."""
         return cut.learns_from_anchors(self.problem.model) and len(self.evidence.rows) > 0
 
     @property
@@ -86,7 +86,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         return "pairs" if self.by_pair else super().of_chosen
 
     def compares(self, asked: str | None, can_cut: bool) -> bool:
-        """Also of unconnected pairs, whatever was asked for."""
+        """True also of unconnected pairs, whatever was asked for."""
         return self.by_pair or super().compares(asked, can_cut)
 
     @cached_property
@@ -179,7 +179,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
 
 def gather_evidence(problem: VotesProblem, families: dict[str, str] | None = None) -> Evidence:
-    """Gather what votes, and anchors if there are any, say of each other; ``families`` is the family of each judge."""
+    """Collect votes, and anchors if there are any, by comparison; ``families`` is the family of each judge."""
     people = problem.anchors
     criteria = people is not None and people.votes.has_criteria and problem.votes.has_criteria
     comparisons = collect_comparisons(problem.coded_votes, criteria=criteria)

@@ -114,8 +114,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         context_reason = f"{reason} and items {comparison_words}" if no_context_reason is None else reason
         context_reason += f"; contexts are left out: {no_context_reason}" if no_context_reason else ""
         if not constant_item and (terms := families_terms(table, request, no_context_reason is None)):
-            asked = replace(request, terms=parse_terms(terms))
-            return model_from_terms(table, asked), f"{context_reason}; its judges are of families"
+            term_request = replace(request, terms=parse_terms(terms))
+            return model_from_terms(table, term_request), f"{context_reason}; its judges are of families"
         if no_context_reason is None:
             return f"{unordered}{name}-contexts", context_reason
         reason = context_reason
@@ -287,7 +287,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
 
 def _anchor_context_reason(table: Votes, request: Request) -> str | None:
-    """Why people's answers are told without contexts; None where they can be told with them."""
+    """Reason to leave contexts out beside people's answers; None where there is none."""
     if request.anchors is None:
         return None
     if request.anchor_mode == CUT:

@@ -1,11 +1,11 @@
-"""A model of votes as a field: votes of one judge on one question depend on four sums of latent values.
+"""A latent Gaussian model of votes: votes of one judge on one question depend on four sums of latent values.
 
 The sums are the difference of the two items as the judge perceives it, the log-odds of its two coins (or the logarithm
 of its sharpness and its shift, 0 where it has neither), and log nu of its ties. Given what all judges share, judges are
 independent; given strengths and judges, contexts are: whichever makes the cheaper factor are the blocks of the matrix
 of second derivatives.
 
-People's answers as cells of a field, with those of the judges or, of a kind of their own, after them.
+People's answers as cells of the model, with those of the judges or, of a kind of their own, after them.
 
 Where judges have coins people are a judge of one coin, but of items as a whole under several criteria: these differ by
 d = g + sum_c softmax(w)_c d_c, d_c that under criterion c less g, what they differ by under all criteria alike (0 in
@@ -169,7 +169,7 @@ def sums_of_votes(density: VotesLayout, data: Data, places: Places) -> AnsweredS
 
 
 def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
-    """The field of a density and its tables.
+    """Build the latent Gaussian model of a density and its tables.
 
     Raises
     ------
@@ -218,14 +218,14 @@ def _vote_cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floa
 
 
 def _subtract_general_strength(values: Values) -> Values:
-    """With the differences of strengths from what their items are worth under all criteria alike."""
+    """Replace strengths by their differences from the general strengths, those under all criteria alike."""
     if "general" not in values:
         return values
     return {**values, "strength": values["strength"] - values["general"][..., None, :]}
 
 
 def _add_general_strength(values: Values) -> Values:
-    """Strengths with what their items are worth under all criteria alike."""
+    """Add the general strengths, those under all criteria alike."""
     if "general" not in values:
         return values
     return {**values, "strength": values["strength"] + values["general"][..., None, :]}

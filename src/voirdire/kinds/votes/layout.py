@@ -1,4 +1,4 @@
-"""The sizes of a table of votes, which its density is searched by.
+"""Sizes of a table of votes that its density needs.
 
 Sums of terms that stand in votes beside strengths: of contexts, tastes, tie habits and further terms.
 

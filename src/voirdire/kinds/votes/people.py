@@ -70,8 +70,8 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     if isinstance(table, Anchors):
         return table
     people = read_votes(table, name="anchors", judge=PEOPLE)
-    known = {*panel.items, *panel.criteria}
-    items, criteria = unescape_names(people.items, known), unescape_names(people.criteria, known)
+    panel_names = {*panel.items, *panel.criteria}
+    items, criteria = unescape_names(people.items, panel_names), unescape_names(people.criteria, panel_names)
     people = replace(people, items=items, criteria=criteria)
     unknown = level_positions(people.items, panel.items) < 0
     item_codes = np.stack([people.first, people.second], axis=1)[people.row_cell]
@@ -146,10 +146,10 @@ def _check_contradictions(people: Votes) -> None:
     problems = []
     for pair, context in zip(*np.divmod(keys[contradictory][:20], len(contexts)), strict=True):
         first, second = people.items[pair // size % size], people.items[pair % size]
-        under = f" under criterion {people.criteria[pair // size**2]!r}" if people.has_criteria else ""
-        under += f" in context {contexts[context]!r}" if cells.context is not None else ""
+        condition = f" under criterion {people.criteria[pair // size**2]!r}" if people.has_criteria else ""
+        condition += f" in context {contexts[context]!r}" if cells.context is not None else ""
         problems.append(
-            f"anchors: the pair {first!r}, {second!r}{under} is answered both ways; keep one answer, or say who "
+            f"anchors: the pair {first!r}, {second!r}{condition} is answered both ways; keep one answer, or say who "
             "answered in a column 'person'"
         )
     if contradictory.sum() > len(problems):

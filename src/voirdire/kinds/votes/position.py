@@ -1,4 +1,4 @@
-"""Checks of position: judges who prefer a place, and votes that cannot tell a place from an item."""
+"""Checks of position bias: judges who prefer a position, and votes in which position and item are confounded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def presentation_order_rule(problem: VotesProblem) -> str | None:
 
 
 def unknown_position_check(problem: VotesProblem) -> list[Check]:
-    """That position bias cannot be told from strength; empty where it can."""
+    """Warn where position bias is confounded with strength; empty where it is not."""
     order = presentation_order_rule(problem)
     if order is None:
         return []

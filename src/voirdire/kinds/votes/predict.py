@@ -1,4 +1,4 @@
-"""Votes that a fit expects: of judges, of people; and the preferences that it claims."""
+"""Predicted votes of judges and of people, and the preferences that a fit claims."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voirdire.kinds.target_predictions import ItemQuestions, Predicted, known_co
 from voirdire.kinds.unseen import predictive_draws
 from voirdire.kinds.votes.contexts import split_by_context, split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.response_probabilities import AskedPairs, cell_probabilities
+from voirdire.kinds.votes.response_probabilities import ComparisonCodes, cell_probabilities
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
@@ -43,14 +43,14 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     InputError
         An item, judge or criterion that the fit does not know.
     """
-    known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
-    votes = _recode_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
+    known_names = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
+    votes = _recode_contexts(problem, read_votes(table, **known_names, answered=False))  # type: ignore[arg-type]
     if FAMILY in problem.added.levels:
         votes = split_by_terms(votes, contexts=False)
         votes = votes.with_codes(codes={FAMILY: problem.family_of_judges[votes.judge]})
-    asked = _codes_of_pairs(problem, votes)
-    draws = predictive_draws(posterior, _codes_of_pairs(problem, problem.votes), asked)
-    if len(draws) == 1 and problem.density.contexts and (asked["context"] < 0).any():
+    question_codes = _codes_of_pairs(problem, votes)
+    draws = predictive_draws(posterior, _codes_of_pairs(problem, problem.votes), question_codes)
+    if len(draws) == 1 and problem.density.contexts and (question_codes["context"] < 0).any():
         draws *= MAX_DRAWS  # each has a new context
     cell = cell_probabilities(problem.model, problem.density, draws, votes)
     rows = cell[votes.row_cell]
@@ -68,7 +68,7 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
 
 def _codes_of_pairs(problem: VotesProblem, votes: Votes) -> dict[str, Ints]:
     """Codes of both items of each comparison, one after the other."""
-    pairs = AskedPairs.of_cells(problem.model, votes)
+    pairs = ComparisonCodes.of_cells(problem.model, votes)
     codes = {"judge": pairs.judge, "criterion": pairs.criterion}
     codes["context"] = pairs.judge * 0 - 1 if pairs.context is None else pairs.context
     codes[FAMILY] = problem.family_of_judges[pairs.judge]
@@ -160,8 +160,8 @@ def claimed_preferences(problem: VotesProblem, posterior: Posterior) -> Claims:
         probability += logistic_sigmoid(difference, np) / len(draws)
     answered = np.zeros(len(low), dtype=bool)
     if problem.anchors is not None:
-        known, width = problem.anchors.votes, len(votes.items)
-        pair = np.minimum(known.first, known.second) * width + np.maximum(known.first, known.second)
+        people, width = problem.anchors.votes, len(votes.items)
+        pair = np.minimum(people.first, people.second) * width + np.maximum(people.first, people.second)
         answered = np.isin(low * width + high, pair)
     answer = np.where(probability >= 0.5, "first", "second").astype(object)
     return Claims(about, answer, np.maximum(probability, 1.0 - probability), answered)

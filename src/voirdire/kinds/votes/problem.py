@@ -1,4 +1,4 @@
-"""A votes table in the form a model's density needs: distinct outcomes with counts, and nothing per vote."""
+"""Encoding of a table of votes for a density: distinct outcomes with counts, and nothing per vote."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
 
-class AskedPairs(NamedTuple):
+class ComparisonCodes(NamedTuple):
     """Comparisons: who is asked, under which criterion, about which two items; codes of shape (comparisons,).
 
     ``context`` is None where none is given; ``further`` has what further terms are of
@@ -38,7 +38,7 @@ class AskedPairs(NamedTuple):
     further: Mapping[str, Any] = MappingProxyType({})
 
     @classmethod
-    def of_cells(cls, model: Model, votes: Votes) -> AskedPairs:
+    def of_cells(cls, model: Model, votes: Votes) -> ComparisonCodes:
         """The cells of a table that is coded by the levels of a density."""
         criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
         context, further = cell_contexts(votes), further_codes(votes)
@@ -75,16 +75,16 @@ def vote_log_probabilities(problem: VotesProblem, values: Values, rows: tuple[In
     return answer_log_probabilities(problem.density, values, _asked_rows(problem, rows))
 
 
-def _asked_rows(problem: VotesProblem, rows: tuple[Ints, ...]) -> AskedPairs:
+def _asked_rows(problem: VotesProblem, rows: tuple[Ints, ...]) -> ComparisonCodes:
     judge, criterion, first, second, *extra = rows
-    asked = AskedPairs(judge, criterion, first, second, extra[0] if extra else None)
+    comparisons = ComparisonCodes(judge, criterion, first, second, extra[0] if extra else None)
     if len(extra) > 1:
         cell_codes, cell = further_codes(problem.votes), extra[1]
         further = {
             name: codes[:, cell] if name == "numbers" else codes[cell] for name, codes in cell_codes.items()
         }
-        asked = asked._replace(further=further)
-    return asked
+        comparisons = comparisons._replace(further=further)
+    return comparisons
 
 
 def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
@@ -93,17 +93,17 @@ def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values],
     ``votes`` must be coded by the levels of the program. Contexts that it does not know are like those that it knows:
     what they add to strengths and tie habits is drawn for every draw (seed 0), with either sign.
     """
-    asked = AskedPairs.of_cells(model, votes)
-    if density.contexts and (asked.context is None or (asked.context < 0).any()):
+    comparisons = ComparisonCodes.of_cells(model, votes)
+    if density.contexts and (comparisons.context is None or (comparisons.context < 0).any()):
         rng = np.random.default_rng(0)
         draws = [
             context_values for values in draws for context_values in sample_new_context(density, values, rng)
         ]
-    probabilities = (answer_probabilities(density, values, asked) for values in draws)
+    probabilities = (answer_probabilities(density, values, comparisons) for values in draws)
     return sum(probabilities, np.zeros(())) / len(draws)
 
 
-def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPairs) -> Floats:
+def answer_probabilities(density: VotesDensity, values: Values, asked: ComparisonCodes) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
 
     Of many sets at once (arrays with leading dimensions) the shape is (..., comparisons, 3).
@@ -117,7 +117,7 @@ def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPair
     >>> from voirdire.model.specs import load_model
     >>> density = VotesDensity(load_model("bradley-terry"), judges=1, criteria=1, items=2, ties=False)
     >>> zero, one = np.array([0]), np.array([1])
-    >>> asked = AskedPairs(zero, zero, zero, one)
+    >>> asked = ComparisonCodes(zero, zero, zero, one)
     >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, asked).round(3).tolist()
     [[0.881, 0.119, 0.0]]
     """
@@ -128,7 +128,7 @@ def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPair
 
 
 def answer_log_probabilities(
-    density: VotesDensity, values: Values, asked: AskedPairs, xp: Any = np
+    density: VotesDensity, values: Values, asked: ComparisonCodes, xp: Any = np
 ) -> list[Array]:
     """As :func:`answer_probabilities`, logarithms of first, second and, where there are ties, tie."""
     part, judge = asked.terms(density, values), asked.judge
@@ -139,7 +139,7 @@ def answer_log_probabilities(
     return _log_probabilities_by_difference(density, values, d, judge, asked.criterion, habits, xp)
 
 
-def strength_differences(density: VotesDensity, values: Values, asked: AskedPairs) -> Floats:
+def strength_differences(density: VotesDensity, values: Values, asked: ComparisonCodes) -> Floats:
     """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
     return np.asarray(_strength_differences(density, values, asked.terms(density, values)))
 
@@ -174,7 +174,7 @@ def criterion_vote_log_probabilities(
 def _log_probabilities_by_difference(
     density: VotesDensity, values: Values, d: Array, judge: Ints, criterion: Ints, habits: Any, xp: Any
 ) -> list[Array]:
-    """Logarithms of the answers by what the first is worth more to the judge."""
+    """Log probabilities of the answers, given the difference of the items as the judge perceives it."""
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
     sizes = (density.judges, density.criteria)
@@ -188,7 +188,7 @@ def _log_probabilities_by_difference(
 
 
 def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
-    """Values with one more context, the last, and again with everything that it adds turned round.
+    """Values with one more context, the last, and again with the effects of that context negated.
 
     What it adds is drawn by the spreads that were learned: it is like the contexts of the table.
     """

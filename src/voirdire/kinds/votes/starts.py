@@ -1,11 +1,11 @@
-"""Points from which the mode of a model of votes is searched.
+"""Starting points of the search for the mode of a model of votes.
 
 Under coins on top of Bradley-Terry the expectation of a vote (1 for the first item, -1 for the second) is
 lean_k tanh(d / 2), with lean_k = 2 eta_k - 1 how much judge k's answers say. Leans and strengths are estimated in turn
 by least squares, strengths from wins against an average opponent: a few sweeps over the votes, which save the search
 a third of its way.
 
-Doubt that the mode of a model of votes is the highest, and other starts of the search.
+Alternative starts where the mode of a model of votes might not be the highest.
 """
 
 from __future__ import annotations
@@ -92,13 +92,13 @@ def agreement_signs(density: LogDensity, data: Data, sweeps: int = 50) -> Floats
 
 
 def _regress_leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floats:
-    """Regression of each judge's votes on what the strengths say, drawn to ``LEAN`` by the weight of two sure votes."""
+    """Regress each judge's votes on the strengths, shrunk to ``INITIAL_LEAN`` by the weight of two certain votes."""
     first = strength[part["pair_criterion"], part["pair_first"]]
     expected = np.tanh(0.5 * (first - strength[part["pair_criterion"], part["pair_second"]]))[part["pair"]]
     weighed = part["weight"] * expected
     agreed = np.bincount(part["judge"], weighed * (1.0 - 2.0 * part["outcome"]), len(lean))
-    seen = np.bincount(part["judge"], weighed * expected, len(lean))
-    return np.asarray(np.clip((agreed + 2.0 * INITIAL_LEAN) / (seen + 2.0), -MAX_LEAN, MAX_LEAN))
+    information = np.bincount(part["judge"], weighed * expected, len(lean))
+    return np.asarray(np.clip((agreed + 2.0 * INITIAL_LEAN) / (information + 2.0), -MAX_LEAN, MAX_LEAN))
 
 
 def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, int]) -> Floats:
@@ -109,12 +109,12 @@ def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, in
         weight = squared = np.ones(len(part["judge"]))
     pairs = len(part["pair_first"])
     net = np.bincount(part["pair"], part["weight"] * weight * (1.0 - 2.0 * part["outcome"]), pairs)
-    seen = np.bincount(part["pair"], part["weight"] * squared, pairs)
+    information = np.bincount(part["pair"], part["weight"] * squared, pairs)
     first = part["pair_criterion"] * shape[1] + part["pair_first"]
     second = part["pair_criterion"] * shape[1] + part["pair_second"]
     size = shape[0] * shape[1]
     balance = np.bincount(first, net, size) - np.bincount(second, net, size)
-    total = np.bincount(first, seen, size) + np.bincount(second, seen, size)
+    total = np.bincount(first, information, size) + np.bincount(second, information, size)
     theta = 2.0 * np.arctanh(np.clip(balance / (total + 1.0), -MAX_NET_SHARE, MAX_NET_SHARE)).reshape(shape)
     return np.asarray(theta - theta.mean(axis=1, keepdims=True))
 

@@ -67,14 +67,14 @@ def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Mod
     InputError
         A term of what the table does not have, or whose spread would be learned beside given ones.
     """
-    asked = replace(request, by=None)
-    terms = asked.asks_terms or bool(model.terms)
+    term_request = replace(request, by=None)
+    terms = term_request.asks_terms or bool(model.terms)
     if terms and not table.has_rows:
         raise InputError("terms: the votes were only counted, not kept; give the table itself")
     if terms and model.pool != "none":
         raise InputError(f"model {model.name} pools votes before it looks at them, so it takes no terms")
     learned = model.strength.kind != NormalStrength.kind
-    rows, model, notes = attach_terms(VoteRows(table), model, asked, (), None if learned else JUDGE_SD)
+    rows, model, notes = attach_terms(VoteRows(table), model, term_request, (), None if learned else JUDGE_SD)
     open_ended = [row.words for row in model.terms if row.sd is None and len(row.factors) > 1]
     if open_ended and not learned:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Checks for what the fitted model cannot explain in votes: a level, a number and a sentence on what to do next.
+"""Checks of what the fitted model cannot explain in votes, each with a level, a number and a remedy.
 
 Residuals of judges' answers beyond what the model expects, by comparison; see :mod:`.trust.residuals`.
 """
@@ -149,7 +149,7 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
     """
     judges = left.r.shape[1]
     start = items * np.arange(judges)[:, None]
-    one, other = (start + left.one).ravel(), (start + left.other).ravel()
+    first_cell, second_cell = (start + left.one).ravel(), (start + left.other).ravel()
 
     def sum_by_cell(x: Floats, place: Ints) -> Floats:
         sums = np.bincount(place, x.ravel(), judges * items).reshape(judges, items)
@@ -157,13 +157,13 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
 
     square = np.zeros(items)
     for r in left.r:
-        square += ((sum_by_cell(r, one) - sum_by_cell(r, other)) ** 2).sum(axis=0)
+        square += ((sum_by_cell(r, first_cell) - sum_by_cell(r, second_cell)) ** 2).sum(axis=0)
     v = left.v.mean(axis=0)
-    return square / len(left.r), sum_by_cell(v, one) + sum_by_cell(v, other)
+    return square / len(left.r), sum_by_cell(v, first_cell) + sum_by_cell(v, second_cell)
 
 
 def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """Criteria under which all items stand alike, or every judge answers alike: nobody can tell them apart."""
+    """Check for criteria that rank all items alike, or under which every judge answers alike."""
     if posterior.values is None or len(problem.criteria) < 2 or len(problem.items) < 3:
         return []
     strength = posterior.values["strength"]
@@ -191,11 +191,13 @@ def _identical_share(problem: VotesProblem, one: int, other: int) -> float:
     votes = problem.votes
     size = len(votes.items)
     keys = (votes.judge * size + votes.first) * size + votes.second
-    under = [np.flatnonzero(votes.criterion == code) for code in (one, other)]
-    _, a, b = np.intersect1d(keys[under[0]], keys[under[1]], return_indices=True)
-    left, right = votes.counts[under[0][a]], votes.counts[under[1][b]]
-    total = np.minimum(left.sum(axis=1), right.sum(axis=1)).sum()
-    return float(np.minimum(left, right).sum() / total) if total >= MIN_SHARED_ANSWERS else 0.0
+    rows = [np.flatnonzero(votes.criterion == code) for code in (one, other)]
+    _, a, b = np.intersect1d(keys[rows[0]], keys[rows[1]], return_indices=True)
+    first_counts, second_counts = votes.counts[rows[0][a]], votes.counts[rows[1][b]]
+    total = np.minimum(first_counts.sum(axis=1), second_counts.sum(axis=1)).sum()
+    return (
+        float(np.minimum(first_counts, second_counts).sum() / total) if total >= MIN_SHARED_ANSWERS else 0.0
+    )
 
 
 def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
@@ -240,8 +242,8 @@ def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, 
     density = posterior.density
 
     def scores(values: Values) -> dict[str, Floats]:
-        whole = integrated_scores(density, values)[..., None, :]
-        return {"score": density.item_strengths(values) if criteria else whole}
+        overall = integrated_scores(density, values)[..., None, :]
+        return {"score": density.item_strengths(values) if criteria else overall}
 
     score = posterior.shown(scores, 0.9)["score"].point
     criterion = found.criterion[rows] if criteria else 0
@@ -249,7 +251,7 @@ def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, 
 
 
 def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
-    """To ask people about the pairs on which judges disagree most, in words."""
+    """Advice to ask people about the pairs on which judges disagree most."""
     comparisons = collect_comparisons(problem.coded_votes, criteria=False)
     side = np.sign(comparisons.mean_answers)
     voters = np.abs(side).sum(axis=0)

@@ -35,9 +35,8 @@ def sample_categorical(chance: Floats, rng: np.random.Generator) -> Ints:
     return np.asarray((rng.random(len(chance))[:, None] * ends[:, -1:] > ends[:, :-1]).sum(axis=1))
 
 
-PredictionScores = tuple[
-    Floats, Floats
-]  # of each answer: log of its probability, and whether it was the most probable
+#: Of each answer: log of its probability, and whether it was the most probable.
+PredictionScores = tuple[Floats, Floats]
 
 
 def score_predictions(chance: Floats, answer: Ints) -> PredictionScores:

@@ -35,10 +35,8 @@ class CheckBasis(NamedTuple):
     chosen: str | None = None
 
 
-ORIENTATION_CHECKS = (
-    "orientation",
-    "label-switching",
-)  # which of two (or more) twins of a posterior is meant
+#: Checks of which of two (or more) twins of a posterior is meant.
+ORIENTATION_CHECKS = ("orientation", "label-switching")
 TWIN_WARN = 0.05  # mass of the others
 TWIN_FAIL = 0.30
 

@@ -93,10 +93,10 @@ class WeightsDensity(LogDensity):
     def parameters(self) -> tuple[Parameter, ...]:
         """``weight``."""
         assert self.model.weights is not None  # else nothing would be voted on
-        parameters: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(
+        weights: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(
             self.model.weights.numbers
         )
-        return parameters
+        return weights
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """See :func:`log_criteria_votes`."""

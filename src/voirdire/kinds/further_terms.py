@@ -43,13 +43,7 @@ if TYPE_CHECKING:
 MAX_PERIODS = 8  # at most, of a term of time
 PERIOD = "period"
 #: Factors that are columns of every table, with the names of their levels.
-TABLE_FACTORS = {
-    "judge": "judges",
-    "criterion": "criteria",
-    "item": "items",
-    "context": "contexts",
-    "run": "runs",
-}
+FACTORS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
 SCORE_FACTORS = {"phase": "phases", "system": "systems"}  # of tables that have them
 FAMILY = "family"
 ONE_FAMILY_REASON = (
@@ -113,7 +107,7 @@ def attach_terms(
             )
         if name == TIME:
             extended = _add_periods(extended)
-        elif name in (*TABLE_FACTORS, *SCORE_FACTORS):
+        elif name in (*FACTORS, *SCORE_FACTORS):
             _check_column(name, extended)
         elif name in of_judges:
             _check_judge_groups(name, extended, request)
@@ -189,16 +183,9 @@ def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | Non
         return
     if name == by:
         raise InputError(f"{BY}: {missing_column_message(table, name)}")
-    levels = {
-        factor: getattr(table, level_names, ())
-        for factor, level_names in (TABLE_FACTORS | SCORE_FACTORS).items()
-    }
+    levels = {factor: getattr(table, labels, ()) for factor, labels in (FACTORS | SCORE_FACTORS).items()}
     levels |= {TIME: () if table.time is None else np.unique(table.time)}
-    usable = [
-        factor
-        for factor, level_names in levels.items()
-        if factor in ("judge", "item") or len(level_names) > 1
-    ]
+    usable = [factor for factor, labels in levels.items() if factor in ("judge", "item") or len(labels) > 1]
     usable += ["group"] if "group" in of_judges and table.groups else []
     allowed = list(dict.fromkeys([*usable, *further.covariates, *further.factors, *further_names(table)]))
     raise InputError(
@@ -211,7 +198,7 @@ def _check_column(name: str, table: Any) -> None:
     """Raise where a standard column is missing, or has a single level (judge and item apart)."""
     if getattr(table, name, None) is None:
         raise InputError(f"terms: the {table.data} have no column {name!r}; leave it out")
-    if name not in ("judge", "item") and len(getattr(table, (TABLE_FACTORS | SCORE_FACTORS)[name])) < 2:
+    if name not in ("judge", "item") and len(getattr(table, (FACTORS | SCORE_FACTORS)[name])) < 2:
         raise InputError(f"terms: {name!r} is the same in every row of the {table.data}; leave it out")
 
 
@@ -291,25 +278,23 @@ def model_with_terms(
     text = " + ".join(row.words for row in rows)
     problems = [] if frozenset({"item"}) in factor_sets else [_missing_item_message(rows, text)]
     problems += [
-        f"terms: {rows[factor_sets.index(factors)].words} cannot be told: {reason}; leave it out"
-        for name, factors in sections.items()
-        if factors in factor_sets and (reason := untold.get(name)) is not None
+        f"terms: {rows[factor_sets.index(key)].words} cannot be told: {reason}; leave it out"
+        for name, key in sections.items()
+        if key in factor_sets and (reason := untold.get(name)) is not None
     ]
     if problems:
         raise InputError(problems)
-    absent: dict[str, Any] = {name: None for name, factors in sections.items() if factors not in factor_sets}
-    further_rows = tuple(
+    absent: dict[str, Any] = {name: None for name, key in sections.items() if key not in factor_sets}
+    extra = tuple(
         row
-        for row, factors in zip(rows, factor_sets, strict=True)
-        if factors not in always and factors not in sections.values()
+        for row, key in zip(rows, factor_sets, strict=True)
+        if key not in always and key not in sections.values()
     )
     omitted = ", ".join(
         ":".join(sorted(sections[name])) for name in absent if getattr(base, name) is not None
     )
     equation = f"{base.equation.rstrip()}\nhere without {omitted}" if omitted else base.equation
-    return replace(
-        base, name=text, title=f"Sum of terms: {text}", terms=further_rows, equation=equation, **absent
-    )
+    return replace(base, name=text, title=f"Sum of terms: {text}", terms=extra, equation=equation, **absent)
 
 
 def _missing_item_message(rows: Sequence[TermRow], text: str) -> str:
@@ -396,15 +381,13 @@ def resolve_terms(
             codes[factor], levels[factor] = further.codes[name], further.factors[name]
         else:
             codes[name] = getattr(table, name)
-            levels[name] = getattr(table, (TABLE_FACTORS | SCORE_FACTORS)[name])
+            levels[name] = getattr(table, (FACTORS | SCORE_FACTORS)[name])
     numbers = np.zeros((1, 0))
     if parts:
-        numbers_by_row = np.concatenate(parts, axis=-1)
-        different, row = np.unique(
-            numbers_by_row.reshape(-1, numbers_by_row.shape[-1]), axis=0, return_inverse=True
-        )
+        stacked = np.concatenate(parts, axis=-1)
+        different, row = np.unique(stacked.reshape(-1, stacked.shape[-1]), axis=0, return_inverse=True)
         numbers = np.concatenate([different, np.zeros((1, different.shape[1]))])
-        codes["numbers"] = row.reshape(numbers_by_row.shape[:-1])
+        codes["numbers"] = row.reshape(stacked.shape[:-1])
     terms = added_terms(rows, covariates, steps, apart=apart, unit=unit)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
     return ResolvedTerms(

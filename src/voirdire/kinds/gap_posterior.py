@@ -103,12 +103,10 @@ class GapPosterior:
             evidence, in_node = self.nodes[index].evidence, node_index == index
             root = np.linalg.cholesky(evidence.cov + COVARIANCE_JITTER * np.eye(len(self.seen)))
             people[in_node] = evidence.mean + people[in_node] @ root.T
-        for correlation in np.unique(r):
-            in_node = r == correlation
-            prior = correlation * z[in_node] + np.sqrt(1.0 - correlation**2) * noise[in_node]
-            target[in_node] = correlation * (
-                prior + (people[in_node] - prior[:, self.seen]) @ self.gain(correlation).T
-            )
+        for rho in np.unique(r):
+            in_node = r == rho
+            prior = rho * z[in_node] + np.sqrt(1.0 - rho**2) * noise[in_node]
+            target[in_node] = rho * (prior + (people[in_node] - prior[:, self.seen]) @ self.gain(rho).T)
         return np.asarray(centre + size * target)
 
     def scale(self, drawn: Floats) -> Floats:

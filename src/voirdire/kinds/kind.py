@@ -258,9 +258,7 @@ class Kind(ABC, Generic[T, P]):
 
     def has_scores(self, problem: P) -> bool:
         """True if items have scores."""
-        return "items" in self.results and "strength" in {
-            parameter.name for parameter in problem.density.parameters
-        }
+        return "items" in self.results and "strength" in {p.name for p in problem.density.parameters}
 
     def context_results(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
@@ -365,11 +363,9 @@ class Kind(ABC, Generic[T, P]):
         values = posterior.values
         if values is None or "context_strength" not in values:
             return 0.0
-        positions = [problem.items.index(item) for item in items]
-        difference = np.diff(context_strengths(problem.density, select_items(values, positions)), axis=-1)[
-            ..., 0
-        ]
-        return float(difference.var(axis=1, ddof=1).mean())
+        codes = [problem.items.index(item) for item in items]
+        gap = np.diff(context_strengths(problem.density, select_items(values, codes)), axis=-1)[..., 0]
+        return float(gap.var(axis=1, ddof=1).mean())
 
     def uses_families(self, problem: P) -> bool:
         """True if the model of a problem knows families of judges by itself."""

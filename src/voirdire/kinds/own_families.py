@@ -87,15 +87,13 @@ def _add_own_covariate(table: Any, own: Bools) -> Any:
 
 def _check_own_families(own: Sequence[Bools]) -> None:
     """Raise where no table tells answers about an item of the own family from others."""
-    if any(
-        flags.any() and not flags.all() and (flags.ndim == 1 or (flags[0] != flags[1]).any()) for flags in own
-    ):
+    if any(mask.any() and not mask.all() and (mask.ndim == 1 or (mask[0] != mask[1]).any()) for mask in own):
         return
     actions = {
         1: "answered about an item of its own family and another about it, too",
         2: "compared an item of its own family with one of another",
     }
-    wording = " or ".join(actions[ndim] for ndim in dict.fromkeys(flags.ndim for flags in own))
+    wording = " or ".join(actions[ndim] for ndim in dict.fromkeys(mask.ndim for mask in own))
     raise InputError(
         f"no judge {wording}: an effect of own families cannot be told; check that judges and items name their "
         "families alike, or leave the families of items out"

@@ -32,10 +32,10 @@ def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[st
             stored = [name for name in _VOTE_ARRAYS if votes.has_rows or name not in _ROW_ARRAYS]
             codes = {name: getattr(votes, name) for name in stored}
             if votes.details is not None:
-                names[key]["details"], extra_arrays = votes.details.pack()
-                codes |= {f"details_{name}": value for name, value in extra_arrays.items()}
-            names[key]["further"], extra_arrays = votes.further.pack()
-            codes |= {f"further_{name}": value for name, value in extra_arrays.items()}
+                names[key]["details"], extra = votes.details.pack()
+                codes |= {f"details_{name}": value for name, value in extra.items()}
+            names[key]["further"], extra = votes.further.pack()
+            codes |= {f"further_{name}": value for name, value in extra.items()}
             arrays |= {f"{key}_{name}": value for name, value in codes.items() if value is not None}
     return names, arrays
 
@@ -69,20 +69,18 @@ def pack_rated(table: Labels | Scores | Rankings, key: str) -> tuple[dict[str, A
     (('1', '2'), [0, 1])
     """
     content = {field.name: getattr(table, field.name) for field in fields(table)}
-    content["further"], extra_arrays = table.further.pack()
+    content["further"], extra = table.further.pack()
     codes = {f"{key}_{name}": value for name, value in content.items() if isinstance(value, np.ndarray)}
     names = {name: value for name, value in content.items() if f"{key}_{name}" not in codes}
-    return names, codes | {f"{key}_further_{name}": value for name, value in extra_arrays.items()}
+    return names, codes | {f"{key}_further_{name}": value for name, value in extra.items()}
 
 
 def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dict[str, Any]:
     """The arguments of a table's class, from what :func:`pack_rated` made."""
     further = "further_"
     codes = _select_prefix(f"{key}_", arrays)
-    extra_arrays = {
-        name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)
-    }
-    return lists_to_tuples(names) | codes | {"further": Further.from_packed(names["further"], extra_arrays)}
+    extra = {name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)}
+    return lists_to_tuples(names) | codes | {"further": Further.from_packed(names["further"], extra)}
 
 
 def pack_people(people: PeopleTable[Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:

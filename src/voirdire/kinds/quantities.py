@@ -141,10 +141,8 @@ def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns
     learned = list(dims)
     if not learned:
         return {"name": np.array([], dtype=object)} | {key: np.zeros(0) for key in ("value", "low", "high")}
-    unit_size = problem.unit[1]
-    summaries = posterior.shown(
-        lambda values: {name: unit_size * np.exp(values[name]) for name in learned}, prob
-    )
+    unit = problem.unit[1]
+    summaries = posterior.shown(lambda values: {name: unit * np.exp(values[name]) for name in learned}, prob)
     names: list[str] = []
     for name in learned:
         short = SPREAD_NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
@@ -186,33 +184,31 @@ def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
 
 
 def _slope_columns(problem: Any, posterior: Posterior, names: Mapping[str, str], prob: float) -> Columns:
-    unit_size, units = problem.unit[1], problem.added.units
+    unit, units = problem.unit[1], problem.added.units
 
     def stack_slopes(values: Values) -> Values:
-        return {"slope": unit_size * np.stack([values[name] for name in names], axis=-1)}
+        return {"slope": unit * np.stack([values[name] for name in names], axis=-1)}
 
-    summary, wide_interval = (
+    summary, wide = (
         posterior.shown(stack_slopes, level)["slope"]
         for level in (prob, 1.0 - (1.0 - CLEAR_PROBABILITY) / len(names))
     )
     columns: Columns = {"name": np.array(list(names.values()), dtype=object)}
     columns |= {"effect": summary.point, "low": summary.low, "high": summary.high}
     columns["unit"] = np.array([units[name] for name in names.values()])
-    return columns | {"clear": (wide_interval.low > 0) | (wide_interval.high < 0)}
+    return columns | {"clear": (wide.low > 0) | (wide.high < 0)}
 
 
 def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
     """Preference for the own family: judge (None: over all; those who were asked), effect, low, high."""
     judges = problem.added.concerned
-    judge_codes = [problem.judges.index(judge) for judge in judges]
+    codes = [problem.judges.index(judge) for judge in judges]
     judge_slopes = _judge_slopes_name(problem.added, OWN_FAMILY)
 
     def family_effects(values: Values) -> Values:
         overall = values[ALONE + OWN_FAMILY][..., None]
-        judge_effect = (
-            np.zeros(len(judge_codes)) if judge_slopes is None else values[judge_slopes][..., judge_codes]
-        )
-        return {"effect": problem.unit[1] * np.concatenate([overall, overall + judge_effect], axis=-1)}
+        effect = np.zeros(len(codes)) if judge_slopes is None else values[judge_slopes][..., codes]
+        return {"effect": problem.unit[1] * np.concatenate([overall, overall + effect], axis=-1)}
 
     summary = posterior.shown(family_effects, prob)["effect"]
     columns: Columns = {"judge": np.array([None, *judges], dtype=object)}

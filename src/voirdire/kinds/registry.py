@@ -144,10 +144,8 @@ class LabelsFit(Fit):
         prices, margin
             As of :meth:`decide`.
         """
-        leaderboard: dict[str, Any] = import_fit_function("board")(
-            self._with(positive).in_pandas, prices, margin
-        )
-        return leaderboard
+        board: dict[str, Any] = import_fit_function("board")(self._with(positive).in_pandas, prices, margin)
+        return board
 
     def decide(self, prices: object = None, margin: float = 0.0) -> Any:
         """Decide which systems share the first place; see :func:`voirdire.decide.decision.decide`."""

@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.further_terms import FAMILY, TABLE_FACTORS, has_family_terms
+from voirdire.kinds.further_terms import FACTORS, FAMILY, has_family_terms
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import effect_tables, spread_table
 from voirdire.kinds.results import context_strengths
@@ -28,7 +28,7 @@ P = TypeVar("P", bound=Any)
 
 def _has_contexts(problem: Any) -> bool:
     """True if the model of a problem tells contexts apart."""
-    return "context_strength" in {parameter.name for parameter in problem.density.parameters}
+    return "context_strength" in {p.name for p in problem.density.parameters}
 
 
 class TermsKind(Kind[T, P]):
@@ -105,7 +105,7 @@ class TermsKind(Kind[T, P]):
         ------
         InputError
         """
-        if problem.added.units or {*problem.added.levels} - {*TABLE_FACTORS, FAMILY}:
+        if problem.added.units or {*problem.added.levels} - {*FACTORS, FAMILY}:
             raise InputError(
                 f"a fit with terms of further columns takes no new {answers} alone; fit old and new ones together"
             )

@@ -62,16 +62,12 @@ def first_or_last_check(problem: RankingsProblem) -> Check:
     for at_end in (order.group == 0, order.group == last):
         for c in range(len(problem.criteria)):
             selected = is_ranked & has_order & (order.of(problem.table.criterion) == c)
-            ranked_count = np.bincount(item[selected], minlength=len(problem.items))
-            end_count = np.bincount(item[selected & at_end], minlength=len(problem.items))
-            names |= {
-                problem.items[i] for i in np.flatnonzero((ranked_count > 0) & (end_count == ranked_count))
-            }
-    criterion_words = under_some_criterion(len(problem.criteria))
+            ranked = np.bincount(item[selected], minlength=len(problem.items))
+            at_ends = np.bincount(item[selected & at_end], minlength=len(problem.items))
+            names |= {problem.items[i] for i in np.flatnonzero((ranked > 0) & (at_ends == ranked))}
+    note = under_some_criterion(len(problem.criteria))
     ok_message = "No item comes first, or last, in every ranking."
-    return separation_check(
-        sorted(names), ok_message, f"first or last in every ranking{criterion_words}", "rankings"
-    )
+    return separation_check(sorted(names), ok_message, f"first or last in every ranking{note}", "rankings")
 
 
 def constant_judges_check(problem: RankingsProblem) -> Check:

@@ -127,10 +127,8 @@ def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
     for term in problem.added.terms:
         if {*term.factors} == {FAMILY, "item"} and term.covariate is None:
             family = problem.family_of_judges
-            family_effect = np.moveaxis(values[term.name], term.factors.index(FAMILY) - 2, -2)
-            judge_effects.append(
-                np.where((family >= 0)[:, None], family_effect[..., np.maximum(family, 0), :], 0.0)
-            )
+            shared = np.moveaxis(values[term.name], term.factors.index(FAMILY) - 2, -2)
+            judge_effects.append(np.where((family >= 0)[:, None], shared[..., np.maximum(family, 0), :], 0.0))
     worth = strength if error is None else strength + error[..., 0, :, :]
     p_right = np.zeros((*strength.shape[:-2], problem.density.judges))
     pairs = max(problem.density.items - 1, 1) * problem.density.criteria * problem.density.items / 2

@@ -56,33 +56,33 @@ def score_held_out(
     form = score_form_module(model)
     if form not in (ordinal, continuous):
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
-    full_problem = encode_scores(model, table, levels=levels, families=families)
-    names = full_problem.codes(table)
+    problem = encode_scores(model, table, levels=levels, families=families)
+    names = problem.codes(table)
     options = {
-        "levels": full_problem.scale.levels,
-        "repeats": full_problem.density.repeats,
+        "levels": problem.scale.levels,
+        "repeats": problem.density.repeats,
         "complete": False,
     }
     options["families"] = families
-    options["contexts"] = full_problem.density.contexts > 0
+    options["contexts"] = problem.density.contexts > 0
     seen = encode_scores(model, table.subset(~here), **options)  # type: ignore[arg-type]
     draws = _prediction_values(seen)
-    asked_codes = {name: code[here] for name, code in names.items()}
-    if "context" in asked_codes:  # one that was not seen is any
-        is_known = np.isin(asked_codes["context"], names["context"][~here])
-        asked_codes["context"] = np.where(is_known, asked_codes["context"], -1)
+    held_out = {name: code[here] for name, code in names.items()}
+    if "context" in held_out:  # one that was not seen is any
+        is_known = np.isin(held_out["context"], names["context"][~here])
+        held_out["context"] = np.where(is_known, held_out["context"], -1)
     # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
     if form is continuous:
         logs = [
-            log_score_density(full_problem, values, table.score[here], tuple(asked_codes.values()))
+            log_score_density(problem, values, table.score[here], tuple(held_out.values()))
             for values in draws
         ]
         log = np.logaddexp.reduce(logs) - np.log(len(logs))
         return log, np.full(len(log), np.nan)
     probability = np.mean(
-        [score_probabilities(full_problem, values, tuple(asked_codes.values())) for values in draws], axis=0
+        [score_probabilities(problem, values, tuple(held_out.values())) for values in draws], axis=0
     )
-    return score_predictions(probability, np.searchsorted(full_problem.scale.levels, table.score[here]))
+    return score_predictions(probability, np.searchsorted(problem.scale.levels, table.score[here]))
 
 
 def _prediction_values(problem: ScoresProblem) -> list[Values]:
@@ -125,12 +125,12 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
     """
     table, part = problem.table, problem.data["scores"]
     about = problem.codes(table)
-    combinations, combination = distinct_combinations(
+    combinations, cell = distinct_combinations(
         {name: np.concatenate([code, part[name]]) for name, code in about.items()}
     )
-    row, answer_cell, codes = (
-        combination[: table.rows],
-        combination[table.rows :],
+    row, answers, codes = (
+        cell[: table.rows],
+        cell[table.rows :],
         tuple(combinations.values()),
     )
     cells = codes[0]
@@ -139,7 +139,7 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
     log = np.empty((len(draws), len(cells)))
     for number, values in enumerate(draws):
         answer, weight = problem.density.log_parts(values, problem.data, np)[0]
-        log[number] = np.bincount(answer_cell, answer * weight, len(cells))
+        log[number] = np.bincount(answers, answer * weight, len(cells))
     draw_weight = np.exp(log.min(axis=0) - log)  # the largest is 1
     draw_weight = np.minimum(draw_weight, draw_weight.mean(axis=0) * np.sqrt(len(draws)))
     draw_weight /= draw_weight.sum(axis=0)

@@ -67,9 +67,8 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
 
 
 MAX_RANGE_RATIO = 2.0  # of the ranges, from which scales differ
-MIN_OWN_SHARE = (
-    0.5  # share of a judge's scores that no other judge ever gave, from which its numbers are its own
-)
+#: Share of a judge's scores that no other judge ever gave, from which its numbers are its own.
+MIN_OWN_SHARE = 0.5
 MIN_SCORES = 5  # scores of a judge of which this can be said
 MAX_NAMES = 5  # judges that are named
 
@@ -94,10 +93,8 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
         for judge, (low, high) in _odd_ranges(
             table.judge[rows], table.score[rows], len(table.judges)
         ).items():
-            criterion_words = f" ({name})" if table.has_criteria else ""
-            ranges.setdefault(
-                table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{criterion_words}"
-            )
+            note = f" ({name})" if table.has_criteria else ""
+            ranges.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{note}")
     if not ranges:
         return _criterion_ranges_check(problem)
     examples = ", ".join(list(ranges.values())[:MAX_NAMES])
@@ -139,10 +136,8 @@ def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[floa
     givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
     count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
     differs = ((high - low) * MAX_RANGE_RATIO < widest) | (high - low > MAX_RANGE_RATIO * reach)
-    has_enough = (
-        (count >= MIN_SCORES) & (high > low) & (reach > 0.0)
-    )  # of a judge alone the others reach nowhere
-    odd = has_enough & differs & (common < (1.0 - MIN_OWN_SHARE) * count)
+    enough = (count >= MIN_SCORES) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
+    odd = enough & differs & (common < (1.0 - MIN_OWN_SHARE) * count)
     return {int(index): (float(low[index]), float(high[index])) for index in np.flatnonzero(odd)}
 
 
@@ -233,10 +228,8 @@ def connectivity_check(problem: ScoresProblem) -> Check:
 def constant_judges_check(problem: ScoresProblem) -> list[Check]:
     """Judges that gave one score to everything."""
     table = problem.table
-    consequence = (
-        "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
-    )
-    return checks.constant_judges(table.judges, table.judge, table.score, "score", consequence)
+    effect = "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
+    return checks.constant_judges(table.judges, table.judge, table.score, "score", effect)
 
 
 def separation_check(problem: ScoresProblem) -> Check:
@@ -248,11 +241,11 @@ def separation_check(problem: ScoresProblem) -> Check:
     np.maximum.at(high, (table.criterion, table.item), table.score)
     is_extreme = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
     names = [problem.items[item] for item in np.flatnonzero(is_extreme)]
-    criterion_words = checks.under_some_criterion(len(problem.criteria))
+    note = checks.under_some_criterion(len(problem.criteria))
     return checks.separation_check(
         names,
         "No item has all its scores at one end of the scale.",
-        f"scored at one end of the scale by all judges{criterion_words}",
+        f"scored at one end of the scale by all judges{note}",
         "scores",
     )
 

@@ -157,12 +157,10 @@ def _items_to_ask(problem: ScoresProblem) -> str:
     count = np.maximum(np.bincount(unit, minlength=size), 1)
     mean = np.bincount(unit, table.score, size) / count
     spread = np.bincount(unit, (table.score - mean[unit]) ** 2, size) / count
-    item_spread = spread.reshape(len(problem.criteria), -1).mean(axis=0)
+    spreads = spread.reshape(len(problem.criteria), -1).mean(axis=0)
     assert problem.anchors is not None
-    item_spread[np.unique(problem.anchors.table.item)] = -1.0
-    order = [
-        item for item in np.argsort(-item_spread, kind="stable")[:_MAX_NAMES] if item_spread[item] >= 0.0
-    ]
+    spreads[np.unique(problem.anchors.table.item)] = -1.0
+    order = [item for item in np.argsort(-spreads, kind="stable")[:_MAX_NAMES] if spreads[item] >= 0.0]
     if not order:
         return ""
     return (

@@ -89,12 +89,11 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
         perceived, _shares_above(people.criterion, human, np.ones(len(human)), len(problem.criteria), levels)
     )
     cells, position = np.unique(cell, return_inverse=True)
-    strength_log_weight = np.zeros((len(cells), len(theta)))
-    np.add.at(strength_log_weight, position, people_logs[people.criterion, human, 0])
-    strength_log_weight = strength_log_weight + log_weight
-    strength_log_weight = strength_log_weight - logsumexp(
-        strength_log_weight, axis=1, keepdims=True
-    )  # log weight of each strength, given people
+    log_people = np.zeros((len(cells), len(theta)))
+    np.add.at(log_people, position, people_logs[people.criterion, human, 0])
+    log_people = log_people + log_weight
+    # log weight of each strength, given people
+    log_people = log_people - logsumexp(log_people, axis=1, keepdims=True)
     judge_cell = table.criterion * items + table.item
     log_posterior = np.empty((len(problem.judges), len(GRID)))
     for judge in range(len(problem.judges)):
@@ -110,7 +109,7 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
         )
         log_joint = np.zeros((len(scored_cells), len(GRID), len(theta)))
         np.add.at(log_joint, run, run_weight[:, None, None] * logs[criterion, level])
-        log_joint += strength_log_weight[np.searchsorted(cells, scored_cells)][:, None, :]
+        log_joint += log_people[np.searchsorted(cells, scored_cells)][:, None, :]
         log_posterior[judge] += logsumexp(log_joint, axis=2).sum(axis=0)
     return np.asarray(log_posterior - logsumexp(log_posterior, axis=1, keepdims=True))
 

@@ -65,10 +65,8 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.strength import SharedStrength, SharedStrengthLevel
 from voirdire.typing import Floats
 
-LEARNED_SPREAD_KINDS = (
-    SharedStrength.kind,
-    SharedStrengthLevel.kind,
-)  # kinds of strengths whose spreads are learned
+#: Kinds of strengths whose spreads are learned.
+LEARNED_SPREAD_KINDS = (SharedStrength.kind, SharedStrengthLevel.kind)
 #: What one log-odds is like in parts of the scale's length, of priors of terms that no model file has.
 SCALE_PER_LOG_ODDS = 1 / 6
 

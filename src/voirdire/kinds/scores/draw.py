@@ -130,10 +130,8 @@ def _panel_scores(problem: ScoresProblem) -> Outcome:
     density, part = problem.density, problem.data["scores"]
 
     def log_part(part: dict[str, Any], values: Values, xp: Any) -> ArrayPair:
-        log_and_weight: ArrayPair = density.form.log_part(
-            density, values, problem.data | {"scores": part}, xp
-        )
-        return log_and_weight
+        parts: ArrayPair = density.form.log_part(density, values, problem.data | {"scores": part}, xp)
+        return parts
 
     def moments(values: Values) -> tuple[Floats, Floats]:
         noise = np.broadcast_to(log_noise(values), (density.judges, density.criteria))

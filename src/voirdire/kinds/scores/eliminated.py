@@ -70,9 +70,8 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
     return np.array([row for row in rows if row.any()])
 
 
-MAX_HESSIAN_WORK = (
-    3e8  # numbers times parameters from which draws are made so: below, the Hessian takes seconds
-)
+#: Numbers times parameters up to which the Hessian takes seconds.
+MAX_HESSIAN_WORK = 3e8
 MAX_DRAW_NUMBERS = 2e7  # that draws may hold,
 MIN_DRAWS = 250  # of them beyond which there are no fewer: a standard deviation is off by 4.5%
 MAX_DENSE_PARAMETERS = 1500  # parameters but items from which draws take products in the place of a matrix
@@ -168,12 +167,12 @@ class EliminatedItems:
             ZeroSumInverse(1.0 / point.own),
         )
         of_h, across = point.written_out()
-        across_transposed = across.T.tocsr()
+        transposed = across.T.tocsr()
 
         def effect_changes(of_g: Floats) -> tuple[Floats, Floats]:
             """Change of effects with that of g, and of items with them, g being what is changed."""
             by_h = effects.ahead(of_g)
-            return by_h, -items.divide((across_transposed @ by_h).reshape(self._shape))
+            return by_h, -items.divide((transposed @ by_h).reshape(self._shape))
 
         def white_product(white: Floats) -> Floats:
             by_h, of_psi = effect_changes(blocks.from_white(white))

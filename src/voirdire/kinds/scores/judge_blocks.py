@@ -59,11 +59,9 @@ class JudgeBlocks:
         judge_hessian += precision[self._own][:, :, None] * np.eye(judge_hessian.shape[1])
         self._root = _inverse_root(judge_hessian)
         self._border = self._root @ border
-        whitened_border = self._border.reshape(-1, len(shared_hessian))
-        schur_complement = (
-            shared_hessian + np.diag(precision[self._shared]) - whitened_border.T @ whitened_border
-        )
-        self._middle = _inverse_root(schur_complement)
+        white = self._border.reshape(-1, len(shared_hessian))
+        schur = shared_hessian + np.diag(precision[self._shared]) - white.T @ white
+        self._middle = _inverse_root(schur)
         widths = sums.gap_derivatives()
         own_widths = [widths.ravel()] if ordinal.has_judge_cutpoints(small) else []
         all_widths = np.concatenate([*own_widths, widths.sum(axis=0).ravel()])
@@ -169,9 +167,8 @@ def _block_hessians(
         )
         cut_block = np.concatenate([by_slope, by_severity], axis=1)
     cut_hessian = sums.within() if kept > 1 else sums.location()[..., None] * np.eye(small.criteria)
-    group_design = zero_sum(np.eye(small.groups - 1), small.groups, np).T[
-        effects.group
-    ]  # (judges, groups - 1)
+    # shape (judges, groups - 1)
+    group_design = zero_sum(np.eye(small.groups - 1), small.groups, np).T[effects.group]
     if ordinal.has_judge_cutpoints(small):
         judge_hessian = np.block([[judge_block, cut_block], [cut_block.transpose(0, 2, 1), cut_hessian]])
         border, panel_hessian = judge_hessian[:, :, judge_block.shape[1] :], cut_hessian.sum(axis=0)

@@ -238,17 +238,15 @@ def perceived_strengths(
         shared = values["family_item"][..., xp.maximum(family, 0), item]
         strength = strength + (family >= 0) * shared
     rater = RATERS[density.model.reliability.kind]
-    scales_all = (
-        rater.kind == LearnedLinkedPosition.kind
-    )  # a_k also of severities and of where the cutpoints are
-    perceived = strength if scales_all else rater.perceived_strength(values, strength, judge, xp)
+    linked = rater.kind == LearnedLinkedPosition.kind  # a_k also of severities and of where the cutpoints are
+    perceived = strength if linked else rater.perceived_strength(values, strength, judge, xp)
     if "severity" in values:
         perceived = perceived - total_severity(values, panel["group"])[..., judge]
     if "severity_criterion" in values:
         perceived = perceived - values["severity_criterion"][..., criterion, judge]
     numbers = panel["numbers"][about["numbers"]] if "numbers" in about else None
     perceived = perceived + sum_of_terms(density.added, values, about, numbers)
-    if not scales_all:
+    if not linked:
         return perceived
     location = values["cut_location"][..., criterion]
     return rater.perceived_strength(values, perceived - location, judge, xp) + location

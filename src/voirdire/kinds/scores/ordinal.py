@@ -77,9 +77,8 @@ def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: 
     combinations, row = distinct_combinations({**about, "level": level})
     return {
         **combinations,
-        "lower": np.maximum(
-            combinations["level"] - 1, 0
-        ),  # places of the cutpoints on either side; see `log_level`
+        # places of the cutpoints on either side; see `log_level`
+        "lower": np.maximum(combinations["level"] - 1, 0),
         "upper": np.minimum(combinations["level"], levels - 2),
         "weight": np.bincount(row).astype(float),
     }

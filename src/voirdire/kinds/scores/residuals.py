@@ -169,12 +169,10 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
 
     mean, error, enough = mean_of_others(y, y**2, 1)
     mask = has_score & enough
-    error_variance = np.where(mask, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(
-        mask.sum(axis=1), 1
-    )
+    variances = np.where(mask, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
     # of two judges nothing is known of either: the floor's square must still be a number
-    floor = MIN_VARIANCE_SHARE * max(float(np.maximum(error_variance, 0.0).mean()), NEGLIGIBLE_VARIANCE)
-    v = np.maximum(error_variance, floor)
+    floor = MIN_VARIANCE_SHARE * max(float(np.maximum(variances, 0.0).mean()), NEGLIGIBLE_VARIANCE)
+    v = np.maximum(variances, floor)
     one, other = np.triu_indices(len(examined), 1)
     products, variance = np.zeros((2, len(one), y.shape[1]))
     known = np.zeros(products.shape, dtype=bool)

@@ -38,10 +38,8 @@ def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
     perceived, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
-    probability = np.exp(
-        np.stack(level_log_probabilities(perceived, cuts, problem.density.levels, np), axis=-1)
-    )
-    marginal: Floats = np.einsum("rel,e->rl", probability, weight)
+    p = np.exp(np.stack(level_log_probabilities(perceived, cuts, problem.density.levels, np), axis=-1))
+    marginal: Floats = np.einsum("rel,e->rl", p, weight)
     return marginal
 
 
@@ -140,8 +138,8 @@ def _unknown_effect_variance(problem: ScoresProblem, values: Values, about: dict
     density, no_context = problem.density, about["context"] < 0
     variance = np.zeros(len(no_context))
     if "log_judge_item" in values:
-        judge_item_variance = np.exp(2.0 * values["log_judge_item"])[about["judge"]]
-        variance += judge_item_variance * (
+        own_variance = np.exp(2.0 * values["log_judge_item"])[about["judge"]]
+        variance += own_variance * (
             ("judge_item_effect" not in values) | (no_context & (density.contexts > 0))
         )
     if "log_context_spread" in values:

@@ -42,13 +42,11 @@ def strengths_on_scale(problem: ScoresProblem, posterior: Posterior, prob: float
 
 
 def _rescale_columns(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
-    origin, unit_size = problem.unit
+    origin, unit = problem.unit
     rescaled_keys = [
         key for key in columns if key.removesuffix("_panel").removesuffix("_target") in (name, "low", "high")
     ]
-    rescaled = {key: origin + unit_size * columns[key] for key in rescaled_keys} | {
-        "sd": unit_size * columns["sd"]
-    }
+    rescaled = {key: origin + unit * columns[key] for key in rescaled_keys} | {"sd": unit * columns["sd"]}
     return {key: rescaled.get(key, column) for key, column in columns.items()}
 
 
@@ -170,11 +168,11 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     missing = np.full((*lead, density.judges), np.nan)
     if problem.form not in (ordinal, continuous):
         return {"reliability": missing}
-    p_right, unit_size = correct_order_probability(problem, values), problem.unit[1]
+    p_right, unit = correct_order_probability(problem, values), problem.unit[1]
     quantities = {
         "reliability": missing,
         "p_right": p_right,
-        "severity": unit_size * total_severity(values, problem.judge_group),
+        "severity": unit * total_severity(values, problem.judge_group),
     }
     if problem.form is ordinal and ordinal.has_judge_cutpoints(problem.density):
         quantities["severity"] = quantities["severity"] + values["shift"].mean(axis=-1)
@@ -185,7 +183,7 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
         quantities |= {"reliability": p_right, "discrimination": slope}
     if problem.form is continuous:
         noise = np.sqrt(np.exp(2.0 * log_noise(values)).mean(axis=-1))
-        quantities |= {"reliability": p_right, "noise": unit_size * noise}
+        quantities |= {"reliability": p_right, "noise": unit * noise}
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
         run = (
@@ -193,14 +191,10 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
             if problem.form is continuous
             else np.full_like(slope, LOGISTIC)
         )
-        quantities["variance_item"] = unit_size**2 * item
-        perceived_slope = (
-            slope if "judge_item_effect" in values else 1.0
-        )  # of what the judge perceives by its slope
-        quantities["variance_judge_item"] = (unit_size * perceived_slope) ** 2 * np.exp(
-            2.0 * values["log_judge_item"]
-        )
-        quantities["variance_run"] = unit_size**2 * run
+        quantities["variance_item"] = unit**2 * item
+        factor = slope if "judge_item_effect" in values else 1.0  # of what the judge perceives by its slope
+        quantities["variance_judge_item"] = (unit * factor) ** 2 * np.exp(2.0 * values["log_judge_item"])
+        quantities["variance_run"] = unit**2 * run
     return quantities
 
 
@@ -228,13 +222,11 @@ def person_preference(problem: ScoresProblem, values: Values) -> Preference | No
 
 def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
     """All that is estimated, in points of the scale where the model takes scores as numbers; and cutpoints."""
-    origin, unit_size = problem.unit
+    origin, unit = problem.unit
 
     def in_points(name: str, draws: Floats) -> Floats:
         is_location = name in ("strength", "level", "score", "score_panel", "score_target")
-        return (
-            unit_size * draws + origin * is_location if unit_and_definition(name, "").units == "" else draws
-        )
+        return unit * draws + origin * is_location if unit_and_definition(name, "").units == "" else draws
 
     quantities = parameter_quantities(problem, values)
     if "weight" in quantities or "strength" in values:

@@ -113,8 +113,6 @@ def report_unrated(table: Scores, problems: Problems) -> None:
         missing = [table.items[item] for item in np.flatnonzero(counts[:, criterion] == 0)]
         if not missing:
             continue
-        criterion_words = f" under criterion {name!r}" if table.has_criteria else ""
+        note = f" under criterion {name!r}" if table.has_criteria else ""
         further = f" and {len(missing) - 1} more items have" if len(missing) > 1 else " has"
-        problems.table(
-            f"item {missing[0]!r}{further} no score{criterion_words}; score every item, or leave it out"
-        )
+        problems.table(f"item {missing[0]!r}{further} no score{note}; score every item, or leave it out")

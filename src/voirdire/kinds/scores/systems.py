@@ -56,9 +56,8 @@ from voirdire.model.terms.raters import log_noise
 from voirdire.trust.influence import Rivals
 from voirdire.typing import Floats
 
-MIN_REMAINING_SHARE = (
-    0.1  # part of a strength that a prior must leave to it for something to be known beside the prior
-)
+#: Share of a strength that the prior must leave for the data to say something of it.
+MIN_REMAINING_SHARE = 0.1
 RIDGE_SHARE = 1e-10
 MIN_DEGREES_OF_FREEDOM = 3.0  # degrees of freedom of a variance between contexts
 CONTEXT_SEED = 1981  # of random numbers that no simulation with the same seed has drawn
@@ -74,7 +73,7 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     """
     placement, values = require_systems(problem.table, posterior, "scores"), posterior.values
     assert values is not None  # else refused
-    origin, unit_size = problem.unit
+    origin, unit = problem.unit
     systems, count = len(problem.table.systems), np.bincount(placement.system)
     member = (placement.system[:, None] == np.arange(systems)) / count
     share = normalised_weights(problem.density, values)
@@ -84,14 +83,12 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     draws = removal.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
         items = removal.of(theta - middle, share)
-        new_contexts = _sample_new_contexts(items, placement, np.random.default_rng((seed, CONTEXT_SEED)))
+        added = _sample_new_contexts(items, placement, np.random.default_rng((seed, CONTEXT_SEED)))
         pooled = problem.model.pool != "none"  # into items that depend on each other by nothing
         mean = np.tile(draws.mean(axis=0), (len(draws), 1))
         draws = mean if pooled else _shared_context_draws(draws, items, placement)
-        draws = draws + (
-            new_contexts if problem.in_points else new_contexts - new_contexts.mean(axis=1, keepdims=True)
-        )
-    return np.asarray(origin + unit_size * draws)
+        draws = draws + (added if problem.in_points else added - added.mean(axis=1, keepdims=True))
+    return np.asarray(origin + unit * draws)
 
 
 class ShrinkageRemoval(NamedTuple):
@@ -138,12 +135,10 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Shri
     prior = next(term.prior for term in density.parameters if term.name == "strength")
     if not density.uses_marginal_likelihood and isinstance(prior, Spread) and prior.of:
         information = density.information("strength", values, np)[..., 0, 0]
-        signal_ratio = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
-        remaining = np.maximum(
-            np.broadcast_to(signal_ratio / (1.0 + signal_ratio), theta.shape[:2]), MIN_REMAINING_SHARE
-        )
-        identity = np.eye(criteria)
-        return ShrinkageRemoval(identity * remaining[..., None], identity / np.sqrt(remaining)[..., None])
+        ratio = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
+        share = np.maximum(np.broadcast_to(ratio / (1.0 + ratio), theta.shape[:2]), MIN_REMAINING_SHARE)
+        eye = np.eye(criteria)
+        return ShrinkageRemoval(eye * share[..., None], eye / np.sqrt(share)[..., None])
     if density.uses_marginal_likelihood:
         sigma = np.eye(criteria) * np.exp(2.0 * values["log_spread"])[..., None]
         if "log_general_spread" in values:
@@ -152,12 +147,12 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Shri
             return shrinkage_removal_from_errors(sigma, _error_covariances(problem, values))
         sigma = sigma.mean(axis=0)
     centred = theta - theta.mean(axis=0)
-    item_covariance = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (
+    covariance = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (
         theta.shape[2] * (len(theta) - 1)
     )
     if not density.uses_marginal_likelihood:
-        sigma, item_covariance = np.eye(criteria) * prior.sd**2, np.diag(item_covariance.diagonal())  # type: ignore[union-attr]
-    return shrinkage_removal_from_covariances(sigma, item_covariance)
+        sigma, covariance = np.eye(criteria) * prior.sd**2, np.diag(covariance.diagonal())  # type: ignore[union-attr]
+    return shrinkage_removal_from_covariances(sigma, covariance)
 
 
 def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Floats:
@@ -166,12 +161,12 @@ def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Flo
     noise = np.exp(2.0 * log_noise(values)) / density.runs
     if "log_judge_item" in values:
         noise = noise + np.exp(2.0 * values["log_judge_item"])[..., None]
-    covariance = (
+    errors = (
         np.eye(density.criteria) * np.broadcast_to(noise, (*noise.shape[:2], density.criteria))[..., None]
     )
     if "log_taste_spread" in values:
-        covariance = covariance + np.exp(2.0 * values["log_taste_spread"])[..., None, None]
-    return np.asarray(np.linalg.inv(density.answers * np.linalg.inv(covariance).mean(axis=1)))
+        errors = errors + np.exp(2.0 * values["log_taste_spread"])[..., None, None]
+    return np.asarray(np.linalg.inv(density.answers * np.linalg.inv(errors).mean(axis=1)))
 
 
 def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> ShrinkageRemoval:
@@ -214,11 +209,11 @@ def _shared_context_draws(found: Floats, items: Floats, where: Placement) -> Flo
     """Draws of systems, shape (draws, systems), with what their contexts have in common alone."""
     count = np.bincount(where.system)
     mean = np.stack([items[:, where.system == s].mean(axis=1) for s in range(len(count))], axis=1)
-    mean_variance = np.bincount(
-        where.system, (items - mean[:, where.system]).var(axis=0, ddof=1)
-    ) / np.maximum(count - 1, 1)
+    error = np.bincount(where.system, (items - mean[:, where.system]).var(axis=0, ddof=1)) / np.maximum(
+        count - 1, 1
+    )
     shrinkage = np.sqrt(
-        np.clip(1.0 - mean_variance / count / np.maximum(found.var(axis=0, ddof=1), 1e-300), 0.0, 1.0)
+        np.clip(1.0 - error / count / np.maximum(found.var(axis=0, ddof=1), 1e-300), 0.0, 1.0)
     )
     centre = found.mean(axis=0)
     return np.asarray(centre + shrinkage * (found - centre))
@@ -268,14 +263,12 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
     draws = system_draws(problem, posterior, seed)
     placement = systems_and_contexts(problem.table)
     assert placement is not None  # draws() refuses
-    equal_systems = find_interchangeable(problem, members_by_context(placement, len(problem.table.systems)))
-    columns = average_equal_rows(
-        rank_systems(problem.table, placement, draws, posterior, prob), equal_systems
-    )
+    groups = find_interchangeable(problem, members_by_context(placement, len(problem.table.systems)))
+    columns = average_equal_rows(rank_systems(problem.table, placement, draws, posterior, prob), groups)
     if problem.about is not None:
         gap = find_gap(problem, draws, item_systems(problem))
         target = average_equal_rows(
-            rank_systems(problem.table, placement, gap.of(draws), posterior, prob), equal_systems
+            rank_systems(problem.table, placement, gap.of(draws), posterior, prob), groups
         )
         score = gap.point(columns["score"])
         columns = with_other_score(
@@ -293,17 +286,11 @@ def difference_variance_over_contexts(
     assert placement is not None
     assert values is not None  # draws() refuses
     score = np.einsum("dc,dci->di", normalised_weights(problem.density, values), values["strength"])
-    context_means = []
+    means = []
     for name in two:
         rows = placement.system == problem.table.systems.index(name)
         member = (placement.context[rows, None] == np.arange(len(problem.table.contexts))).astype(float)
         counts = member.sum(axis=0)
-        context_means.append(np.where(counts > 0, score[:, rows] @ member / np.maximum(counts, 1.0), np.nan))
-    difference = (context_means[0] - context_means[1])[
-        :, ~np.isnan(context_means[0][0] - context_means[1][0])
-    ]
-    return (
-        float(problem.unit[1] ** 2 * difference.var(axis=1, ddof=1).mean())
-        if difference.shape[1] > 1
-        else 0.0
-    )
+        means.append(np.where(counts > 0, score[:, rows] @ member / np.maximum(counts, 1.0), np.nan))
+    gap = (means[0] - means[1])[:, ~np.isnan(means[0][0] - means[1][0])]
+    return float(problem.unit[1] ** 2 * gap.var(axis=1, ddof=1).mean()) if gap.shape[1] > 1 else 0.0

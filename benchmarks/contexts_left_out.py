@@ -11,7 +11,7 @@ from common import shared, show, small
 import voirdire
 from voirdire.infer.posterior import some_draws
 from voirdire.kinds.answers import sample_categorical
-from voirdire.kinds.votes.response_probabilities import AskedPairs, answer_probabilities, sample_new_context
+from voirdire.kinds.votes.response_probabilities import ComparisonCodes, answer_probabilities, sample_new_context
 from voirdire.model.terms.reliability import Values
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "crowd-bt")
@@ -58,7 +58,7 @@ def left_out(table: pd.DataFrame, context: str, model: str) -> tuple[np.ndarray,
     density = result.problem.density
     last = np.full(len(judge), density.contexts) if density.contexts else None
     for values in worlds(result, rng):
-        each = answer_probabilities(density, values, AskedPairs(judge, judge * 0, first, second, last))
+        each = answer_probabilities(density, values, ComparisonCodes(judge, judge * 0, first, second, last))
         drawn.append(won(sample_categorical(each, rng)))
     low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     seen = won(said)

@@ -22,7 +22,7 @@ from voirdire.fit.human import compare_methods
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes import candidates
-from voirdire.kinds.votes.cut import people_prefer
+from voirdire.kinds.votes.cut import people_preference_probability
 from voirdire.kinds.votes.human import HumanVotes
 from voirdire.kinds.votes.people import read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
@@ -73,7 +73,7 @@ def one_draw(
         "cut, by family": candidates.naive_bayes_by_family(evidence)[0],
         "stacking": candidates.stacked_predictions(evidence)[0],
         RIDGE: ridge_answers(evidence),
-        "joint": people_prefer(problem, values, evidence),
+        "joint": people_preference_probability(problem, values, evidence),
     }
     p["picked"] = p[chosen]
     return {name: measures(values[~anchored], truth[~anchored]) for name, values in p.items()}

@@ -80,7 +80,7 @@ def test_refits_of_more_than_one_block_are_those_of_single_ones(monkeypatch: pyt
     problem = encoded(table(400))
     mode = find_mode(problem).x
     together = refit.refit_resampled(problem, mode, 250, np.random.default_rng(5))
-    monkeypatch.setattr(refit, "BLOCK", 7)
+    monkeypatch.setattr(refit, "BLOCK_SIZE", 7)
     np.testing.assert_allclose(
         refit.refit_resampled(problem, mode, 250, np.random.default_rng(5)), together, atol=1e-12
     )

@@ -16,7 +16,7 @@ from scipy.optimize import minimize_scalar
 from voirdire import cross_validate, fit
 from voirdire.errors import InputError
 from voirdire.kinds import encode_votes
-from voirdire.kinds.votes.contexts import by_context
+from voirdire.kinds.votes.contexts import split_by_context
 from voirdire.model import load_model, model_names
 from voirdire.tables import read_votes
 
@@ -89,7 +89,7 @@ def test_leaving_out_each_pair_is_what_it_says() -> None:
 @pytest.mark.parametrize("model", [name for name in model_names() if load_model(name).data == "votes"])
 def test_held_out_votes_leave_no_trace(model: str) -> None:
     """The likelihood of a fold, on all cells with some counts zero, is that of a table without these votes."""
-    votes = by_context(read_votes(table()))
+    votes = split_by_context(read_votes(table()))
     held = (votes.first == 0) | (
         votes.second == 0
     )  # every vote on the first item, so whole cells and whole pairs

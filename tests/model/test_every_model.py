@@ -24,7 +24,7 @@ from voirdire.infer.hessian import hessian_matrix
 from voirdire.infer.pymc_model import pymc_model, value_point
 from voirdire.kinds import Request, kind_of
 from voirdire.kinds.further_terms import resolve_terms
-from voirdire.kinds.votes.contexts import by_context, cell_contexts, split_by_terms
+from voirdire.kinds.votes.contexts import cell_contexts, split_by_context, split_by_terms
 from voirdire.kinds.votes.response_probabilities import cell_probabilities
 from voirdire.kinds.votes.terms import with_terms
 from voirdire.model import load_model, specification_folder
@@ -941,7 +941,7 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
         votes = split_by_terms(
             votes, votes.row_context is not None, resolve_terms(model, VoteRows(votes), {})
         )
-    votes = by_context(votes) if case.model.context is not None else votes
+    votes = split_by_context(votes) if case.model.context is not None else votes
     separate = case.model.criteria == "separate"
     for one in case.points:
         values = case.values(one)

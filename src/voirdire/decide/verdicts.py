@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.fit.answer_weight import detect_families
-from voirdire.kinds.checks import ORIENTATION
+from voirdire.kinds.checks import ORIENTATION_CHECKS
 from voirdire.kinds.fit import Fit
 from voirdire.typing import Floats
 
@@ -178,7 +178,9 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     names = list(judges["judge"])
     shifts = _position_biases(fit)
     value, most = _judge_information(fit, len(names))
-    unsure = [one.message for one in fit.all_checks if one.check in ORIENTATION and one.level == "fail"]
+    unsure = [
+        one.message for one in fit.all_checks if one.check in ORIENTATION_CHECKS and one.level == "fail"
+    ]
     unknown = "the panel may be wrong as a whole: " + unsure[0] if unsure else ""
     copies = _find_copies(fit)
     rows = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import read_answers
-from voirdire.kinds.answers import Seen
+from voirdire.kinds.answers import PredictionScores
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.kinds.request import Request
@@ -163,7 +163,7 @@ def cross_validate(
 
 def _evaluate_fold(
     kind: Kind[Any, Any], table: Any, fold: Ints, request: Request, task: tuple[Model, int]
-) -> Seen | InputError:
+) -> PredictionScores | InputError:
     model, number = task
     try:
         return kind.score_held_out(model, table, fold == number, request)

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Inferred, Method
 from voirdire.infer.posterior import Mode
-from voirdire.kinds.human import ALONE, CUT, JOINT, MODES, Anchored, HumanAnswers, LeftOut
+from voirdire.kinds.human import CUT, JOINT, MODES, PEOPLE_ALONE, Anchored, HumanAnswers, LeftOut
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.request import Request
 from voirdire.model.target_answers import TargetAnswers
@@ -52,7 +52,7 @@ def infer_with_human(
         used = {chosen: human.of_chosen} | ({human.says_items: "items"} if human.says_items else {})
         methods = tuple({**row, "used": used.get(row["method"], "")} for row in rows)
     cut = can_cut and chosen != JOINT
-    source = human.alone if chosen == ALONE else human
+    source = human.alone if chosen == PEOPLE_ALONE else human
     found = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
     return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior), over)
 
@@ -100,10 +100,10 @@ def describe_anchors(
         why = "these anchors allow no other way"
     elif anchored.chosen == human.default:
         why = "no other way that says what judges are like predicts left-out anchors clearly better"
-    elif anchored.over == ALONE != anchored.chosen:
-        why = f"it predicts left-out anchors better than {ALONE}, and these better than the default"
+    elif anchored.over == PEOPLE_ALONE != anchored.chosen:
+        why = f"it predicts left-out anchors better than {PEOPLE_ALONE}, and these better than the default"
     else:
-        better = "better" if anchored.chosen == ALONE else "clearly better"
+        better = "better" if anchored.chosen == PEOPLE_ALONE else "clearly better"
         why = f"it predicts left-out anchors {better} than the default"
     judges = "the anchors alone" if anchored.mode == CUT else f"{answers} and anchors together"
     shown = human.of_chosen if anchored.methods and not anchored.pairs else "items and judges"
@@ -201,7 +201,7 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
         return default
     best = _method_to_beat(losses, default)
     base, lead, clear = losses[best], 0.0, CLEAR if best == default else OF_ALONE
-    for name in (name for name in losses if name != ALONE):
+    for name in (name for name in losses if name != PEOPLE_ALONE):
         gain, noise = losses[name].gain(base)
         if gain > max(lead, clear * noise):
             best, lead = name, gain
@@ -210,8 +210,8 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
 
 def _method_to_beat(losses: dict[str, Losses], default: str) -> str:
     """People alone where their loss is lower than the default's by more than the noise, else the default."""
-    if ALONE not in losses or len(losses[default].each) < LEAST:
+    if PEOPLE_ALONE not in losses or len(losses[default].each) < LEAST:
         return default
-    lower = losses[default].each - losses[ALONE].each
+    lower = losses[default].each - losses[PEOPLE_ALONE].each
     clear = lower.mean() > OF_ALONE * lower.std(ddof=1) / math.sqrt(len(lower))
-    return ALONE if clear else default
+    return PEOPLE_ALONE if clear else default

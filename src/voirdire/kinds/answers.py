@@ -35,10 +35,11 @@ def sample_categorical(chance: Floats, rng: np.random.Generator) -> Ints:
     return np.asarray((rng.random(len(chance))[:, None] * ends[:, -1:] > ends[:, :-1]).sum(axis=1))
 
 
-Seen = tuple[Floats, Floats]  # of each answer: log of its probability, and whether it was the most probable
+#: Of each answer: log of its probability, and whether it was the most probable.
+PredictionScores = tuple[Floats, Floats]
 
 
-def score_predictions(chance: Floats, answer: Ints) -> Seen:
+def score_predictions(chance: Floats, answer: Ints) -> PredictionScores:
     """Log probability of each answer, and 1 where it was the most probable.
 
     Parameters
@@ -51,13 +52,13 @@ def score_predictions(chance: Floats, answer: Ints) -> Seen:
     >>> [part.round(2).tolist() for part in score_predictions(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([0, 0]))]
     [[-1.39, -0.69], [0.0, 1.0]]
     """
-    own = chance[np.arange(len(answer)), answer]
-    return np.log(own), (chance.argmax(axis=1) == answer).astype(float)
+    p_answer = chance[np.arange(len(answer)), answer]
+    return np.log(p_answer), (chance.argmax(axis=1) == answer).astype(float)
 
 
-BLOCK = 2_000_000  # numbers that are computed at once
+MAX_BLOCK_NUMBERS = 2_000_000  # numbers that are computed at once
 
-LogOf = Callable[[Values], Floats]
+LogFunction = Callable[[Values], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class Answers:
     """
 
     table: str
-    log: LogOf
+    log: LogFunction
     which: Ints
     given: npt.NDArray[Any]
     about: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
@@ -90,10 +91,10 @@ class Answers:
     def log_likelihood(self, values: Values) -> Floats:
         """Log probability of every answer under every draw, shape (draws, answers)."""
         (draws,) = {len(value) for value in values.values()}
-        step = max(1, BLOCK // max(self.wide, 1))
+        step = max(1, MAX_BLOCK_NUMBERS // max(self.wide, 1))
         parts = [
-            self.log({name: value[at : at + step] for name, value in values.items()})
-            for at in range(0, draws, step)
+            self.log({name: value[start : start + step] for name, value in values.items()})
+            for start in range(0, draws, step)
         ]
         return np.concatenate(parts)[:, self.which]
 
@@ -106,22 +107,22 @@ def repeated_indices(counts: npt.ArrayLike) -> Ints:
     >>> repeated_indices([2, 0, 1]).tolist()
     [0, 0, 2]
     """
-    whole = np.rint(np.asarray(counts, dtype=float)).astype(np.int64)
-    return np.repeat(np.arange(len(whole)), whole)
+    repeats = np.rint(np.asarray(counts, dtype=float)).astype(np.int64)
+    return np.repeat(np.arange(len(repeats)), repeats)
 
 
-def map_over_draws(of: Callable[[Values], Floats]) -> LogOf:
+def map_over_draws(of: Callable[[Values], Floats]) -> LogFunction:
     """A function of one set of values, of each of many."""
 
     def log_by_draw(values: Values) -> Floats:
         (draws,) = {len(value) for value in values.values()}
-        return np.stack([of({name: value[at] for name, value in values.items()}) for at in range(draws)])
+        return np.stack([of({name: value[draw] for name, value in values.items()}) for draw in range(draws)])
 
     return log_by_draw
 
 
-COLUMNS = 10  # answers told apart in the shares of a judge
-OTHERS = "others"
+MAX_COLUMNS = 10  # answers told apart in the shares of a judge
+OTHER_LABELS = "others"
 
 
 class Shares(NamedTuple):
@@ -153,8 +154,8 @@ class Calibration(NamedTuple):
 
 def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
     """Shares of each judge's answers; ``problem`` says which answers there are, and which a table gives."""
-    given = problem.given(problem.table)
-    column, names = (_group_levels if problem.ordered else _group_labels)(problem.possible, given)
+    answers = problem.given(problem.table)
+    column, names = (_group_levels if problem.ordered else _group_labels)(problem.possible, answers)
     judge, size = problem.table.judge, len(problem.judges)
     n = np.bincount(judge, minlength=size)
 
@@ -162,13 +163,13 @@ def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
         counts = np.bincount(judge * len(names) + column[found], minlength=size * len(names))
         return np.asarray(counts.reshape(size, len(names))[n > 0] / n[n > 0, None])
 
-    kept = [problem.judges[k] for k in np.flatnonzero(n)]
-    return Shares(kept, names, np.stack([judge_shares(problem.given(table)) for table in tables]))
+    judges = [problem.judges[k] for k in np.flatnonzero(n)]
+    return Shares(judges, names, np.stack([judge_shares(problem.given(table)) for table in tables]))
 
 
 def _group_levels(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
     """Column of each level, and the columns' names."""
-    parts = np.array_split(np.arange(len(levels)), min(COLUMNS, len(levels)))
+    parts = np.array_split(np.arange(len(levels)), min(MAX_COLUMNS, len(levels)))
     names = [
         levels[part[0]] if len(part) == 1 else f"{levels[part[0]]}\u2013{levels[part[-1]]}" for part in parts
     ]
@@ -178,12 +179,12 @@ def _group_levels(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
 def _group_labels(labels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
     """Column of each label, the less common in one, and the columns' names."""
     size = len(labels)
-    if size <= COLUMNS:
+    if size <= MAX_COLUMNS:
         return np.arange(size), list(labels)
-    common = np.sort(np.argsort(-np.bincount(given, minlength=size), kind="stable")[: COLUMNS - 1])
-    column = np.full(size, COLUMNS - 1)
-    column[common] = np.arange(COLUMNS - 1)
-    return column, [*(labels[label] for label in common), OTHERS]
+    common = np.sort(np.argsort(-np.bincount(given, minlength=size), kind="stable")[: MAX_COLUMNS - 1])
+    column = np.full(size, MAX_COLUMNS - 1)
+    column[common] = np.arange(MAX_COLUMNS - 1)
+    return column, [*(labels[label] for label in common), OTHER_LABELS]
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,16 +219,16 @@ class Claims:
         if not pairs:
             return self
         further = ("criterion",) if "criterion" in pairs[0] else ()
-        for_low: dict[tuple[str, ...], float] = {}
+        p_low: dict[tuple[str, ...], float] = {}
         for pair in pairs:
-            one, other, p = pair["first"], pair["second"], pair["p_first"]
-            for_low[(*sorted((one, other)), *(pair[name] for name in further))] = (
-                p if one < other else 1.0 - p
+            first, second, p = pair["first"], pair["second"], pair["p_first"]
+            p_low[(*sorted((first, second)), *(pair[name] for name in further))] = (
+                p if first < second else 1.0 - p
             )
         units = zip(*(self.about[name].tolist() for name in ("first", "second", *further)), strict=True)
-        chance = np.array([for_low[unit] for unit in units])
-        answer = np.where(chance >= 0.5, "first", "second").astype(object)
-        return replace(self, answer=answer, confidence=np.maximum(chance, 1.0 - chance))
+        p_first = np.array([p_low[unit] for unit in units])
+        answer = np.where(p_first >= 0.5, "first", "second").astype(object)
+        return replace(self, answer=answer, confidence=np.maximum(p_first, 1.0 - p_first))
 
 
 def consensus_signs(
@@ -253,8 +254,8 @@ def consensus_signs(
     for _ in range(sweeps):
         consensus = np.bincount(question, net * signs[judge])
         agreement = np.bincount(judge, net * consensus[question], len(given))
-        before, signs = signs, agreement / np.maximum(given, 1.0)
+        previous, signs = signs, agreement / np.maximum(given, 1.0)
         signs = signs / max(np.abs(signs).max(), 1e-300)
-        if np.abs(signs - before).max() < still:
+        if np.abs(signs - previous).max() < still:
             break
     return np.asarray(signs if (signs * given).sum() >= 0 else -signs)

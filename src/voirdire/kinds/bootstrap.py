@@ -19,8 +19,8 @@ from voirdire.model.problem import Problem
 from voirdire.parallel import run_in_order
 from voirdire.typing import Floats, Ints
 
-TOGETHER = 20  # refits in one compiled batch: more leave the processor's cache
-TASK = 2 * TOGETHER  # refits with one seed, by one process
+BATCH_SIZE = 20  # refits in one compiled batch: more leave the processor's cache
+TASK_REFITS = 2 * BATCH_SIZE  # refits with one seed, by one process
 
 Batch = tuple[int, np.random.SeedSequence]  # its refits, their seed
 
@@ -32,7 +32,7 @@ def refit_in_batches(
 
     ``how`` are the numbers of processes and the cluster, as :func:`.run_in_order` takes them.
     """
-    sizes = [min(TASK, resamples - start) for start in range(0, resamples, TASK)]
+    sizes = [min(TASK_REFITS, resamples - start) for start in range(0, resamples, TASK_REFITS)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
     batches: list[Batch] = list(zip(sizes, seeds, strict=True))
     return np.concatenate(run_in_order(partial(_refit_batch, kind, problem, mode), batches, *how))
@@ -40,8 +40,8 @@ def refit_in_batches(
 
 def _refit_batch(kind: Any, problem: Problem, mode: Floats, batch: Batch) -> Floats:
     resamples, seed = batch
-    found: Floats = kind.refit_resampled(problem, mode, resamples, np.random.default_rng(seed))
-    return found
+    modes: Floats = kind.refit_resampled(problem, mode, resamples, np.random.default_rng(seed))
+    return modes
 
 
 def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: Floats) -> Floats:
@@ -49,14 +49,14 @@ def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, 
 
     Spreads that are found by their marginal likelihood stay those of the ``mode`` of the whole table.
     """
-    found: list[Floats] = []
-    for start in range(0, resamples, TOGETHER):
-        tables = [drawn() for _ in range(min(TOGETHER, resamples - start))]
+    modes: list[Floats] = []
+    for start in range(0, resamples, BATCH_SIZE):
+        tables = [drawn() for _ in range(min(BATCH_SIZE, resamples - start))]
         if density.uses_marginal_likelihood:
-            found += find_held_modes(density, tables, mode)
+            modes += find_held_modes(density, tables, mode)
         else:
-            found += [end.x for end in find_modes(density, tables)]
-    return np.stack(found)
+            modes += [refit.x for refit in find_modes(density, tables)]
+    return np.stack(modes)
 
 
 def resample_weights(
@@ -65,9 +65,9 @@ def resample_weights(
     """A table whose answers weigh as often as they are drawn; one without weights or judges (of people) as it is."""
     if "weight" not in part or "judge" not in part:
         return part
-    each = np.ones(len(part["weight"])) if answer_weight is None else answer_weight[part["judge"]]
-    times = part["weight"] / each
-    return {**part, "weight": each * rng.multinomial(round(times.sum()), times / times.sum())}
+    weight = np.ones(len(part["weight"])) if answer_weight is None else answer_weight[part["judge"]]
+    counts = part["weight"] / weight
+    return {**part, "weight": weight * rng.multinomial(round(counts.sum()), counts / counts.sum())}
 
 
 def resample_counts(counts: Ints, rng: np.random.Generator) -> Ints:

@@ -14,7 +14,7 @@ from voirdire.typing import Floats, Ints
 
 
 class CheckBasis(NamedTuple):
-    """What checks of a fit look at beside its problem.
+    """Inputs of the checks of a fit beside its problem.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ class CheckBasis(NamedTuple):
     chosen: str | None = None
 
 
-ORIENTATION = ("orientation", "label-switching")  # which of two (or more) twins of a posterior is meant
+#: Checks of which of two (or more) twins of a posterior is meant.
+ORIENTATION_CHECKS = ("orientation", "label-switching")
 TWIN_WARN = 0.05  # mass of the others
 TWIN_FAIL = 0.30
 
@@ -43,7 +44,7 @@ TWIN_FAIL = 0.30
 REVERSED_WARN = 0.1  # share of a panel's information that is used reversed
 
 
-REVERSED = (
+REVERSED_ADVICE = (
     "answers are used reversed. Look at their prompts and answers; if they are many, check the panel's orientation "
     "with human answers."
 )
@@ -99,7 +100,8 @@ def withhold_orientation_probability(found: list[Check], anchored: bool) -> list
     if anchored or level == "ok":
         return found
     return [
-        _withheld_orientation(entry, level) if entry.check == ORIENTATION[0] else entry for entry in found
+        _withheld_orientation(entry, level) if entry.check == ORIENTATION_CHECKS[0] else entry
+        for entry in found
     ]
 
 
@@ -139,7 +141,7 @@ def reversed_judges_check(entry: Check, worse: list[str], share: float) -> Check
 
 
 def below_chance_check(
-    problem: Problem, summary: dict[str, Any], chance: float = 0.5, instead: str = REVERSED
+    problem: Problem, summary: dict[str, Any], chance: float = 0.5, instead: str = REVERSED_ADVICE
 ) -> list[Check]:
     """Judges whose reliability is below that of guessing with the interval's probability.
 
@@ -171,20 +173,20 @@ def constant_judges(
     'ann is giving one score to everything: such answers say nothing about the items, ...'
     """
     size = len(judges)
-    one = np.zeros(size, dtype=answer.dtype)
-    one[judge] = answer  # of each judge's answers
-    others = np.bincount(judge, answer != one[judge], size)
-    once = (np.bincount(judge, minlength=size) > 1) & (others == 0)
-    names = [judges[index] for index in np.flatnonzero(once)]
-    none = f"No judge gives the same {kind} to everything."
+    last_answer = np.zeros(size, dtype=answer.dtype)
+    last_answer[judge] = answer  # of each judge's answers
+    other_answers = np.bincount(judge, answer != last_answer[judge], size)
+    is_constant = (np.bincount(judge, minlength=size) > 1) & (other_answers == 0)
+    names = [judges[index] for index in np.flatnonzero(is_constant)]
+    ok_message = f"No judge gives the same {kind} to everything."
     message = (
         f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, {so}"
     )
-    return [names_check("constant-judges", names, none, message)]
+    return [names_check("constant-judges", names, ok_message, message)]
 
 
 def names_check(check: str, names: Sequence[str], none: str, message: str, level: Level = "warn") -> Check:
-    """The check whose ``message`` is about some names, or that says ``none`` where there are none."""
+    """Check with a ``message`` about some names, or ``none`` where there are no names."""
     if not names:
         return Check(check, "ok", 0.0, none)
     return Check(check, level, float(len(names)), message)
@@ -243,20 +245,20 @@ def linked_items_check(
     silent = np.setdiff1d(np.arange(items), item)  # whose answers were all left out: each by itself
     link = np.append(link, link.max(initial=-1) + 1 + np.arange(len(silent)))
     node = np.append(criterion * items + item, silent)
-    nodes, at = np.unique(node, return_inverse=True)
-    links, by = np.unique(link, return_inverse=True)
-    group = connected_groups(by, at, len(links), len(nodes))[len(links) :]
-    under = nodes // items
-    apart = [np.unique(group[under == c], return_counts=True) for c in range(len(problem.criteria))]
-    most = int(np.argmax([len(parts) for parts, _ in apart]))
-    parts, sizes = apart[most]
+    nodes, node_code = np.unique(node, return_inverse=True)
+    links, link_code = np.unique(link, return_inverse=True)
+    group = connected_groups(link_code, node_code, len(links), len(nodes))[len(links) :]
+    node_criterion = nodes // items
+    groups = [np.unique(group[node_criterion == c], return_counts=True) for c in range(len(problem.criteria))]
+    worst = int(np.argmax([len(parts) for parts, _ in groups]))
+    parts, sizes = groups[worst]
     if len(parts) < 2:
         return Check("connectivity", "ok", 0.0, linked)
-    few = nodes[(under == most) & (group == parts[sizes.argmin()])] % items
-    where = "" if len(problem.criteria) == 1 else f" under criterion {problem.criteria[most]!r}"
+    smallest = nodes[(node_criterion == worst) & (group == parts[sizes.argmin()])] % items
+    words = "" if len(problem.criteria) == 1 else f" under criterion {problem.criteria[worst]!r}"
     message = (
-        f"Items fall into {len(parts)} groups{where}, e.g. {list_names([problem.items[i] for i in few], verb=False)} "
-        f"against the rest: {otherwise}"
+        f"Items fall into {len(parts)} groups{words}, e.g. "
+        f"{list_names([problem.items[i] for i in smallest], verb=False)} against the rest: {otherwise}"
     )
     return Check("connectivity", "warn", float(len(parts)), message)
 

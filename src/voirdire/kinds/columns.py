@@ -71,10 +71,10 @@ def _plain_cells(column: Any) -> list[Any]:
     """Cells of a column, as :func:`_plain_value` has each."""
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
         return [_plain_value(value) for value in column]
-    found: list[Any] = column.tolist()
+    cells: list[Any] = column.tolist()
     for row in np.flatnonzero(np.isnan(column)) if column.dtype.kind == "f" else ():
-        found[row] = None
-    return found
+        cells[row] = None
+    return cells
 
 
 def _plain_value(value: Any) -> Any:
@@ -99,8 +99,10 @@ def with_intervals(
     ends are missing.
     """
     columns: Columns = {}
-    for name, shown in posterior.shown(of, prob).items():
-        low, high = (np.where(shown.low == shown.high, np.nan, end) for end in (shown.low, shown.high))
-        for column, part in ((name, shown.point), (f"{name}_low", low), (f"{name}_high", high)):
+    for name, summary in posterior.shown(of, prob).items():
+        low, high = (
+            np.where(summary.low == summary.high, np.nan, end) for end in (summary.low, summary.high)
+        )
+        for column, part in ((name, summary.point), (f"{name}_low", low), (f"{name}_high", high)):
             columns[column] = np.broadcast_to(part, (size,))
     return columns

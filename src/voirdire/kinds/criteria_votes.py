@@ -1,4 +1,4 @@
-"""Votes on criteria, which tell their weights, as answers beside scores or rankings.
+"""Votes on criteria, which inform their weights, beside scores or rankings.
 
 P(first) = sigmoid(w_first - w_second), whoever votes, but in models in which judges' skill counts in such votes, too.
 Where it does not, weights and all other parameters have no answer in common, and independent posteriors.
@@ -27,14 +27,14 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 
-NAME = "criteria"  # of these votes among a problem's data
+CRITERIA_DATA = "criteria"  # of these votes among a problem's data
 
 
 def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
     """Distinct votes as ``judge``, ``first`` (the winner), ``second`` and ``weight``."""
     judge = np.array([judges.index(name) for name in votes.judges], dtype=np.int64)[votes.judge]
-    place = np.array([criteria.index(name) for name in votes.items], dtype=np.int64)
-    first, second, counts = place[votes.first], place[votes.second], votes.counts
+    criterion = np.array([criteria.index(name) for name in votes.items], dtype=np.int64)
+    first, second, counts = criterion[votes.first], criterion[votes.second], votes.counts
     won, lost = counts[:, 0] > 0, counts[:, 1] > 0
     return {
         "judge": np.concatenate([judge[won], judge[lost]]),
@@ -64,7 +64,7 @@ def sums_of_criteria_votes(part: dict[str, Any], places: Places) -> AnsweredSums
     """Sums that votes on criteria depend on: what the first, which was chosen, weighs more than the second."""
     cells = Cells(len(part["first"]), {}, (part["first"], part["second"]))
     terms = [Term("weight", ("item",), 0)]
-    design, learned = (build_design(terms, cells, at) for at in (places, places.of_learned))
+    design, learned = (build_design(terms, cells, layout) for layout in (places, places.of_learned))
     family = sharpness_family(ties=False)
     counts = np.stack([part["weight"], 0.0 * part["weight"]])[None]
     answers = CellCounts(family.log_probabilities, counts, family.closed_form, family.name)
@@ -93,38 +93,42 @@ class WeightsDensity(LogDensity):
     def parameters(self) -> tuple[Parameter, ...]:
         """``weight``."""
         assert self.model.weights is not None  # else nothing would be voted on
-        found: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(self.model.weights.numbers)
-        return found
+        weights: tuple[Parameter, ...] = WEIGHTS[self.model.weights.kind].parameters(
+            self.model.weights.numbers
+        )
+        return weights
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """See :func:`log_criteria_votes`."""
-        return [log_criteria_votes(values, data[NAME], xp)]
+        return [log_criteria_votes(values, data[CRITERIA_DATA], xp)]
 
     def outcome_names(self, data: Data) -> list[str]:
-        """Of votes."""
+        """A name for the votes."""
         return ["criteria_votes"]
 
 
 def weights_problem(problem: Problem) -> Problem:
-    """The weights of a problem's criteria, as its votes on them tell them apart from all other answers."""
+    """The problem of the weights of criteria alone, given the votes on them."""
     density = problem.density
-    own = WeightsDensity(problem.model, density.judges, density.criteria, density.items)
+    weights_density = WeightsDensity(problem.model, density.judges, density.criteria, density.items)
     names = (problem.judges, problem.criteria, problem.items, problem.judge_votes)
-    return Problem(own, {NAME: problem.data[NAME]}, *names)
+    return Problem(weights_density, {CRITERIA_DATA: problem.data[CRITERIA_DATA]}, *names)
 
 
-ON_CRITERIA = "votes on criteria"
+CRITERIA_ANSWERS = "votes on criteria"
 
 
 def criteria_vote_answers(problem: Problem, times: Floats) -> Answers:
     """Every vote on criteria, each given so many ``times``; their probabilities are the last part of the density's."""
-    votes = problem.data[NAME]
+    votes = problem.data[CRITERIA_DATA]
 
     def log_probability(values: Values) -> Floats:
         return np.asarray(problem.density.log_parts(values, problem.data, np)[-1][0])
 
-    which = repeated_indices(times)
+    vote_row = repeated_indices(times)
     judges, criteria = np.array(problem.judges), np.array(problem.criteria)
-    about = {"judge": judges[votes["judge"]][which]}
-    about |= {side: criteria[votes[side]][which] for side in ("first", "second")}
-    return Answers(ON_CRITERIA, log_probability, which, which * 0, about, 20 * len(votes["weight"]))
+    about = {"judge": judges[votes["judge"]][vote_row]}
+    about |= {side: criteria[votes[side]][vote_row] for side in ("first", "second")}
+    return Answers(
+        CRITERIA_ANSWERS, log_probability, vote_row, vote_row * 0, about, 20 * len(votes["weight"])
+    )

@@ -13,8 +13,8 @@ from voirdire.model.problem import Check, list_names
 from voirdire.settings import PROB
 from voirdire.tables.covariates import OWN_FAMILY
 
-ALPHA = 0.05  # chance that any judge is said to favour its family where none does
-FLAT = 1e-9  # variance of a covariate within an item below which it is the item's alone
+FALSE_ALARM_RATE = 0.05  # chance that any judge is said to favour its family where none does
+MIN_WITHIN_VARIANCE = 1e-9  # variance of a covariate within an item below which it is the item's alone
 
 
 def effect_checks(
@@ -25,7 +25,7 @@ def effect_checks(
     sure: Sequence[str] = (),
     unit: str = "log-odds",
 ) -> list[Check]:
-    """Check what covariates decide, and which cannot be told from the items themselves.
+    """Check covariates that decide answers, and those that are confounded with the items.
 
     Parameters
     ----------
@@ -41,23 +41,23 @@ def effect_checks(
     """
     if not problem.added.units:
         return []
-    found = {row["name"]: row for row in effect_tables(problem, posterior, PROB).get("covariates", [])}
-    plain = [row for name, row in found.items() if name != OWN_FAMILY]
-    out = [] if OWN_FAMILY not in found else [_own_family_check(problem, posterior, unit)]
-    if not plain:
-        return out
+    effects = {row["name"]: row for row in effect_tables(problem, posterior, PROB).get("covariates", [])}
+    covariates = [row for name, row in effects.items() if name != OWN_FAMILY]
+    checks = [] if OWN_FAMILY not in effects else [_own_family_check(problem, posterior, unit)]
+    if not covariates:
+        return checks
     fixed, sure = (
-        [name for name in names if name in found and name != OWN_FAMILY]
+        [name for name in names if name in effects and name != OWN_FAMILY]
         for names in (constant_covariates(tables), sure)
     )
-    said = [
+    effect_words = [
         f"{row['name']} {row['effect']:+.2f}{_interval_text(row)} {unit} for each {row['unit']:.3g}"
-        for row in plain
+        for row in covariates
     ]
-    message = f"Scores hold covariates fixed: {'; '.join(said)}."
+    message = f"Scores hold covariates fixed: {'; '.join(effect_words)}."
     if posterior.draws is not None:
         message += (
-            f" Clear of 0 with 99%: {', '.join(row['name'] for row in plain if row['clear']) or 'none'}."
+            f" Clear of 0 with 99%: {', '.join(row['name'] for row in covariates if row['clear']) or 'none'}."
         )
     if sure:
         message += f" {list_names(sure)} deciding every vote: the effect's size is set by the prior, not by the votes."
@@ -66,7 +66,7 @@ def effect_checks(
             f" {list_names(fixed)} the same wherever an item is asked about: how much of its score that is, only the "
             "prior says; give covariates by context."
         )
-    return [*out, Check("covariates", "warn" if fixed or sure else "ok", float(len(plain)), message)]
+    return [*checks, Check("covariates", "warn" if fixed or sure else "ok", float(len(covariates)), message)]
 
 
 def constant_covariates(tables: Sequence[Any]) -> list[str]:
@@ -87,8 +87,8 @@ def constant_covariates(tables: Sequence[Any]) -> list[str]:
         item, z = np.ravel(table.item), table.further.covariate.reshape(-1, len(names))
         size = np.maximum(np.bincount(item), 1)
         mean = np.stack([np.bincount(item, column) / size for column in z.T], axis=1)
-        varies |= ((z - mean[item]) ** 2).max(axis=0) >= FLAT
-    return [name for name, other in zip(names, varies, strict=True) if not other]
+        varies |= ((z - mean[item]) ** 2).max(axis=0) >= MIN_WITHIN_VARIANCE
+    return [name for name, is_varying in zip(names, varies, strict=True) if not is_varying]
 
 
 def _interval_text(row: dict[str, Any]) -> str:
@@ -98,25 +98,25 @@ def _interval_text(row: dict[str, Any]) -> str:
 
 def _own_family_check(problem: Any, posterior: Posterior, unit: str) -> Check:
     """Judges that favour their own family, or count it down."""
-    found = own_family_rows(problem, posterior, PROB)
+    rows = own_family_rows(problem, posterior, PROB)
     if posterior.draws is None:
-        message = f"Scores hold fixed what judges make of their own family: {found['effect'][0]:+.2f} {unit} over all."
+        message = f"Scores hold fixed what judges make of their own family: {rows['effect'][0]:+.2f} {unit} over all."
         return Check("own-family", "ok", 0.0, f"{message} The mode alone does not say how sure that is.")
     # all judges together are silent where there is nothing, but for one table in twenty
-    wide = own_family_rows(problem, posterior, 1.0 - ALPHA / max(len(found["judge"]) - 1, 1))
-    clear = [k for k in range(1, len(found["judge"])) if wide["low"][k] > 0 or wide["high"][k] < 0]
-    whole = (
-        f"over all judges {found['effect'][0]:+.2f} [{found['low'][0]:.2f}, {found['high'][0]:.2f}] {unit}"
-    )
-    if not clear:
-        message = f"No judge clearly favours its own family: {whole}. Scores hold it fixed."
+    wide_rows = own_family_rows(problem, posterior, 1.0 - FALSE_ALARM_RATE / max(len(rows["judge"]) - 1, 1))
+    clear_judges = [
+        k for k in range(1, len(rows["judge"])) if wide_rows["low"][k] > 0 or wide_rows["high"][k] < 0
+    ]
+    overall = f"over all judges {rows['effect'][0]:+.2f} [{rows['low'][0]:.2f}, {rows['high'][0]:.2f}] {unit}"
+    if not clear_judges:
+        message = f"No judge clearly favours its own family: {overall}. Scores hold it fixed."
         return Check("own-family", "ok", 0.0, message)
-    said = [
-        f"{found['judge'][k]} {found['effect'][k]:+.2f} [{found['low'][k]:.2f}, {found['high'][k]:.2f}]"
-        for k in clear
+    judge_words = [
+        f"{rows['judge'][k]} {rows['effect'][k]:+.2f} [{rows['low'][k]:.2f}, {rows['high'][k]:.2f}]"
+        for k in clear_judges
     ]
     message = (
-        f"Judges clearly answer otherwise where their own family is asked about: {'; '.join(said)}; {whole}. Scores "
-        "hold it fixed; to leave such answers out, --without-own-family."
+        f"Judges clearly answer otherwise where their own family is asked about: {'; '.join(judge_words)}; {overall}. "
+        "Scores hold it fixed; to leave such answers out, --without-own-family."
     )
-    return Check("own-family", "warn", float(len(clear)), message)
+    return Check("own-family", "warn", float(len(clear_judges)), message)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 F = TypeVar("F", bound="Fit")
-NO_JUDGE = (
+NO_JUDGE_MESSAGE = (
     "the table has no column 'judge' (it has {}): name the judge whose answers are predicted, or ask what people would "
     "say (about='target', --about target)"
 )
@@ -111,7 +111,7 @@ class Fit:
         both; see :func:`voirdire.kinds.votes_and_scores.votes_and_scores_judge_table`.
         """
         return self._frame(
-            {self.kind.heading.get(name, name): of for name, of in self.tables["judges"].items()}
+            {self.kind.heading.get(name, name): column for name, column in self.tables["judges"].items()}
         )
 
     @property
@@ -222,11 +222,11 @@ class Fit:
             return self._frame(self.kind.predict_target(problem, self.posterior, table, self.prob))
         names = ["judge"] if hasattr(table, "judges") else columns_among(table, None, Problems("table"))
         if "judge" not in names:
-            raise InputError(NO_JUDGE.format(", ".join(map(repr, names))))
+            raise InputError(NO_JUDGE_MESSAGE.format(", ".join(map(repr, names))))
         return self._frame(self.kind.predict(problem, self.posterior, table))
 
     def escalate(self, people: object, **settings: Any) -> Any:
-        """Which answers to accept at a guaranteed agreement with people, and which to send to them.
+        """Choose answers to accept at a guaranteed agreement with people, and those to send to them.
 
         ``error`` is the share that may be otherwise, ``prob`` how sure that is, ``cost_human`` and ``cost_error`` the
         prices of a person's answer and of an error; see :func:`voirdire.decide.escalate.escalate`.
@@ -292,8 +292,8 @@ class Fit:
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:
         """Draw a figure ("ranking", "judges", "trace", ...; ArviZ's names will do); see :func:`.figures.plot`."""
-        drawn: Axes = import_fit_function("plot")(self.in_pandas, kind, ax)
-        return drawn
+        axes: Axes = import_fit_function("plot")(self.in_pandas, kind, ax)
+        return axes
 
     def report(self, out: str | Path | None = None, *, overwrite: bool = False) -> Path:
         """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`."""
@@ -322,7 +322,7 @@ class Fit:
         leave_out : sequence of str
             Tables that are not wanted.
         """
-        found = {
+        result = {
             "model": self.model.name,
             "method": self.method,
             "seed": self.seed,
@@ -338,9 +338,11 @@ class Fit:
             **({} if self.anchored is None else _anchors_as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }
-        for row, said in zip(found.get("judges", ()), import_fit_function("verdicts")(self), strict=False):
-            row.update(said)
-        return found
+        for row, verdict in zip(
+            result.get("judges", ()), import_fit_function("verdicts")(self), strict=False
+        ):
+            row.update(verdict)
+        return result
 
     @cached_property
     def decision(self) -> Any:
@@ -353,8 +355,8 @@ class Fit:
     @cached_property
     def tables(self) -> Mapping[str, Columns]:
         """The tables of the result as columns, by name."""
-        of = (self.problem, self.posterior, self.prob)
-        return TablesByName({name: partial(make, *of) for name, make in self.kind.results.items()})
+        arguments = (self.problem, self.posterior, self.prob)
+        return TablesByName({name: partial(make, *arguments) for name, make in self.kind.results.items()})
 
     @cached_property
     def all_checks(self) -> tuple[Check, ...]:
@@ -362,19 +364,19 @@ class Fit:
         chosen = None if self.anchored is None else self.anchored.chosen
         basis = CheckBasis(self.posterior, self.tables["judges"], list(self.method_checks), self.seed, chosen)
         checks = [*self.kind.checks(self.problem, basis), *check_drift(*self._time_series, seed=self.seed)]
-        checks += check_prior(self.problem, self.posterior, all(one.check != "weights" for one in checks))
+        checks += check_prior(self.problem, self.posterior, all(entry.check != "weights" for entry in checks))
         return tuple(withhold_orientation_probability(checks, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:
         """Say what a fit of this kind has, where something is asked for that only fits of others have."""
         classes = dict.fromkeys(_fit_classes(Fit))
-        others = [made.kind.words for made in classes if hasattr(made, name)]
-        if name.startswith("_") or name == "kind" or not others:
+        owners = [fit_class.kind.words for fit_class in classes if hasattr(fit_class, name)]
+        if name.startswith("_") or name == "kind" or not owners:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        single = [words for words in others if " " not in words]
-        of = " or ".join(filter(None, [", ".join(single[:-1]), *single[-1:]]))
-        shown = ", ".join(f"{table}()" for table in self._shown if hasattr(type(self), table))
-        raise NotThisKindError(f"{name}() is for fits of {of}; a fit of {self.kind.words} has {shown}")
+        single = [words for words in owners if " " not in words]
+        kinds = " or ".join(filter(None, [", ".join(single[:-1]), *single[-1:]]))
+        available = ", ".join(f"{table}()" for table in self._shown if hasattr(type(self), table))
+        raise NotThisKindError(f"{name}() is for fits of {kinds}; a fit of {self.kind.words} has {available}")
 
     _shown: ClassVar[tuple[str, ...]] = (
         *("ranking", "classes", "judges", "criteria", "strengths", "cutpoints", "groups", "people"),
@@ -396,8 +398,10 @@ class Fit:
 
 def _fit_classes(base: type[Fit]) -> list[type[Fit]]:
     """The classes of fits of one kind of data."""
-    itself = [base] if hasattr(base, "kind") else []
-    return itself + [made for below in base.__subclasses__() for made in _fit_classes(below)]
+    own_class = [base] if hasattr(base, "kind") else []
+    return own_class + [
+        fit_class for subclass in base.__subclasses__() for fit_class in _fit_classes(subclass)
+    ]
 
 
 def _anchors_as_dict(anchored: Anchored) -> dict[str, Any]:

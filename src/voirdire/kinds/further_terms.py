@@ -1,4 +1,4 @@
-"""Terms that a fit was asked for beside its model's: columns, covariates, families, time."""
+"""Requested terms beside those of a model: columns, covariates, families, time."""
 
 from __future__ import annotations
 
@@ -40,13 +40,15 @@ from voirdire.typing import Bools, Floats, Ints
 if TYPE_CHECKING:
     from voirdire.kinds.request import Request
 
-PERIODS = 8  # at most, of a term of time
+MAX_PERIODS = 8  # at most, of a term of time
 PERIOD = "period"
 #: Factors that are columns of every table, with the names of their levels.
-COLUMNS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
-OF_SCORES = {"phase": "phases", "system": "systems"}  # of tables that have them
+FACTORS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
+SCORE_FACTORS = {"phase": "phases", "system": "systems"}  # of tables that have them
 FAMILY = "family"
-ONE_FAMILY = "all judges are of one family, whose errors are then no other thing than what items are worth"
+ONE_FAMILY_REASON = (
+    "all judges are of one family, whose errors are then no other thing than what items are worth"
+)
 T = TypeVar("T")  # a table of scores or rankings, or the rows of one of votes
 
 
@@ -84,51 +86,51 @@ def attach_terms(
     """
     notes: list[str] = []
     rows = list(model.terms)
-    of: Any = table
+    extended: Any = table
     if request.by is not None:
         check_groups_of_contexts(request.by)
     if request.covariates is not None:
-        of = with_covariates(of, request.covariates)
-    of, left = add_own_families(of, request)
-    notes += left
+        extended = with_covariates(extended, request.covariates)
+    extended, own_family_notes = add_own_families(extended, request)
+    notes += own_family_notes
     if request.terms:
-        _check_unused_settings(request, rows, of)
+        _check_unused_settings(request, rows, extended)
     else:
-        more = _covariate_terms(of.further.covariates, len(of.judges), judge_sd)
-        more += [] if request.by is None else [TermRow(("item", request.by))]
-        named = {frozenset(row.factors) for row in rows}
-        rows += [row for row in more if frozenset(row.factors) not in named]
+        new_rows = _covariate_terms(extended.further.covariates, len(extended.judges), judge_sd)
+        new_rows += [] if request.by is None else [TermRow(("item", request.by))]
+        factor_sets = {frozenset(row.factors) for row in rows}
+        rows += [row for row in new_rows if frozenset(row.factors) not in factor_sets]
     for name in dict.fromkeys(name for row in rows for name in row.factors):
         if name == PERIOD and any(TIME in row.factors for row in rows):
             raise InputError(
                 "terms: periods are those of time; rename the column 'period', or leave time out"
             )
         if name == TIME:
-            of = _add_periods(of)
-        elif name in (*COLUMNS, *OF_SCORES):
-            _check_column(name, of)
+            extended = _add_periods(extended)
+        elif name in (*FACTORS, *SCORE_FACTORS):
+            _check_column(name, extended)
         elif name in of_judges:
-            _check_judge_groups(name, of, request)
-        elif name == FAMILY and name not in of.further.columns:
-            _check_judge_groups(name, of, request)
-            of = with_families(of, request.families)
-        elif name == OWN_FAMILY and name not in of.further.covariates:
+            _check_judge_groups(name, extended, request)
+        elif name == FAMILY and name not in extended.further.columns:
+            _check_judge_groups(name, extended, request)
+            extended = with_families(extended, request.families)
+        elif name == OWN_FAMILY and name not in extended.further.covariates:
             raise InputError(
                 f"terms: {name} needs families=, item_families=, and no without_own_family; pass both alone, or leave "
                 "it out"
             )
-        elif name not in (*of.further.covariates, *of.further.factors):
-            _check_name(name, of, of_judges, request.by)
-            of = with_column(of, name)
-            taken = "numbers" if name in of.further.covariates else "names"
-            notes.append(f"Column {name} is taken as {taken}.")
-    _check_covariates_per_term(rows, of)
+        elif name not in (*extended.further.covariates, *extended.further.factors):
+            _check_name(name, extended, of_judges, request.by)
+            extended = with_column(extended, name)
+            data_type = "numbers" if name in extended.further.covariates else "names"
+            notes.append(f"Column {name} is taken as {data_type}.")
+    _check_covariates_per_term(rows, extended)
     if rows:
-        if beside := [row.words for row in rows if row not in model.terms]:
-            notes.append(f"Terms beside those of {model.name}: {', '.join(beside)}.")
-        said = added_equation(rows, of.further.covariates, unit)
-        model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{said}")
-    return of, model, notes
+        if added_words := [row.words for row in rows if row not in model.terms]:
+            notes.append(f"Terms beside those of {model.name}: {', '.join(added_words)}.")
+        equation = added_equation(rows, extended.further.covariates, unit)
+        model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{equation}")
+    return extended, model, notes
 
 
 def _covariate_terms(names: Sequence[str], judges: int, judge_sd: float | None) -> list[TermRow]:
@@ -145,11 +147,11 @@ def with_families(table: Any, families: object) -> Any:
 
 def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any) -> None:
     """Raise unless all that was given for terms is named in one."""
-    given = [*table.further.covariates, *([] if request.by is None else [request.by])]
-    named = {name for row in rows for name in row.factors}
+    settings = [*table.further.covariates, *([] if request.by is None else [request.by])]
+    factors = {name for row in rows for name in row.factors}
     problems = Problems("terms")
-    for name in given:
-        if name not in named:
+    for name in settings:
+        if name not in factors:
             option = "by=, --by" if name == request.by else "covariates=, --covariates"
             problems.table(
                 f"{name!r} is given ({option}), and no term names it; add it (as in item + {name}), or leave it out"
@@ -158,17 +160,19 @@ def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any
 
 
 def _add_periods(table: Any) -> Any:
-    """With the factor of periods, of about equally many answers each."""
+    """Add the factor of periods, of about equally many answers each."""
     if table.time is None:
         raise InputError(f"terms: the {table.data} have no column 'time'; leave time out")
     moments, code = np.unique(table.time, return_inverse=True)
     if len(moments) < 2:
         raise InputError("terms: all answers are of one time, so nothing can be told of time; leave it out")
-    before = np.cumsum(np.bincount(code)) - 0.5 * np.bincount(code)
-    period = np.minimum((before * PERIODS / table.rows).astype(np.int64), PERIODS - 1)
-    _, period = np.unique(period if len(moments) > PERIODS else np.arange(len(moments)), return_inverse=True)
-    first = [moments[period == one].min() for one in range(period.max() + 1)]
-    levels = tuple(f"period {at + 1}: from {format_time(moment)}" for at, moment in enumerate(first))
+    midpoint = np.cumsum(np.bincount(code)) - 0.5 * np.bincount(code)
+    period = np.minimum((midpoint * MAX_PERIODS / table.rows).astype(np.int64), MAX_PERIODS - 1)
+    _, period = np.unique(
+        period if len(moments) > MAX_PERIODS else np.arange(len(moments)), return_inverse=True
+    )
+    starts = [moments[period == number].min() for number in range(period.max() + 1)]
+    levels = tuple(f"period {index + 1}: from {format_time(moment)}" for index, moment in enumerate(starts))
     return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
 
 
@@ -179,40 +183,40 @@ def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | Non
         return
     if name == by:
         raise InputError(f"{BY}: {missing_column_message(table, name)}")
-    levels = {one: getattr(table, of, ()) for one, of in (COLUMNS | OF_SCORES).items()}
+    levels = {factor: getattr(table, labels, ()) for factor, labels in (FACTORS | SCORE_FACTORS).items()}
     levels |= {TIME: () if table.time is None else np.unique(table.time)}
-    own = [one for one, of in levels.items() if one in ("judge", "item") or len(of) > 1]
-    own += ["group"] if "group" in of_judges and table.groups else []
-    known = list(dict.fromkeys([*own, *further.covariates, *further.factors, *further_names(table)]))
+    usable = [factor for factor, labels in levels.items() if factor in ("judge", "item") or len(labels) > 1]
+    usable += ["group"] if "group" in of_judges and table.groups else []
+    allowed = list(dict.fromkeys([*usable, *further.covariates, *further.factors, *further_names(table)]))
     raise InputError(
-        f"terms: the {table.data} have no column {name!r}; terms of this table may name {', '.join(known)}"
-        f"{nearest_name(name, known)}"
+        f"terms: the {table.data} have no column {name!r}; terms of this table may name {', '.join(allowed)}"
+        f"{nearest_name(name, allowed)}"
     )
 
 
 def _check_column(name: str, table: Any) -> None:
-    """A column of every table must be there, with several levels where it says neither who answered nor what."""
+    """Raise where a standard column is missing, or has a single level (judge and item apart)."""
     if getattr(table, name, None) is None:
         raise InputError(f"terms: the {table.data} have no column {name!r}; leave it out")
-    if name not in ("judge", "item") and len(getattr(table, (COLUMNS | OF_SCORES)[name])) < 2:
+    if name not in ("judge", "item") and len(getattr(table, (FACTORS | SCORE_FACTORS)[name])) < 2:
         raise InputError(f"terms: {name!r} is the same in every row of the {table.data}; leave it out")
 
 
 def _check_judge_groups(name: str, table: Any, request: Request) -> None:
-    """What judges belong to must be known."""
+    """Raise where the groups or families of judges are unknown."""
     if name == "group" and not table.groups:
         raise InputError(f"terms: the {table.data} have no column 'group'; leave it out")
-    if name == "family" and (why := why_no_families(table, request)) is not None:
-        raise InputError(f"terms: family cannot be told: {why}; leave it out")
+    if name == "family" and (reason := reason_families_unknown(table, request)) is not None:
+        raise InputError(f"terms: family cannot be told: {reason}; leave it out")
 
 
-def why_no_families(table: Any, request: Request) -> str | None:
-    """The reason, in words, for which nothing can be told of families of judges; None where it can."""
+def reason_families_unknown(table: Any, request: Request) -> str | None:
+    """Reason why effects of families of judges are not identified; None where they are."""
     if request.families is None:
         return "it needs families=, the family of each judge"
     members = Counter(read_families(request.families, table.judges).values())
     if len(members) == 1 < len(table.judges):
-        return ONE_FAMILY
+        return ONE_FAMILY_REASON
     return "no family has several judges" if max(members.values()) < 2 else None
 
 
@@ -221,7 +225,7 @@ def has_family_terms(model: Model) -> bool:
     return any(FAMILY in row.factors for row in model.terms)
 
 
-def family_of_judges(added: Resolved, judge: Ints, judges: int) -> Ints:
+def family_of_judges(added: ResolvedTerms, judge: Ints, judges: int) -> Ints:
     """Code of each judge's family, shape (judges,); -1 of none, or where no term is of families.
 
     Parameters
@@ -229,10 +233,10 @@ def family_of_judges(added: Resolved, judge: Ints, judges: int) -> Ints:
     judge : int array, shape (rows,)
         Judge of each row of the table.
     """
-    found = np.full(judges, -1)
+    family = np.full(judges, -1)
     if FAMILY in added.codes:
-        found[judge] = added.codes[FAMILY]
-    return found
+        family[judge] = added.codes[FAMILY]
+    return family
 
 
 def _check_covariates_per_term(rows: Sequence[TermRow], table: Any) -> None:
@@ -270,34 +274,38 @@ def model_with_terms(
     InputError
         No term ``item``; a section that the table tells nothing of.
     """
-    named = [frozenset(row.factors) for row in rows]
+    factor_sets = [frozenset(row.factors) for row in rows]
     text = " + ".join(row.words for row in rows)
-    problems = [] if frozenset({"item"}) in named else [_missing_item_message(rows, text)]
+    problems = [] if frozenset({"item"}) in factor_sets else [_missing_item_message(rows, text)]
     problems += [
-        f"terms: {rows[named.index(of)].words} cannot be told: {why}; leave it out"
-        for name, of in sections.items()
-        if of in named and (why := untold.get(name)) is not None
+        f"terms: {rows[factor_sets.index(key)].words} cannot be told: {reason}; leave it out"
+        for name, key in sections.items()
+        if key in factor_sets and (reason := untold.get(name)) is not None
     ]
     if problems:
         raise InputError(problems)
-    absent: dict[str, Any] = {name: None for name, of in sections.items() if of not in named}
-    others = tuple(
-        row for row, of in zip(rows, named, strict=True) if of not in always and of not in sections.values()
+    absent: dict[str, Any] = {name: None for name, key in sections.items() if key not in factor_sets}
+    extra = tuple(
+        row
+        for row, key in zip(rows, factor_sets, strict=True)
+        if key not in always and key not in sections.values()
     )
-    less = ", ".join(":".join(sorted(sections[name])) for name in absent if getattr(base, name) is not None)
-    said = f"{base.equation.rstrip()}\nhere without {less}" if less else base.equation
-    return replace(base, name=text, title=f"Sum of terms: {text}", terms=others, equation=said, **absent)
+    omitted = ", ".join(
+        ":".join(sorted(sections[name])) for name in absent if getattr(base, name) is not None
+    )
+    equation = f"{base.equation.rstrip()}\nhere without {omitted}" if omitted else base.equation
+    return replace(base, name=text, title=f"Sum of terms: {text}", terms=extra, equation=equation, **absent)
 
 
 def _missing_item_message(rows: Sequence[TermRow], text: str) -> str:
-    alone = [row.words for row in rows if len(row.factors) == 1]
-    hint = next((said for one in alone if (said := nearest_name(one, ("item",)))), "")
+    single_names = [row.words for row in rows if len(row.factors) == 1]
+    hint = next((nearest for name in single_names if (nearest := nearest_name(name, ("item",)))), "")
     hint = hint or f"; between terms stands {PLUS}, between names of one {TIMES!r}, as in item + judge:length"
     return f"terms {text!r}: there is no term item, what is compared{hint}"
 
 
 @dataclass(frozen=True, eq=False)
-class Resolved:
+class ResolvedTerms:
     """Terms of a model's rows, and what they are of in each row of a table.
 
     Attributes
@@ -330,7 +338,7 @@ class Resolved:
     periods: tuple[str, ...] = ()
 
 
-NOTHING_ADDED = Resolved((), {}, {}, np.zeros((1, 0)), np.zeros((1, 0)))
+NO_TERMS = ResolvedTerms((), {}, {}, np.zeros((1, 0)), np.zeros((1, 0)))
 
 
 def resolve_terms(
@@ -339,7 +347,7 @@ def resolve_terms(
     judges: Mapping[str, tuple[Ints, tuple[str, ...]]],
     apart: bool = False,
     unit: float = 1.0,
-) -> Resolved:
+) -> ResolvedTerms:
     """The terms of a model whose table :func:`attach_terms` made.
 
     Parameters
@@ -351,43 +359,43 @@ def resolve_terms(
     """
     rows, further = model.terms, table.further
     if not rows:
-        return NOTHING_ADDED
-    named = {name for row in rows for name in row.factors}
-    covariates = further.covariates if named & {*further.covariates} else ()
+        return NO_TERMS
+    factors = {name for row in rows for name in row.factors}
+    covariates = further.covariates if factors & {*further.covariates} else ()
     parts = [further.covariate] if covariates else []
     levels: dict[str, tuple[str, ...]] = {}
     codes: dict[str, Ints] = {}
     steps, walk = 0, np.zeros((1, 0))
-    if TIME in named:
+    if TIME in factors:
         steps, period = len(further.factors[PERIOD]) - 1, further.codes[PERIOD]
-        after = random_walk_design(period, steps + 1)
-        parts.append(after if table.item.ndim == 1 else np.repeat(after[:, None], 2, axis=1))
-        walk = after[np.unique(period, return_index=True)[1]]
+        design = random_walk_design(period, steps + 1)
+        parts.append(design if table.item.ndim == 1 else np.repeat(design[:, None], 2, axis=1))
+        walk = design[np.unique(period, return_index=True)[1]]
         levels[STEP] = further.factors[PERIOD][1:]
-    for name in named - {*covariates, TIME}:
+    for name in factors - {*covariates, TIME}:
         if name in judges:
-            of_judge, names = judges[name]
-            codes[name], levels[name] = of_judge[table.judge], names
+            judge_level, names = judges[name]
+            codes[name], levels[name] = judge_level[table.judge], names
         elif name in further.factors:
-            own = factor_of_column(name)
-            codes[own], levels[own] = further.codes[name], further.factors[name]
+            factor = factor_of_column(name)
+            codes[factor], levels[factor] = further.codes[name], further.factors[name]
         else:
             codes[name] = getattr(table, name)
-            levels[name] = getattr(table, (COLUMNS | OF_SCORES)[name])
+            levels[name] = getattr(table, (FACTORS | SCORE_FACTORS)[name])
     numbers = np.zeros((1, 0))
     if parts:
-        each = np.concatenate(parts, axis=-1)
-        different, row = np.unique(each.reshape(-1, each.shape[-1]), axis=0, return_inverse=True)
+        stacked = np.concatenate(parts, axis=-1)
+        different, row = np.unique(stacked.reshape(-1, stacked.shape[-1]), axis=0, return_inverse=True)
         numbers = np.concatenate([different, np.zeros((1, different.shape[1]))])
-        codes["numbers"] = row.reshape(each.shape[:-1])
+        codes["numbers"] = row.reshape(stacked.shape[:-1])
     terms = added_terms(rows, covariates, steps, apart=apart, unit=unit)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
-    return Resolved(
+    return ResolvedTerms(
         terms, levels, codes, numbers, walk, units, own_family_judges(table), further.factors.get(PERIOD, ())
     )
 
 
-def check_terms_vary(added: Resolved, what: str, differ: Bools | None = None) -> None:
+def check_terms_vary(added: ResolvedTerms, what: str, differ: Bools | None = None) -> None:
     """Refuse terms that are the same for all items of an answer: they say nothing of their order.
 
     Parameters
@@ -401,7 +409,7 @@ def check_terms_vary(added: Resolved, what: str, differ: Bools | None = None) ->
     ------
     InputError
     """
-    alike = [
+    constant = [
         term_label(term.name)
         for term in added.terms
         if "item" not in term.factors
@@ -411,8 +419,8 @@ def check_terms_vary(added: Resolved, what: str, differ: Bools | None = None) ->
             or (differ is not None and not differ[term.covariate])
         )
     ]
-    if said := ", ".join(dict.fromkeys(alike)):
+    if names := ", ".join(dict.fromkeys(constant)):
         raise InputError(
-            f"terms: {said} is the same for all items of a {what}, so it says nothing of their order; name item or a "
+            f"terms: {names} is the same for all items of a {what}, so it says nothing of their order; name item or a "
             "number in it, too"
         )

@@ -1,4 +1,4 @@
-"""The gap between a panel and people, as people's answers about some of the items teach it.
+"""Posterior of the gap between a panel and people, given people's answers about some of the items.
 
 Of z, what the panel makes of items, and t, what people make of them, both with mean 0 and variance 1 over items,
 
@@ -20,14 +20,14 @@ import numpy as np
 from voirdire.model.target_answers import PeopleEvidence, TargetAnswers
 from voirdire.typing import Floats, Ints
 
-NODES = np.linspace(-2.75, 2.75, 12)  # standard deviations of the log gap
-LEAST = 1e-4  # weight of a node of the grid that is kept
-TINY = 1e-10  # variance that keeps a covariance positive definite
-OWN = 4502  # of random numbers that nothing else with the same seed has drawn
+GAP_NODES = np.linspace(-2.75, 2.75, 12)  # standard deviations of the log gap
+MIN_NODE_WEIGHT = 1e-4  # weight of a node of the grid that is kept
+COVARIANCE_JITTER = 1e-10  # variance that keeps a covariance positive definite
+GAP_SEED = 4502  # of random numbers that nothing else with the same seed has drawn
 
 
-class Node(NamedTuple):
-    """One point of the grid: its weight, the correlation r, and what answers say there of the items they are about."""
+class GapNode(NamedTuple):
+    """Point of the grid: its weight, the correlation r, and the evidence of the answers there."""
 
     weight: float
     r: float
@@ -35,7 +35,7 @@ class Node(NamedTuple):
 
 
 class GapPosterior:
-    """What people make of items, given a panel's draws and people's answers.
+    """Posterior of scores about people, given a panel's draws and people's answers.
 
     Parameters
     ----------
@@ -56,64 +56,64 @@ class GapPosterior:
         self, answers: TargetAnswers, places: Mapping[str, int], drawn: Floats, mean: float, sd: float
     ) -> None:
         self.seen: Ints = np.unique([places[name] for name in answers.items])
-        row = {place: index for index, place in enumerate(self.seen.tolist())}
+        row = {column: index for index, column in enumerate(self.seen.tolist())}
         _, size, z = standardise_draws(drawn)
         self._size = float(np.median(size))
         self._mean = z.mean(axis=0)
         spread = z - self._mean
         self._spread = spread / np.sqrt(max(len(z) - 1, 1))
-        known = self._spread[:, self.seen]
-        self._panel_cov = known.T @ known
+        seen_spread = self._spread[:, self.seen]
+        self._panel_cov = seen_spread.T @ seen_spread
         rows = {name: row[places[name]] for name in answers.items}
-        found = []
-        for node in NODES:
+        candidates = []
+        for node in GAP_NODES:
             r = float(1.0 / np.sqrt(1.0 + np.exp(2.0 * (mean + sd * node))))
             prior, cov = r * self._mean[self.seen], self.cov(r)
             for log_weight, value in answers.grid():
                 evidence = answers.evidence(rows, prior, cov, value)
-                found.append((log_weight - 0.5 * float(node) ** 2 + evidence.log_evidence, r, evidence))
-        total = np.logaddexp.reduce([one[0] for one in found])
+                candidates.append((log_weight - 0.5 * float(node) ** 2 + evidence.log_evidence, r, evidence))
+        total = np.logaddexp.reduce([log for log, _, _ in candidates])
         kept = [
-            (float(np.exp(one - total)), r, evidence)
-            for one, r, evidence in found
-            if one > total + np.log(LEAST)
+            (float(np.exp(log - total)), r, evidence)
+            for log, r, evidence in candidates
+            if log > total + np.log(MIN_NODE_WEIGHT)
         ]
-        whole = sum(one for one, _, _ in kept)
-        self.nodes = [Node(one / whole, r, evidence) for one, r, evidence in kept]
+        weight_total = sum(weight for weight, _, _ in kept)
+        self.nodes = [GapNode(weight / weight_total, r, evidence) for weight, r, evidence in kept]
 
     def cov(self, r: float) -> Floats:
-        """Covariance, a priori, of what people make of the items that answers are about."""
+        """Prior covariance of people's scores of the items that answers are about."""
         return np.asarray(r**2 * self._panel_cov + (1.0 - r**2) * np.eye(len(self.seen)))
 
     def gain(self, r: float) -> Floats:
-        """How much of a change at the items that answers are about is that of each item, shape (items, these)."""
+        """Gain matrix from the items that answers are about to all items, shape (items, these)."""
         across = r**2 * self._spread.T @ self._spread[:, self.seen]
         across[self.seen, np.arange(len(self.seen))] += 1.0 - r**2
         return np.asarray(np.linalg.solve(self.cov(r), across.T).T)
 
     def of(self, drawn: Floats) -> Floats:
         """Draws about the target from draws about the panel, shape (draws, items), in their unit."""
-        rng = np.random.default_rng(OWN)
-        middle, size, z = standardise_draws(drawn)
-        chosen = self._draw_nodes(rng, len(drawn))
-        found, noise = np.empty_like(z), rng.standard_normal(z.shape)
+        rng = np.random.default_rng(GAP_SEED)
+        centre, size, z = standardise_draws(drawn)
+        node_index = self._draw_nodes(rng, len(drawn))
+        target, noise = np.empty_like(z), rng.standard_normal(z.shape)
         people = rng.standard_normal((len(z), len(self.seen)))
-        r = np.array([node.r for node in self.nodes])[chosen]
-        for place in np.unique(chosen):
-            evidence, here = self.nodes[place].evidence, chosen == place
-            root = np.linalg.cholesky(evidence.cov + TINY * np.eye(len(self.seen)))
-            people[here] = evidence.mean + people[here] @ root.T
-        for one in np.unique(r):
-            here = r == one
-            prior = one * z[here] + np.sqrt(1.0 - one**2) * noise[here]
-            found[here] = one * (prior + (people[here] - prior[:, self.seen]) @ self.gain(one).T)
-        return np.asarray(middle + size * found)
+        r = np.array([node.r for node in self.nodes])[node_index]
+        for index in np.unique(node_index):
+            evidence, in_node = self.nodes[index].evidence, node_index == index
+            root = np.linalg.cholesky(evidence.cov + COVARIANCE_JITTER * np.eye(len(self.seen)))
+            people[in_node] = evidence.mean + people[in_node] @ root.T
+        for rho in np.unique(r):
+            in_node = r == rho
+            prior = rho * z[in_node] + np.sqrt(1.0 - rho**2) * noise[in_node]
+            target[in_node] = rho * (prior + (people[in_node] - prior[:, self.seen]) @ self.gain(rho).T)
+        return np.asarray(centre + size * target)
 
     def scale(self, drawn: Floats) -> Floats:
-        """What all differences about the target are multiplied with in each draw of :meth:`of`, shape (draws,)."""
+        """Factor of all differences about the target in each draw of :meth:`of`, shape (draws,)."""
         r = np.array([node.r for node in self.nodes])
         return np.asarray(
-            r[self._draw_nodes(np.random.default_rng(OWN), len(drawn))] * mean_and_sd(drawn)[1][:, 0]
+            r[self._draw_nodes(np.random.default_rng(GAP_SEED), len(drawn))] * mean_and_sd(drawn)[1][:, 0]
         )
 
     def _draw_nodes(self, rng: np.random.Generator, count: int) -> Ints:
@@ -138,7 +138,7 @@ class GapPosterior:
         return np.asarray(middle + size * expected)
 
     def correlation(self, prob: float) -> tuple[float, float, float]:
-        """Mean and interval of r, the correlation of what the panel and people make of items."""
+        """Mean and interval of r, the correlation of the panel's and people's scores of items."""
         r = np.array([node.r for node in self.nodes])
         weight = np.array([node.weight for node in self.nodes])
         order = np.argsort(r)

@@ -20,11 +20,11 @@ from voirdire.typing import Floats, Ints
 MODES = JOINT, CUT = "joint", "cut"
 STACKING = "stacking"
 AVERAGE = "average"
-ALONE = "people alone"
-DEFAULT = {"pairs": STACKING, "linked": JOINT}  # the way to use anchors that others must clearly beat
-BASELINE = "majority"
-FOLDS = 20  # joint and cut posteriors are refitted this many times at most
-TIED = 1e-9  # answers whose probabilities differ by less are equally likely
+PEOPLE_ALONE = "people alone"
+DEFAULT_METHODS = {"pairs": STACKING, "linked": JOINT}  # the way to use anchors that others must clearly beat
+MAJORITY = "majority"
+MAX_FOLDS = 20  # joint and cut posteriors are refitted this many times at most
+TIE_TOLERANCE = 1e-9  # answers whose probabilities differ by less are equally likely
 
 P = TypeVar("P", bound=Problem)
 
@@ -79,7 +79,7 @@ class LeftOut:
 
     @classmethod
     def from_answer_probabilities(cls, chance: Floats, answer: Ints, usable: bool = True) -> LeftOut:
-        """Of answers that are one of several.
+        """Predictions of answers that are one of several.
 
         Parameters
         ----------
@@ -93,14 +93,14 @@ class LeftOut:
         >>> LeftOut.from_answer_probabilities(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0])).right.tolist()
         [1.0, 0.5]
         """
-        rows, best = np.arange(len(answer)), chance > chance.max(axis=1, keepdims=True) - TIED
+        rows, best = np.arange(len(answer)), chance > chance.max(axis=1, keepdims=True) - TIE_TOLERANCE
         doubt = np.sort(chance, axis=1)[:, :-1].sum(axis=1)  # not one less the largest, which rounds to zero
         return cls(chance[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
 
 
 def anchor_folds(count: int) -> list[Ints]:
-    """Parts of so many anchors that are left out together: one each, or ``FOLDS`` parts."""
-    return [np.arange(start, count, FOLDS) for start in range(min(FOLDS, count))]
+    """Parts of so many anchors that are left out together: one each, or ``MAX_FOLDS`` parts."""
+    return [np.arange(start, count, MAX_FOLDS) for start in range(min(MAX_FOLDS, count))]
 
 
 class HumanAnswers(Generic[P]):
@@ -117,7 +117,7 @@ class HumanAnswers(Generic[P]):
     """
 
     drawn: ClassVar[str] = ""
-    reference: ClassVar[str] = BASELINE
+    reference: ClassVar[str] = MAJORITY
     says_items: ClassVar[str | None] = None
 
     def __init__(self, problem: P) -> None:
@@ -131,7 +131,7 @@ class HumanAnswers(Generic[P]):
     @property
     def default(self) -> str:
         """The method that others must clearly beat."""
-        return DEFAULT["linked"]
+        return DEFAULT_METHODS["linked"]
 
     @property
     def of_chosen(self) -> str:
@@ -167,7 +167,7 @@ class HumanAnswers(Generic[P]):
         return asked is None and can_cut
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """Predictions of anchors left out, in up to ``FOLDS`` parts, by every method that may be used.
+        """Predictions of anchors left out, in up to ``MAX_FOLDS`` parts, by every method that may be used.
 
         Parameters
         ----------
@@ -179,20 +179,20 @@ class HumanAnswers(Generic[P]):
 
     @property
     def alone(self) -> HumanAnswers[P]:
-        """The same where what judges answered says nothing of items: what people say alone, and judges beside them."""
+        """The same with items scored by people's answers alone, without the judges' votes."""
         return self
 
     def cut(self, how: Method) -> Inferred:
         """The cut posterior."""
         if how.name == "map":
             mode = self.cut_mode()
-            found = check.check_convergence(mode.gradient, mode.converged)
-            return Inferred(Posterior(self.problem.density, mode.x, None), (found,), method="map")
+            convergence = check.check_convergence(mode.gradient, mode.converged)
+            return Inferred(Posterior(self.problem.density, mode.x, None), (convergence,), method="map")
         draws, modes = self.cut_draws(LAPLACE_DRAWS, np.random.default_rng(how.seed))
-        found = check.check_convergence(
+        convergence = check.check_convergence(
             max(mode.gradient for mode in modes), all(mode.converged for mode in modes)
         )
-        return Inferred(Posterior(self.problem.density, draws.mean(axis=0), draws[None]), (found,))
+        return Inferred(Posterior(self.problem.density, draws.mean(axis=0), draws[None]), (convergence,))
 
     def cut_mode(self) -> Mode:
         """Mode of the cut posterior."""

@@ -22,8 +22,8 @@ from voirdire.model.natural_scales import estimated_name, natural_name, unit_and
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-MOST_LOG = 10**8  # values of a log likelihood that are kept
-CHAINS = 4  # into which independent draws are divided
+MAX_LOG_VALUES = 10**8  # values of a log likelihood that are kept
+SPLIT_CHAINS = 4  # into which independent draws are divided
 ANSWER = "answer"
 
 Variables = dict[str, tuple[tuple[str, ...], Any]]
@@ -46,28 +46,29 @@ def to_inference_data(fit: Any, *, with_answers: bool = True) -> Any:
     if posterior.draws is None or posterior.values is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with method='laplace' or 'nuts'")
     draws = split_chains(posterior.draws, bool(fit.sample_stats))
-    lead = draws.shape[:2]
+    shape = draws.shape[:2]
     unit = kind.unit(problem)
     quantities = shown_quantities(kind, problem, posterior) | kind.of_systems(problem, posterior)
-    given = {} if "weight" in quantities or not kind.has_scores(problem) else _given_weights(problem)
+    weights = {} if "weight" in quantities or not kind.has_scores(problem) else _given_weights(problem)
     groups: dict[str, Variables] = {
         "posterior": {
-            name: (of.dims, of.draws.reshape(*lead, *of.draws.shape[1:])) for name, of in quantities.items()
+            name: (value.dims, value.draws.reshape(*shape, *value.draws.shape[1:]))
+            for name, value in quantities.items()
         },
         "unconstrained_posterior": _unconstrained_draws(problem.density, draws),
         "log_prior": {
-            estimated_name(name): ((), of) for name, of in problem.density.log_priors(draws, np).items()
+            estimated_name(name): ((), value) for name, value in problem.density.log_priors(draws, np).items()
         },
-        "sample_stats": {name: ((), of) for name, of in fit.sample_stats.items()},
+        "sample_stats": {name: ((), value) for name, value in fit.sample_stats.items()},
         "observed_data": {},
-        "constant_data": {"answers_by_judge": (("judge",), np.asarray(problem.judge_votes)), **given},
+        "constant_data": {"answers_by_judge": (("judge",), np.asarray(problem.judge_votes)), **weights},
     }
     coords = {name: list(names) for name, names in problem.coords.items()}
-    if any("system" in of.dims for of in quantities.values()):
+    if any("system" in value.dims for value in quantities.values()):
         coords["system"] = list(kind.table_of(problem).systems)
     answers = kind.single(problem) if with_answers else []
     if answers:
-        log = _log_likelihood(answers, posterior, lead)
+        log = _log_likelihood(answers, posterior, shape)
         groups["log_likelihood"] = {} if log is None else {"answers": ((ANSWER,), log)}
         data, about = _answer_data(answers)
         groups["observed_data"] |= data
@@ -87,10 +88,10 @@ def to_inference_data(fit: Any, *, with_answers: bool = True) -> Any:
 
 
 def shown_quantities(kind: Kind[Any, Any], problem: Problem, posterior: Posterior) -> Quantities:
-    """What is estimated on natural scales, chains joined, without what has no value."""
+    """Estimated quantities on natural scales, chains joined, without empty ones."""
     assert posterior.values is not None  # of a posterior with draws
-    found = kind.quantities(problem, posterior.values)
-    return {name: of for name, of in found.items() if of.draws.size}
+    quantities = kind.quantities(problem, posterior.values)
+    return {name: quantity for name, quantity in quantities.items() if quantity.draws.size}
 
 
 def split_chains(draws: Floats, sampled: bool) -> Floats:
@@ -109,7 +110,7 @@ def split_chains(draws: Floats, sampled: bool) -> Floats:
     """
     if sampled or len(draws) > 1:
         return draws
-    parts = next(count for count in range(CHAINS, 0, -1) if draws.shape[1] % count == 0)
+    parts = next(count for count in range(SPLIT_CHAINS, 0, -1) if draws.shape[1] % count == 0)
     return draws.reshape(parts, -1, draws.shape[2])
 
 
@@ -130,32 +131,34 @@ def _given_weights(problem: Problem) -> Variables:
 def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[int, ...]) -> Floats | None:
     """Log probability of every answer, shape (chains, draws, answers); None where there are too many."""
     assert posterior.values is not None
-    if np.prod(lead) * sum(len(one.which) for one in answers) > MOST_LOG:
+    if np.prod(lead) * sum(len(part.which) for part in answers) > MAX_LOG_VALUES:
         return None
-    log = np.concatenate([one.log_likelihood(posterior.values) for one in answers], axis=-1)
+    log = np.concatenate([part.log_likelihood(posterior.values) for part in answers], axis=-1)
     return np.asarray(log.reshape(*lead, -1))
 
 
 def _answer_data(answers: list[Answers]) -> tuple[Variables, Variables]:
-    """What was answered, and the names of what each answer is about, "" for nothing."""
-    size = [len(one.which) for one in answers]
-    given = np.concatenate([one.given for one in answers])
-    names = dict.fromkeys(name for one in answers for name in one.about)
+    """Answers, and the names of what each answer is about, "" for nothing."""
+    size = [len(part.which) for part in answers]
+    values = np.concatenate([part.given for part in answers])
+    names = dict.fromkeys(name for part in answers for name in part.about)
     about: dict[str, Any] = {
         name: np.concatenate(
             [
-                one.about.get(name, np.full(count, "")).astype(str)
-                for one, count in zip(answers, size, strict=True)
+                part.about.get(name, np.full(count, "")).astype(str)
+                for part, count in zip(answers, size, strict=True)
             ]
         )
         for name in names
     }
-    about["table"] = np.repeat([one.table for one in answers], size)
-    dims = (ANSWER,) if given.ndim == 1 else (ANSWER, "ranked")
-    return {"answers": (dims, given)}, {f"answer_{name}": ((ANSWER,), of) for name, of in about.items()}
+    about["table"] = np.repeat([part.table for part in answers], size)
+    dims = (ANSWER,) if values.ndim == 1 else (ANSWER, "ranked")
+    return {"answers": (dims, values)}, {
+        f"answer_{name}": ((ANSWER,), column) for name, column in about.items()
+    }
 
 
-GROUPS: Mapping[str, tuple[str, str]] = {
+GROUP_DESCRIPTIONS: Mapping[str, tuple[str, str]] = {
     "log_prior": ("nats", "log prior density of {name}, summed over its coordinates"),
     "log_likelihood": ("nats", "log probability (density, of continuous scores) of each answer"),
     "observed_data": (
@@ -168,27 +171,27 @@ GROUPS: Mapping[str, tuple[str, str]] = {
 
 def _describe_variable(group: str, name: str, unit: str) -> dict[str, str]:
     """Attributes of a variable."""
-    if group in GROUPS:
-        units, definition = GROUPS[group]
+    if group in GROUP_DESCRIPTIONS:
+        units, definition = GROUP_DESCRIPTIONS[group]
         return {"units": units, "definition": definition.format(name=name)}
     if group == "posterior" or (group, name) == ("constant_data", "weight"):
-        found = unit_and_definition(name, unit)
-        return {"units": found.units, "definition": found.definition}
+        description = unit_and_definition(name, unit)
+        return {"units": description.units, "definition": description.definition}
     if group == "unconstrained_posterior":
         return _describe_unconstrained(name, unit)
     if group == "constant_data":
-        what = (
+        text = (
             "number of answers of each judge" if name == "answers_by_judge" else f"{name[7:]} of each answer"
         )
-        return {"units": "name" if name != "answers_by_judge" else "answers", "definition": what}
+        return {"units": "name" if name != "answers_by_judge" else "answers", "definition": text}
     return {}
 
 
 def _describe_unconstrained(name: str, unit: str) -> dict[str, str]:
     for prefix, word in (("logit_", "log-odds"), ("log_", "log")):
         if name.startswith(prefix):
-            what = unit_and_definition(natural_name(name.removeprefix("logit_")), unit)
-            return {"units": word, "definition": f"{word} of: {what.definition}"}
+            description = unit_and_definition(natural_name(name.removeprefix("logit_")), unit)
+            return {"units": word, "definition": f"{word} of: {description.definition}"}
     return {
         "units": unit_and_definition(name, unit).units,
         "definition": unit_and_definition(name, unit).definition,

@@ -1,4 +1,4 @@
-"""Things whose answers are the same up to their names, so that no result may tell them apart.
+"""Items or systems whose answers are the same up to their names, so that their results must be equal.
 
 Of draws of a posterior two such items have results that differ by Monte Carlo error alone; they are given the same.
 """
@@ -13,10 +13,10 @@ import numpy as np
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats, Ints
 
-MOST = 500  # items
+MAX_ITEMS = 500  # items
 
 
-class Rows(NamedTuple):
+class AnswerRows(NamedTuple):
     """Answers: the items that each is about, shape (rows, items of a row), and all else, shape (rows, columns)."""
 
     items: Ints
@@ -28,25 +28,25 @@ class Rows(NamedTuple):
 
     def about(self, some: Ints) -> bytes:
         """The answers about some items, whatever the others are called, in one order."""
-        place = np.zeros(max(self.items.max(initial=0), some.max()) + 1, np.int64)
-        place[some] = np.arange(1, len(some) + 1)
-        here = place[self.items]
-        rows = here.any(axis=1)
-        return _sorted_bytes(np.column_stack([here[rows], self.rest[rows]]))
+        position = np.zeros(max(self.items.max(initial=0), some.max()) + 1, np.int64)
+        position[some] = np.arange(1, len(some) + 1)
+        positions = position[self.items]
+        rows = positions.any(axis=1)
+        return _sorted_bytes(np.column_stack([positions[rows], self.rest[rows]]))
 
 
-class Ranked(NamedTuple):
+class RankedAnswers(NamedTuple):
     """Rankings: ranks of items, 0 of others, shape (rankings, items), and all else, shape (rankings, columns)."""
 
     rank: Ints
     rest: Floats
 
     def of(self, names: Ints) -> bytes:
-        """As of :class:`Rows`."""
+        """As of :class:`AnswerRows`."""
         return _sorted_bytes(np.column_stack([self.rank[:, np.argsort(names)], self.rest]))
 
     def about(self, some: Ints) -> bytes:
-        """As of :class:`Rows`."""
+        """As of :class:`AnswerRows`."""
         rows = self.rank[:, some].any(axis=1)
         return _sorted_bytes(np.column_stack([self.rank[rows][:, some], self.rest[rows]]))
 
@@ -62,10 +62,10 @@ def interchangeable_items(problem: Problem) -> list[Ints]:
     >>> [group.tolist() for group in interchangeable_items(fit(pd.DataFrame(votes), method="map").problem)]
     [[1, 2]]
     """
-    return interchangeable(problem, list(np.arange(len(problem.items))[:, None]))
+    return find_interchangeable(problem, list(np.arange(len(problem.items))[:, None]))
 
 
-def interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
+def find_interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
     """Groups of two things or more that could change names with each other; codes of the things.
 
     Parameters
@@ -76,46 +76,46 @@ def interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints]:
     """
     added = getattr(problem, "added", None)
     if (
-        len(members) > MOST
+        len(members) > MAX_ITEMS
         or getattr(problem, "anchors", None) is not None
         or (added is not None and added.terms)
     ):
         return []
-    known = _known_answers(problem)
+    tables = _known_answers(problem)
     size = len(problem.items)
-    as_is = [rows.of(np.arange(size)) for rows in known]
-    alike: dict[tuple[bytes, ...], list[list[int]]] = {}
-    for thing, own in enumerate(members if known else ()):
-        if not len(own):
+    original = [rows.of(np.arange(size)) for rows in tables]
+    groups_by_answers: dict[tuple[bytes, ...], list[list[int]]] = {}
+    for code, items in enumerate(members if tables else ()):
+        if not len(items):
             continue
-        groups = alike.setdefault(tuple(rows.about(own) for rows in known), [])
+        groups = groups_by_answers.setdefault(tuple(rows.about(items) for rows in tables), [])
         for group in groups:
-            names, others = np.arange(size), members[group[0]]
-            names[own], names[others] = others, own
-            if all(rows.of(names) == same for rows, same in zip(known, as_is, strict=True)):
-                group.append(thing)
+            names, other_items = np.arange(size), members[group[0]]
+            names[items], names[other_items] = other_items, items
+            if all(rows.of(names) == unchanged for rows, unchanged in zip(tables, original, strict=True)):
+                group.append(code)
                 break
         else:
-            groups.append([thing])
-    return [np.array(group) for groups in alike.values() for group in groups if len(group) > 1]
+            groups.append([code])
+    return [np.array(group) for groups in groups_by_answers.values() for group in groups if len(group) > 1]
 
 
-def _known_answers(problem: Problem) -> list[Rows | Ranked]:
+def _known_answers(problem: Problem) -> list[AnswerRows | RankedAnswers]:
     """The answers of a problem, a table each; none where a table has another form."""
     if (ranked := getattr(problem, "ranked", None)) is not None:
-        return [Ranked(*ranked)]
+        return [RankedAnswers(*ranked)]
     # votes on criteria are about no item
     parts = [part for name, part in problem.data.items() if name != "criteria"]
     tables = [rows for part in parts for rows in _answer_rows(part)]
     return [] if any(rows is None for rows in tables) else [rows for rows in tables if rows is not None]
 
 
-def _answer_rows(part: Mapping[str, Any]) -> Iterator[Rows | None]:
+def _answer_rows(part: Mapping[str, Any]) -> Iterator[AnswerRows | None]:
     """The answers of a part of a table; None for one of another form, nothing for what is about judges alone."""
     if "item" in part:
         yield _plain_rows(part["item"][:, None], [part[name] for name in part if name != "item"])
     elif "pair" in part:
-        more = [
+        extra = [
             name for name in part if name.startswith("pair_") and name not in ("pair_first", "pair_second")
         ]
         for pair, columns in (
@@ -123,17 +123,17 @@ def _answer_rows(part: Mapping[str, Any]) -> Iterator[Rows | None]:
             ("tie_pair", ("tie_judge", "tied", "decided")),
         ):
             if pair in part:
-                at = part[pair]
-                about = [part[name][..., at] for name in more]
-                items = np.stack([part["pair_first"][at], part["pair_second"][at]], axis=1)
-                yield _plain_rows(items, [*(part[name] for name in columns), *about])
+                cells = part[pair]
+                extra_columns = [part[name][..., cells] for name in extra]
+                items = np.stack([part["pair_first"][cells], part["pair_second"][cells]], axis=1)
+                yield _plain_rows(items, [*(part[name] for name in columns), *extra_columns])
     elif "group" not in part:
         yield None
 
 
-def _plain_rows(items: Ints, rest: list[Floats]) -> Rows | None:
-    plain = all(np.shape(one) == (len(items),) for one in rest)
-    return Rows(items, np.stack(rest, axis=1).astype(float)) if plain else None
+def _plain_rows(items: Ints, rest: list[Floats]) -> AnswerRows | None:
+    is_plain = all(np.shape(column) == (len(items),) for column in rest)
+    return AnswerRows(items, np.stack(rest, axis=1).astype(float)) if is_plain else None
 
 
 def _sorted_bytes(rows: Floats) -> bytes:

@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.answers import Answers, Calibration, Claims, Seen, Shares
+from voirdire.kinds.answers import Answers, Calibration, Claims, PredictionScores, Shares
 from voirdire.kinds.bootstrap import refit_modes
 from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns, to_records
@@ -27,7 +27,7 @@ from voirdire.kinds.quantities import (
     parameter_quantities,
 )
 from voirdire.kinds.request import Request
-from voirdire.kinds.results import context_strengths, of_items
+from voirdire.kinds.results import context_strengths, select_items
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.density import Data
 from voirdire.model.problem import PANEL, TARGET, Check, Problem
@@ -74,14 +74,14 @@ class Packed(NamedTuple):
 
 
 class TableChange(NamedTuple):
-    """The table, and what else, that the model of a problem is posed over again.
+    """New table, and other inputs, to encode the model of a problem with.
 
     Attributes
     ----------
     table : table of the kind
     own : bool
         Whether it is the problem's own, with its anchors.
-    criteria : Votes, OnCriteria or None
+    criteria : Votes, CriterionImportance or None
         As of :meth:`Kind.problem_with_table`.
     answer_weight : array, shape (judges,), or None
     """
@@ -93,7 +93,7 @@ class TableChange(NamedTuple):
 
 
 class Kind(ABC, Generic[T, P]):
-    """A kind of data: how its tables are posed, what its fits show, and what is asked of its judges.
+    """Kind of data: how its tables are encoded, and what its fits show.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class Kind(ABC, Generic[T, P]):
         """Bring a table into the form of a model; and what was done on the user's behalf, in words."""
 
     def table_of(self, problem: P) -> T:
-        """The table that a problem was posed over."""
+        """The table of a problem."""
         table: T = problem.table  # type: ignore[attr-defined]
         return table
 
@@ -181,14 +181,15 @@ class Kind(ABC, Generic[T, P]):
         ----------
         table : optional
             Without anchors; by default the problem's, with them.
-        criteria : Votes or OnCriteria, optional
+        criteria : Votes or CriterionImportance, optional
             What :meth:`on_criteria` gives; by default the problem's.
         answer_weight : array, shape (judges,), optional
             What one answer of each judge counts for.
         """
-        own = self.table_of(problem)
+        own_table = self.table_of(problem)
         return self.encode_again(
-            problem, TableChange(own if table is None else table, table is None, criteria, answer_weight)
+            problem,
+            TableChange(own_table if table is None else table, table is None, criteria, answer_weight),
         )
 
     @abstractmethod
@@ -240,9 +241,9 @@ class Kind(ABC, Generic[T, P]):
     )  # of columns whose names in JSON say something else
 
     def result_subject(self, problem: P, request: Request) -> str | None:
-        """What results are about: "target" or "panel"; None where nothing was said, and they are the panel's."""
-        told = {"models": TARGET, "people": PANEL, None: None}[request.judges]
-        return request.about or told
+        """Subject of results: "target" or "panel"; None where nothing was said, and they are the panel's."""
+        subject = {"models": TARGET, "people": PANEL, None: None}[request.judges]
+        return request.about or subject
 
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
@@ -252,12 +253,12 @@ class Kind(ABC, Generic[T, P]):
         return describe_gap(problem, posterior) + describe_agreement(problem, posterior, called, anchored)
 
     def items_called(self, problem: P) -> str:
-        """What the items of a problem are, in the plural: a board may be of something else."""
+        """Plural name of the items of a problem: a board may be of something else."""
         return "items"
 
     def has_scores(self, problem: P) -> bool:
         """True if items have scores."""
-        return "items" in self.results and "strength" in {one.name for one in problem.density.parameters}
+        return "items" in self.results and "strength" in {p.name for p in problem.density.parameters}
 
     def context_results(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
@@ -273,7 +274,7 @@ class Kind(ABC, Generic[T, P]):
 
     @abstractmethod
     def judge_values(self, problem: P, values: Values) -> dict[str, Floats]:
-        """What the table of judges shows of each, shape (..., judges); NaN where the model has no such thing."""
+        """Values of the table of judges, shape (..., judges); NaN where the model has no such thing."""
 
     def guessing_probability(self, problem: P) -> float:
         """Probability of a right answer by guessing, as reliability counts right answers."""
@@ -286,14 +287,14 @@ class Kind(ABC, Generic[T, P]):
         ----------
         values : dict of array, shape (draws, ...)
         """
-        found = parameter_quantities(problem, values)
-        found |= judge_quantities(
+        quantities = parameter_quantities(problem, values)
+        quantities |= judge_quantities(
             self.judge_values(problem, values), len(problem.judges), self.guessing_probability(problem)
         )
-        return found | (item_score_quantities(problem, values) if self.has_scores(problem) else {})
+        return quantities | (item_score_quantities(problem, values) if self.has_scores(problem) else {})
 
     def of_systems(self, problem: P, posterior: Posterior) -> Quantities:
-        """Draws of what systems are worth, one a draw of the fit; nothing of tables that are not about systems."""
+        """Draws of the scores of systems, one a draw of the fit; empty of tables that are not about systems."""
         return {}
 
     def board_entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
@@ -308,10 +309,10 @@ class Kind(ABC, Generic[T, P]):
             raise InputError(f"a board is of items with scores; a fit of {self.words} has none")
         if posterior.values is None:
             raise InputError("a board needs draws; fit with another method than 'map'")
-        drawn = shown_draws(problem, posterior.values)
+        draws = shown_draws(problem, posterior.values)
         rows = to_records(self.results["items"](problem, posterior, prob))
         sizes = problem.density.sizes
-        return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))
+        return Entrants(problem.items, draws.reshape(-1, draws.shape[-1]), rows, sizes.get("context", 0))
 
     def board_names(self, problem: P) -> tuple[str, ...]:
         """Names of what a leaderboard would be of, before anything is fitted."""
@@ -330,7 +331,7 @@ class Kind(ABC, Generic[T, P]):
         return 0.0
 
     def fixed_order(self, problem: P) -> str | None:
-        """Why position bias cannot be told from the items' strength, in words; None where it can."""
+        """Reason why position bias is confounded with strength; None where it is not."""
         return None
 
     def compared_votes(self, problem: P) -> Votes | None:
@@ -347,7 +348,7 @@ class Kind(ABC, Generic[T, P]):
         raise InputError("--contexts is for fits of votes, scores or rankings in several contexts")
 
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
-        """Draws of what each item is worth in each context, (draws, contexts, items); None where the model has none."""
+        """Draws of strengths in each context, (draws, contexts, items); None where the model has none."""
         return None
 
     def people_preference(self, problem: P, posterior: Posterior) -> Preference | None:
@@ -358,13 +359,13 @@ class Kind(ABC, Generic[T, P]):
         return Preference()
 
     def context_difference_variance(self, problem: P, posterior: Posterior, items: tuple[str, str]) -> float:
-        """Variance, over contexts like those of a table, of how far two entrants are apart; 0 without contexts."""
+        """Variance over contexts of the difference of two entrants; 0 without contexts."""
         values = posterior.values
         if values is None or "context_strength" not in values:
             return 0.0
-        two = [problem.items.index(item) for item in items]
-        apart = np.diff(context_strengths(problem.density, of_items(values, two)), axis=-1)[..., 0]
-        return float(apart.var(axis=1, ddof=1).mean())
+        codes = [problem.items.index(item) for item in items]
+        gap = np.diff(context_strengths(problem.density, select_items(values, codes)), axis=-1)[..., 0]
+        return float(gap.var(axis=1, ddof=1).mean())
 
     def uses_families(self, problem: P) -> bool:
         """True if the model of a problem knows families of judges by itself."""
@@ -375,7 +376,7 @@ class Kind(ABC, Generic[T, P]):
         return True
 
     def families_by_answers(self, problem: P) -> dict[str, str] | None:
-        """Families of judges who answer alike, told by answers alone; None where residuals tell them."""
+        """Families of judges who answer alike, found by answers alone; None where residuals are used."""
         return None
 
     def chance_of_use(self, problem: P, x: Floats) -> Floats | None:
@@ -513,7 +514,7 @@ class Kind(ABC, Generic[T, P]):
         return False
 
     @abstractmethod
-    def score_held_out(self, model: Model, table: T, here: Bools, request: Request) -> Seen:
+    def score_held_out(self, model: Model, table: T, here: Bools, request: Request) -> PredictionScores:
         """Log probability of some answers, of a fit that has not seen them; and whether each was the most probable.
 
         Parameters
@@ -529,8 +530,8 @@ class Kind(ABC, Generic[T, P]):
 
     def named_counts(self, problem: P) -> dict[str, int]:
         """Numbers of answers by what they are: ``{"labels": 40}``."""
-        found = self.counts(problem)
-        return found if len(found) > 1 else {self.name: found["votes"]}
+        counts = self.counts(problem)
+        return counts if len(counts) > 1 else {self.name: counts["votes"]}
 
     def answers(self, problem: P) -> str:
         """Numbers of answers in words, such as "120 votes and 60 scores"."""

@@ -15,7 +15,11 @@ from voirdire.kinds.scores.response_probabilities import (
     score_probabilities,
 )
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.response_probabilities import AskedPairs, cell_probabilities, strength_differences
+from voirdire.kinds.votes.response_probabilities import (
+    ComparisonCodes,
+    cell_probabilities,
+    strength_differences,
+)
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.raters import log_noise
@@ -27,7 +31,7 @@ from voirdire.typing import Floats, Ints
 
 
 def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
-    """Of every vote, at the centre of the posterior; None where the table has no times.
+    """Series of every vote, at the centre of the posterior; None where the table has no times.
 
     With d the difference of the items as judges meet them and r = 1, 0 or -1 (first, tie, second) less its
     expectation: r tanh(d / 2), the score of how well a judge tells items apart, and r.
@@ -37,7 +41,7 @@ def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
         return None
     values = posterior.central_values
     p = cell_probabilities(problem.model, problem.density, [values], votes)
-    d = strength_differences(problem.density, values, AskedPairs.of_cells(problem.model, votes))
+    d = strength_differences(problem.density, values, ComparisonCodes.of_cells(problem.model, votes))
     cell = votes.row_cell
     r = np.array([1.0, -1.0, 0.0])[votes.row_outcome] - (p[:, 0] - p[:, 1])[cell]
     if votes.row_context is not None:
@@ -45,16 +49,16 @@ def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
     else:
         first, second = votes.first[cell], votes.second[cell]
         question = np.minimum(first, second) * len(votes.items) + np.maximum(first, second)
-    beyond = {
+    signals = {
         ("in line with the panel", "out of line with the panel"): r * np.tanh(0.5 * d[cell]),
         ("for what is shown first", "for what is shown second"): r,
     }
     habits = _reliability_and_position_bias(problem, values)
-    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, beyond, habits)
+    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, signals, habits)
 
 
 def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
-    """Of models with coins: their mean and half their difference, by log-odds; none of others."""
+    """Habits of judges with coins: mean and half the difference of their coins; none of other models."""
     votes, density = problem.coded_votes, problem.density
     if "coin_first" in values:
         coins = ("coin_first", "coin_second")
@@ -65,39 +69,41 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
 
     def make_habit(name: str, sign: float) -> Habit:
         def log_chance(u: float) -> Floats:
-            moved = values | {coin: values[coin] + by for coin, by in zip(coins, (u, sign * u), strict=True)}
-            p = cell_probabilities(problem.model, density, [moved], votes)
+            shifted = values | {
+                coin: values[coin] + shift for coin, shift in zip(coins, (u, sign * u), strict=True)
+            }
+            p = cell_probabilities(problem.model, density, [shifted], votes)
             return np.asarray(np.log(np.maximum(p[votes.row_cell, votes.row_outcome], 1e-300)))
 
         def habit_value(judge: int, u: Floats) -> Floats:
             first, second = (
-                logistic_sigmoid(values[coin][judge] + by, np)
-                for coin, by in zip(coins, (u, sign * u), strict=True)
+                logistic_sigmoid(values[coin][judge] + shift, np)
+                for coin, shift in zip(coins, (u, sign * u), strict=True)
             )
             return np.asarray(0.5 * (first + sign * second))
 
         return Habit(name, log_chance, habit_value)
 
-    both = (make_habit("reliability", 1.0), make_habit("position_bias", -1.0))
-    return both if coins[0] != coins[1] else both[:1]
+    habits = (make_habit("reliability", 1.0), make_habit("position_bias", -1.0))
+    return habits if coins[0] != coins[1] else habits[:1]
 
 
 def score_series(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
-    """Of every score, at the centre of the posterior; None where the table has no times."""
+    """Series of every score, at the centre of the posterior; None where the table has no times."""
     table = problem.table
     if table.time is None:
         return None
     r = table.score - _expected_scores(problem, posterior)
-    away = np.abs(r)
-    total = np.bincount(table.judge, away, len(problem.judges))
+    deviation = np.abs(r)
+    total = np.bincount(table.judge, deviation, len(problem.judges))
     mean = total / np.maximum(problem.judge_votes, 1)
-    beyond = {
+    signals = {
         ("lenient", "severe"): r,
-        ("out of line with the panel", "in line with the panel"): away - mean[table.judge],
+        ("out of line with the panel", "in line with the panel"): deviation - mean[table.judge],
     }
     question = table.item if table.context is None else table.context
     return OverTime(
-        problem.judges, table.judge, table.time, question, beyond, _severity_habit(problem, posterior)
+        problem.judges, table.judge, table.time, question, signals, _severity_habit(problem, posterior)
     )
 
 
@@ -106,19 +112,21 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
     table, values, form = problem.table, posterior.central_values, problem.form
     if "severity" not in values or form not in (ordinal, continuous):
         return ()
-    codes, one = tuple(problem.codes(table).values()), problem.unit[1]
+    codes, unit_size = tuple(problem.codes(table).values()), problem.unit[1]
     unit = float(np.exp(log_noise(values).mean())) if form is continuous else 1.0
-    given = None if form is continuous else problem.given(table)
-    own = total_severity(values, problem.judge_group)
+    answers = None if form is continuous else problem.given(table)
+    severity = total_severity(values, problem.judge_group)
 
     def log_chance(u: float) -> Floats:
-        moved = values | {"severity": values["severity"] + unit * u}
-        if given is None:
-            return log_score_density(problem, moved, table.score, codes)
-        chance = score_probabilities(problem, moved, codes)[np.arange(len(given)), given]
-        return np.asarray(np.log(np.maximum(chance, 1e-300)))
+        shifted = values | {"severity": values["severity"] + unit * u}
+        if answers is None:
+            return log_score_density(problem, shifted, table.score, codes)
+        probability = score_probabilities(problem, shifted, codes)[np.arange(len(answers)), answers]
+        return np.asarray(np.log(np.maximum(probability, 1e-300)))
 
-    return (Habit("severity", log_chance, lambda judge, u: np.asarray(one * (own[judge] + unit * u))),)
+    return (
+        Habit("severity", log_chance, lambda judge, u: np.asarray(unit_size * (severity[judge] + unit * u))),
+    )
 
 
 def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
@@ -132,7 +140,7 @@ def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
 
 
 def label_series(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
-    """Of every label, at the posterior's centre: 1 where it is the item's most probable class, less the judge's mean.
+    """Series of every label: 1 where it is the item's most probable class, less the judge's mean.
 
     The mean is over the judge's labels of items of that class. None without times, or where the model has no classes.
     """
@@ -145,9 +153,9 @@ def label_series(problem: LabelsProblem, posterior: Posterior) -> OverTime | Non
     cell = table.judge * problem.classes + top
     mean = np.bincount(cell, right) / np.maximum(np.bincount(cell), 1)
     question = table.item if table.context is None else table.context
-    beyond = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
+    signals = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
     habits = _reliability_habit(problem, posterior, top)
-    return OverTime(problem.judges, table.judge, table.time, question, beyond, habits)
+    return OverTime(problem.judges, table.judge, table.time, question, signals, habits)
 
 
 def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Habit, ...]:
@@ -156,13 +164,13 @@ def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) 
     rates = density.rates(posterior.central_values, np)
     if len(rates) != len(problem.judges):
         return ()  # judges are alike
-    right, size, given = np.eye(problem.classes, rates.shape[-1]), rates.shape[-1], problem.given(table)
+    right, size, labels = np.eye(problem.classes, rates.shape[-1]), rates.shape[-1], problem.given(table)
 
     def log_chance(u: float) -> Floats:
-        return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, given])
+        return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, labels])
 
     def reliability_at(judge: int, u: Floats) -> Floats:
-        moved = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
-        return np.asarray((moved * right).sum(axis=-1).mean(axis=-1))
+        shifted = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
+        return np.asarray((shifted * right).sum(axis=-1).mean(axis=-1))
 
     return (Habit("reliability", log_chance, reliability_at),)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voirdire.kinds.request import Request
 
 
-def asked_families(
+def requested_families(
     request: Request, judges: Sequence[str], items: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, str]] | None:
     """Family of each judge and of each item; None where nothing was asked of own families.
@@ -29,7 +29,7 @@ def asked_families(
     Examples
     --------
     >>> from voirdire.kinds.request import Request
-    >>> asked_families(Request(families={"a": "big"}, item_families={"x": "big"}), ["a", "b"], ["x", "y"])
+    >>> requested_families(Request(families={"a": "big"}, item_families={"x": "big"}), ["a", "b"], ["x", "y"])
     ({'a': 'big', 'b': 'b'}, {'x': 'big', 'y': 'y'})
     """
     if request.item_families is None:
@@ -44,22 +44,22 @@ def asked_families(
 
 
 def add_own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
-    """With the covariate of own families, or without the answers about them."""
-    (found,), notes = add_own_families_to_all([table], request)
-    return found, notes
+    """Add the covariate of own families, or remove the answers about them."""
+    (extended,), notes = add_own_families_to_all([table], request)
+    return extended, notes
 
 
 def add_own_families_to_all(tables: Sequence[Any], request: Request) -> tuple[Sequence[Any], list[str]]:
     """As :func:`add_own_families`, of tables of the same judges and items, one of which at least tells the effect."""
-    families = asked_families(request, tables[0].judges, tables[0].items)
+    families = requested_families(request, tables[0].judges, tables[0].items)
     if families is None:
         return tables, []
-    own = [_is_own(table, *families) for table in tables]
+    is_own = [_is_own(table, *families) for table in tables]
     if request.without_own_family:
-        left, notes = zip(*map(_leave_own_out, tables, own), strict=True)
-        return left, [note for some in notes for note in some]
-    _check_own_families(own)
-    return [*map(_with_own, tables, own)], []
+        remaining, notes = zip(*map(_remove_own_answers, tables, is_own), strict=True)
+        return remaining, [note for table_notes in notes for note in table_notes]
+    _check_own_families(is_own)
+    return [*map(_add_own_covariate, tables, is_own)], []
 
 
 def _is_own(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str]) -> Bools:
@@ -69,7 +69,7 @@ def _is_own(table: Any, of_judges: Mapping[str, str], of_items: Mapping[str, str
     return np.asarray(judge == item.T, dtype=bool)
 
 
-def _leave_own_out(table: Any, own: Bools) -> tuple[Any, list[str]]:
+def _remove_own_answers(table: Any, own: Bools) -> tuple[Any, list[str]]:
     any_own = own.reshape(-1, table.rows).any(axis=0)
     if any_own.all():
         raise InputError(
@@ -79,7 +79,7 @@ def _leave_own_out(table: Any, own: Bools) -> tuple[Any, list[str]]:
     return table.subset(~any_own), [f"{count} are of a judge on an item of its family: left out."]
 
 
-def _with_own(table: Any, own: Bools) -> Any:
+def _add_own_covariate(table: Any, own: Bools) -> Any:
     values = own.T[..., None].astype(float)
     further = table.further.with_covariates((OWN_FAMILY,), values, np.ones(1), np.zeros(1))
     return table.with_further(further)
@@ -87,15 +87,15 @@ def _with_own(table: Any, own: Bools) -> Any:
 
 def _check_own_families(own: Sequence[Bools]) -> None:
     """Raise where no table tells answers about an item of the own family from others."""
-    if any(one.any() and not one.all() and (one.ndim == 1 or (one[0] != one[1]).any()) for one in own):
+    if any(mask.any() and not mask.all() and (mask.ndim == 1 or (mask[0] != mask[1]).any()) for mask in own):
         return
-    said = {
+    actions = {
         1: "answered about an item of its own family and another about it, too",
         2: "compared an item of its own family with one of another",
     }
-    ways = " or ".join(said[ndim] for ndim in dict.fromkeys(one.ndim for one in own))
+    wording = " or ".join(actions[ndim] for ndim in dict.fromkeys(mask.ndim for mask in own))
     raise InputError(
-        f"no judge {ways}: an effect of own families cannot be told; check that judges and items name their "
+        f"no judge {wording}: an effect of own families cannot be told; check that judges and items name their "
         "families alike, or leave the families of items out"
     )
 
@@ -104,6 +104,6 @@ def own_family_judges(table: Any) -> tuple[str, ...]:
     """Judges that answered about an item of their own family, of votes beside another."""
     if OWN_FAMILY not in table.further.covariates:
         return ()
-    own = table.further.covariate[..., table.further.covariates.index(OWN_FAMILY)]
-    some = own > 0 if own.ndim == 1 else own[:, 0] != own[:, 1]
-    return tuple(table.judges[judge] for judge in np.unique(table.judge[some]))
+    values = table.further.covariate[..., table.further.covariates.index(OWN_FAMILY)]
+    rows = values > 0 if values.ndim == 1 else values[:, 0] != values[:, 1]
+    return tuple(table.judges[judge] for judge in np.unique(table.judge[rows]))

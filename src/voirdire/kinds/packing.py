@@ -1,4 +1,4 @@
-"""Tables as what a stored fit holds: names for JSON, codes as arrays."""
+"""Tables in the form of a stored fit: names for JSON, codes as arrays."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from voirdire.tables.vote_attributes import Details
 
 R = TypeVar("R", Scores, Rankings)
 
-_CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
-_ROWS = ("row_cell", "row_outcome", "row_context")
-_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria", "order_unknown")
+_VOTE_ARRAYS = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
+_ROW_ARRAYS = ("row_cell", "row_outcome", "row_context")
+_VOTE_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria", "order_unknown")
 
 
 def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Names and codes of tables of votes, those that are there, by what each is called."""
+    """Names and codes of the tables of votes that there are, by their keys."""
     names: dict[str, Any] = {}
     arrays: dict[str, Any] = {}
     for key, votes in tables.items():
         if votes is not None:
-            names[key] = {name: getattr(votes, name) for name in _NAMES}
-            stored = [name for name in _CODES if votes.has_rows or name not in _ROWS]
+            names[key] = {name: getattr(votes, name) for name in _VOTE_NAMES}
+            stored = [name for name in _VOTE_ARRAYS if votes.has_rows or name not in _ROW_ARRAYS]
             codes = {name: getattr(votes, name) for name in stored}
             if votes.details is not None:
-                names[key]["details"], more = votes.details.pack()
-                codes |= {f"details_{name}": value for name, value in more.items()}
-            names[key]["further"], more = votes.further.pack()
-            codes |= {f"further_{name}": value for name, value in more.items()}
+                names[key]["details"], extra = votes.details.pack()
+                codes |= {f"details_{name}": value for name, value in extra.items()}
+            names[key]["further"], extra = votes.further.pack()
+            codes |= {f"further_{name}": value for name, value in extra.items()}
             arrays |= {f"{key}_{name}": value for name, value in codes.items() if value is not None}
     return names, arrays
 
 
 def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:
     """A table of votes, from what :func:`pack_votes` made (after JSON made lists of tuples)."""
-    content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _CODES}
+    content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _VOTE_ARRAYS}
     content |= lists_to_tuples(names[key])
     if "details" in content:
         content["details"] = Details(
@@ -50,7 +50,7 @@ def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Vot
         )
     content["further"] = Further.from_packed(content["further"], _select_prefix(f"{key}_further_", arrays))
     if content["row_cell"] is None:
-        for name in ("contexts", "further", *_ROWS):
+        for name in ("contexts", "further", *_ROW_ARRAYS):
             del content[name]
         return CountedVotes(**content)
     return Votes(**content)
@@ -69,18 +69,18 @@ def pack_rated(table: Labels | Scores | Rankings, key: str) -> tuple[dict[str, A
     (('1', '2'), [0, 1])
     """
     content = {field.name: getattr(table, field.name) for field in fields(table)}
-    content["further"], more = table.further.pack()
+    content["further"], extra = table.further.pack()
     codes = {f"{key}_{name}": value for name, value in content.items() if isinstance(value, np.ndarray)}
     names = {name: value for name, value in content.items() if f"{key}_{name}" not in codes}
-    return names, codes | {f"{key}_further_{name}": value for name, value in more.items()}
+    return names, codes | {f"{key}_further_{name}": value for name, value in extra.items()}
 
 
 def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dict[str, Any]:
     """The arguments of a table's class, from what :func:`pack_rated` made."""
     further = "further_"
     codes = _select_prefix(f"{key}_", arrays)
-    more = {name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)}
-    return lists_to_tuples(names) | codes | {"further": Further.from_packed(names["further"], more)}
+    extra = {name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)}
+    return lists_to_tuples(names) | codes | {"further": Further.from_packed(names["further"], extra)}
 
 
 def pack_people(people: PeopleTable[Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:

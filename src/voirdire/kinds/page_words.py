@@ -1,4 +1,4 @@
-"""Words of pages of fits that differ by kind of data; what pages show follows from the fit's tables."""
+"""Wording of report pages that differs by kind of data."""
 
 from __future__ import annotations
 

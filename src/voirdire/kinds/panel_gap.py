@@ -1,4 +1,4 @@
-"""Items about the target: what people would make of them, given what a panel does.
+"""Scores about the target: those that people would give items, given a panel's.
 
 A panel sees an item as s = theta + b, b what all its judges see alike and people do not. Answers of judges say nothing
 of b, however many there are: with gap = sd(b) / sd(theta) and sd(s) the spread of the items, both normal,
@@ -36,13 +36,13 @@ LOG_GAP_MEAN = 0.01
 LOG_GAP_SD = 0.64
 
 
-ABOUT = TARGET, PANEL
-JUDGES = "models", "people"
-INTERVAL = 0.9  # probability of the interval in words
-SURE = 0.95  # probability from which a panel is sure
-MOST = 60  # items whose pairs the sentence is about
-OWN = 4501  # of random numbers that nothing else with the same seed has drawn
-_LEARNED: WeakKeyDictionary[TargetAnswers, dict[int, GapPosterior]] = (
+SUBJECTS = TARGET, PANEL
+JUDGE_KINDS = "models", "people"
+INTERVAL_PROBABILITY = 0.9  # probability of the interval in words
+MIN_PANEL_PROBABILITY = 0.95  # probability from which a panel is sure
+MAX_ITEMS = 60  # items whose pairs the sentence is about
+GAP_SEED = 4501  # of random numbers that nothing else with the same seed has drawn
+_GAP_CACHE: WeakKeyDictionary[TargetAnswers, dict[int, GapPosterior]] = (
     WeakKeyDictionary()
 )  # each takes a second
 
@@ -77,17 +77,17 @@ class Gap:
         >>> found.mean(axis=0).round(1).tolist(), found.std(axis=0).round(1).tolist()
         ([0.5, -0.5], [0.7, 0.7])
         """
-        rng = np.random.default_rng(OWN)
+        rng = np.random.default_rng(GAP_SEED)
         kept = self._shared_variance_draws(rng, len(drawn))
-        middle, size = mean_and_sd(drawn)
+        centre, size = mean_and_sd(drawn)
         size = size if spread is None else spread[:, None]
         noise = size * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
-        return np.asarray(middle + kept * (drawn - middle) + noise)
+        return np.asarray(centre + kept * (drawn - centre) + noise)
 
     def point(self, score: Floats) -> Floats:
         """Scores that are expected of people, in the order of the panel's, shape (items,)."""
-        middle, kept = score.mean(), self._shared_variance_draws(np.random.default_rng(OWN), 4000).mean()
-        return np.asarray(middle + kept * (score - middle))
+        centre, kept = score.mean(), self._shared_variance_draws(np.random.default_rng(GAP_SEED), 4000).mean()
+        return np.asarray(centre + kept * (score - centre))
 
     def _shared_variance_draws(self, rng: np.random.Generator, draws: int) -> Floats:
         gap = np.exp(self.mean + self.sd * rng.standard_normal((draws, 1)))
@@ -101,22 +101,22 @@ def check_result_subject(about: str | None, judges: str | None) -> None:
     ------
     InputError
     """
-    wrong = [
-        f"{name} {given!r} is none of {', '.join(words)}"
-        for name, given, words in (("about", about, ABOUT), ("judges", judges, JUDGES))
-        if given is not None and given not in words
+    problems = [
+        f"{name} {value!r} is none of {', '.join(words)}"
+        for name, value, words in (("about", about, SUBJECTS), ("judges", judges, JUDGE_KINDS))
+        if value is not None and value not in words
     ]
     if judges == "people" and about == TARGET:
-        wrong.append(
+        problems.append(
             "judges='people' (--judges people) has results about the panel, and about='target' (--about target) about "
             "what it stands in for; leave one of both out"
         )
-    if wrong:
-        raise InputError(wrong)
+    if problems:
+        raise InputError(problems)
 
 
 def find_gap(problem: Problem, drawn: Floats, places: Mapping[str, int] | None = None) -> Gap | GapPosterior:
-    """The gap of a problem's panel: as public tables have it, or as people's answers teach it beside these.
+    """The gap of a problem's panel: its prior from public tables, or its posterior given people's answers.
 
     Parameters
     ----------
@@ -128,48 +128,48 @@ def find_gap(problem: Problem, drawn: Floats, places: Mapping[str, int] | None =
     if problem.target_answers is None:
         return Gap()
     if places is None:
-        places = {name: place for place, name in enumerate(problem.items)}
-    known = _LEARNED.setdefault(problem.target_answers, {})
+        places = {name: index for index, name in enumerate(problem.items)}
+    cached = _GAP_CACHE.setdefault(problem.target_answers, {})
     key = hash((drawn.shape, drawn.tobytes()))
-    if key not in known:
-        known[key] = GapPosterior(problem.target_answers, places, drawn, LOG_GAP_MEAN, LOG_GAP_SD)
-    return known[key]
+    if key not in cached:
+        cached[key] = GapPosterior(problem.target_answers, places, drawn, LOG_GAP_MEAN, LOG_GAP_SD)
+    return cached[key]
 
 
 def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[str, Any] | None:
-    """The correlation of what the panel and people make of items, with people's answers; None without these."""
+    """Correlation of the panel's and people's scores of items, given people's answers; None without these."""
     answers = problem.target_answers
     if answers is None or values is None:
         return None
     gap = find_gap(problem, integrated_scores(problem.density, values))
     assert isinstance(gap, GapPosterior)
     correlation, low, high = gap.correlation(prob)
-    found = {"correlation": correlation, "low": low, "high": high}
-    return {"answers": answers.answers, "items": len(answers.items), **found}
+    interval = {"correlation": correlation, "low": low, "high": high}
+    return {"answers": answers.answers, "items": len(answers.items), **interval}
 
 
 def describe_gap(problem: Problem, posterior: Posterior) -> list[str]:
     """Sentence on what people's answers teach of the gap."""
-    found = learned_gap(problem, posterior.values, INTERVAL)
-    if found is None:
+    gap = learned_gap(problem, posterior.values, INTERVAL_PROBABILITY)
+    if gap is None:
         return []
-    often = "once" if found["answers"] == 1 else f"{found['answers']:,} times"
-    about = "one item" if found["items"] == 1 else f"{found['items']:,} items"
+    times = "once" if gap["answers"] == 1 else f"{gap['answers']:,} times"
+    item_words = "one item" if gap["items"] == 1 else f"{gap['items']:,} items"
     return [
-        f"People answered {often} about {about}: what the panel and people make of "
-        f"items correlates by {found['correlation']:.2f} ({found['low']:.2f} to {found['high']:.2f}, {INTERVAL:.0%} "
-        "interval; judges are known by the panel's answers alone)."
+        f"People answered {times} about {item_words}: what the panel and people make of "
+        f"items correlates by {gap['correlation']:.2f} ({gap['low']:.2f} to {gap['high']:.2f}, "
+        f"{INTERVAL_PROBABILITY:.0%} interval; judges are known by the panel's answers alone)."
     ]
 
 
 def target_and_panel_scores(problem: Problem, values: Values) -> tuple[Floats, Floats]:
     """Draws of scores about the target and about the panel, shape (draws, items) each."""
-    own = integrated_scores(problem.density, values)
+    scores = integrated_scores(problem.density, values)
     error = values.get("panel_error")
     if error is None:
-        return find_gap(problem, own).of(own), own
+        return find_gap(problem, scores).of(scores), scores
     # people ranked some items: what items are worth is about them, and the panel's error was fitted
-    return own, integrated_scores(
+    return scores, integrated_scores(
         problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]}
     )
 
@@ -190,8 +190,8 @@ def with_other_score(about: str, target: Columns, panel: Columns) -> Columns:
     >>> list(with_other_score("target", columns, columns))
     ['score', 'low', 'high', 'score_panel', 'low_panel', 'high_panel']
     """
-    shown, rest, name = (target, panel, PANEL) if about == TARGET else (panel, target, TARGET)
-    return shown | {f"{key}_{name}": rest[key] for key in ("score", "low", "high")}
+    main, other, name = (target, panel, PANEL) if about == TARGET else (panel, target, TARGET)
+    return main | {f"{key}_{name}": other[key] for key in ("score", "low", "high")}
 
 
 def describe_agreement(
@@ -210,36 +210,37 @@ def describe_agreement(
     if values is None or len(problem.items) < 2:
         return []
     # a quarter of the draws takes a quarter of the memory
-    some = {name: of[::4] for name, of in values.items()}
-    target, panel = (part[:, :MOST] for part in target_and_panel_scores(problem, some))
+    thinned = {name: value[::4] for name, value in values.items()}
+    target, panel = (part[:, :MAX_ITEMS] for part in target_and_panel_scores(problem, thinned))
     first, second = np.triu_indices(panel.shape[1], 1)
-    says = (panel[:, first] > panel[:, second]).mean(axis=0)
-    turned = says < 0.5
-    says = np.where(turned, 1.0 - says, says)
-    sure = says > SURE
-    if not sure.any():
+    probability = (panel[:, first] > panel[:, second]).mean(axis=0)
+    is_reversed = probability < 0.5
+    probability = np.where(is_reversed, 1.0 - probability, probability)
+    is_sure = probability > MIN_PANEL_PROBABILITY
+    if not is_sure.any():
         return []
-    agrees = (target[:, first[sure]] > target[:, second[sure]]).mean(axis=0)
-    agrees = float(np.where(turned[sure], 1.0 - agrees, agrees).mean())
-    count = int(sure.sum())
-    among = f" among the first {MOST} {called}" if len(problem.items) > MOST else f" of {called}"
+    agreement = (target[:, first[is_sure]] > target[:, second[is_sure]]).mean(axis=0)
+    agreement = float(np.where(is_reversed[is_sure], 1.0 - agreement, agreement).mean())
+    count = int(is_sure.sum())
+    among = f" among the first {MAX_ITEMS} {called}" if len(problem.items) > MAX_ITEMS else f" of {called}"
     pairs = f"{count:,} {'pair' if count == 1 else 'pairs'}{among}"
-    why = "as far as panels and people differ in public tables"
+    reason = "as far as panels and people differ in public tables"
     if "panel_error" in values:
-        why = "by people's rankings"
+        reason = "by people's rankings"
     elif problem.target_answers is not None:
-        why = "by their answers"
+        reason = "by their answers"
     elif anchored:
-        why = (
+        reason = (
             "if this panel is as far from people as panels in public tables are: the anchors teach about items and "
             "judges, not this distance"
         )
-    heads = (
+    subject_note = (
         "If these judges are models that stand in for people, say judges='models' (--judges models)"
         if problem.about is None
         else f"Scores and ranks are about the {problem.about}"
     )
     return [
-        f"The panel is surer than {SURE:.0%} of the order of {pairs} ({says[sure].mean():.0%} on average); people "
-        f"would agree in {agrees:.0%} of them, {why}. {heads}."
+        f"The panel is surer than {MIN_PANEL_PROBABILITY:.0%} of the order of {pairs} "
+        f"({probability[is_sure].mean():.0%} on average); people would agree in {agreement:.0%} of them, "
+        f"{reason}. {subject_note}."
     ]

@@ -1,4 +1,4 @@
-"""Answers of people (anchors) in the coding of a panel's, and their answers to comparisons as a model has them.
+"""Answers of people (anchors) in the coding of a panel's, and the model of their answers to comparisons.
 
     P(better) = p sigmoid(d / c) + (1 - p) sigmoid(-d / c)
 
@@ -32,9 +32,9 @@ from voirdire.tables.ratings import Rated, known_names
 from voirdire.typing import Floats, Ints
 
 PEOPLE = "people"
-_NAMED = 5  # names listed in a message before it only counts
-NOT_USED = "they say nothing about this panel and are not used."
-NOT_KNOWN = "what items are worth there is not known, and they are not used."
+_MAX_NAMES = 5  # names listed in a message before it only counts
+UNUSED_NOTE = "they say nothing about this panel and are not used."
+UNKNOWN_CONTEXT_NOTE = "what items are worth there is not known, and they are not used."
 
 R = TypeVar("R", bound=Any)
 
@@ -63,7 +63,7 @@ class PeopleTable(Generic[R]):
 def match_items(people: R, panel: R, problems: Problems, answered: str) -> tuple[R, str]:
     """People's table in the coding of a panel's, items that it does not know as -1; and which these are, in words."""
     criterion = criterion_codes(people, panel, problems)
-    said = describe_unknown_anchors(people.items, people.item, panel.items, "about item", answered)
+    message = describe_unknown_anchors(people.items, people.item, panel.items, "about item", answered)
     coded = replace(
         people,
         criteria=panel.criteria,
@@ -72,7 +72,7 @@ def match_items(people: R, panel: R, problems: Problems, answered: str) -> tuple
         item=level_positions(people.items, panel.items)[people.item],
         has_criteria=panel.has_criteria,
     )
-    return coded, said
+    return coded, message
 
 
 def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
@@ -84,8 +84,8 @@ def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
                 "which each anchor is about"
             )
         return np.zeros(1, dtype=np.int64)
-    found = level_positions(people.criteria, panel.criteria)
-    for code in np.flatnonzero(found < 0):
+    codes = level_positions(people.criteria, panel.criteria)
+    for code in np.flatnonzero(codes < 0):
         name = people.criteria[code]
         rows = np.flatnonzero(people.criterion == code) + 1
         if not panel.has_criteria:
@@ -95,13 +95,13 @@ def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
         else:
             hint = nearest_name(name, panel.criteria) or f"; known are {known_names(panel.criteria)}"
             problems.rows(rows, f"the {panel.data} have no criterion {name!r}{hint}")
-    return found
+    return codes
 
 
 def describe_unknown_anchors(
     names: Sequence[str], code: Ints, known: Sequence[str], where: str, answered: str = "scored"
 ) -> str:
-    """Anchors of which the judges have scored nothing, in words; "" where there are none.
+    """Describe anchors about items or contexts that no judge has scored; "" where there are none.
 
     Parameters
     ----------
@@ -116,20 +116,22 @@ def describe_unknown_anchors(
     answered : str
         What judges did with items.
     """
-    strange = [number for number, name in enumerate(names) if name not in set(known)]
-    if not strange:
+    unknown = [number for number, name in enumerate(names) if name not in set(known)]
+    if not unknown:
         return ""
-    rows = int(np.isin(code, strange).reshape(len(code), -1).any(axis=1).sum())
-    shown = ", ".join(repr(names[number]) for number in strange[:_NAMED])
-    more = f" and {len(strange) - _NAMED} more" if len(strange) > _NAMED else ""
-    preposition, _, what = where.partition(" ")
-    article = "an" if what[0] in "aeiou" else "a"
-    are = f"1 anchor is {preposition} {article} {what}" if rows == 1 else f"{rows} anchors are {where}s"
-    return f"{are} that no judge has {answered} ({shown}{more}{nearest_name(names[strange[0]], known)})"
+    rows = int(np.isin(code, unknown).reshape(len(code), -1).any(axis=1).sum())
+    examples = ", ".join(repr(names[number]) for number in unknown[:_MAX_NAMES])
+    suffix = f" and {len(unknown) - _MAX_NAMES} more" if len(unknown) > _MAX_NAMES else ""
+    preposition, _, noun = where.partition(" ")
+    article = "an" if noun[0] in "aeiou" else "a"
+    subject = f"1 anchor is {preposition} {article} {noun}" if rows == 1 else f"{rows} anchors are {where}s"
+    return (
+        f"{subject} that no judge has {answered} ({examples}{suffix}{nearest_name(names[unknown[0]], known)})"
+    )
 
 
-TWO_SCORES = float(np.sqrt(2.0))  # scale of the difference of two noises, in that of one
-PROBIT = 1.702
+TWO_SCORE_SCALE = float(np.sqrt(2.0))  # scale of the difference of two noises, in that of one
+PROBIT_SCALE = 1.702
 
 
 @dataclass(frozen=True)
@@ -155,8 +157,8 @@ class Preference:
         >>> Preference().probability(np.array([0.0, 1.0])).round(3).tolist()
         [0.5, 0.731]
         """
-        ahead = logistic_sigmoid(np.asarray(difference) / self.scale, np)
-        return np.asarray(1.0 - self.coin + (2.0 * self.coin - 1.0) * ahead)
+        p_better = logistic_sigmoid(np.asarray(difference) / self.scale, np)
+        return np.asarray(1.0 - self.coin + (2.0 * self.coin - 1.0) * p_better)
 
     def information(self, difference: float) -> float:
         """Information that one answer has of a difference.
@@ -167,8 +169,8 @@ class Preference:
         (0.25, 0.0625)
         """
         p = float(self.probability(np.array(difference)))
-        ahead = float(logistic_sigmoid(np.array(difference / self.scale), np))
-        slope = (2.0 * self.coin - 1.0) * ahead * (1.0 - ahead) / self.scale
+        p_better = float(logistic_sigmoid(np.array(difference / self.scale), np))
+        slope = (2.0 * self.coin - 1.0) * p_better * (1.0 - p_better) / self.scale
         return slope**2 / max(p * (1.0 - p), 1e-300)
 
     def over_contexts(self, variance: float) -> Preference:

@@ -12,9 +12,8 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.further_terms import Resolved
-from voirdire.kinds.panel_gap import shown_draws
-from voirdire.kinds.panel_gap import target_and_panel_scores as about_both
+from voirdire.kinds.further_terms import ResolvedTerms
+from voirdire.kinds.panel_gap import shown_draws, target_and_panel_scores
 from voirdire.kinds.results import context_strengths
 from voirdire.model.design import Term
 from voirdire.model.natural_scales import LOG, LOGITS, LOGS, natural_name
@@ -38,7 +37,7 @@ class Quantity(NamedTuple):
 
 Quantities = dict[str, Quantity]
 
-SHARES = frozenset({"class_share", "common_label", "tendency"})
+SHARE_PARAMETERS = frozenset({"class_share", "common_label", "tendency"})
 
 
 def parameter_quantities(problem: Problem, values: Values) -> Quantities:
@@ -49,7 +48,7 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
     values : dict of array, shape (draws, ...)
     """
     density = problem.density
-    found: Quantities = {}
+    quantities: Quantities = {}
     for parameter in density.parameters:
         name, value = parameter.name, values[parameter.name]
         if not value.size:
@@ -57,32 +56,34 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
         draws = value
         if name == "reliability_deviation":
             by_criterion = np.asarray(logistic_sigmoid(values["reliability"][..., None] + value, np))
-            found["reliability_by_criterion"] = Quantity(by_criterion, parameter.dims)
+            quantities["reliability_by_criterion"] = Quantity(by_criterion, parameter.dims)
             continue
         if name in LOGITS:
             draws = np.asarray(logistic_sigmoid(value, np))
         elif name == "weight":
             draws = normalised_weights(density, values)
-        elif name in SHARES:
+        elif name in SHARE_PARAMETERS:
             draws = _softmax_shares(value)
         elif name == "raw_discrimination":
             draws = scaled_discrimination(value)
         elif name in LOGS or name.startswith(LOG):
             draws = np.exp(value)
-        found[natural_name(name)] = Quantity(draws, parameter.dims)
-    return found
+        quantities[natural_name(name)] = Quantity(draws, parameter.dims)
+    return quantities
 
 
 def item_score_quantities(problem: Problem, values: Values) -> Quantities:
-    """Scores of items as a fit shows them, over all contexts and in each; beside them those about the other subject."""
-    found = {"score": Quantity(shown_draws(problem, values), ("item",))}
+    """Scores of items as a fit shows them, over all contexts and in each, and those about the other subject."""
+    quantities = {"score": Quantity(shown_draws(problem, values), ("item",))}
     if problem.about is not None:
-        target, panel = about_both(problem, values)
-        other, draws = (PANEL, panel) if problem.about == TARGET else (TARGET, target)
-        found[f"score_{other}"] = Quantity(draws, ("item",))
+        target, panel = target_and_panel_scores(problem, values)
+        subject, draws = (PANEL, panel) if problem.about == TARGET else (TARGET, target)
+        quantities[f"score_{subject}"] = Quantity(draws, ("item",))
     if "context_strength" in values:
-        found["score_in_context"] = Quantity(context_strengths(problem.density, values), ("context", "item"))
-    return found
+        quantities["score_in_context"] = Quantity(
+            context_strengths(problem.density, values), ("context", "item")
+        )
+    return quantities
 
 
 def judge_quantities(each: dict[str, Floats], judges: int, guess: float) -> Quantities:
@@ -96,20 +97,22 @@ def judge_quantities(each: dict[str, Floats], judges: int, guess: float) -> Quan
     guess : float
         Probability of a right answer by guessing.
     """
-    found = {
+    quantities = {
         name: Quantity(np.broadcast_to(value, (len(value), judges)), ("judge",))
         for name, value in each.items()
         if not np.isnan(value).all() and not _is_constant(value)
     }
-    if "reliability" in found:
-        above = (found["reliability"].draws - guess) / (1.0 - guess)
-        found["informedness"] = Quantity(above, ("judge",))
-    return found
+    if "reliability" in quantities:
+        informedness = (quantities["reliability"].draws - guess) / (1.0 - guess)
+        quantities["informedness"] = Quantity(informedness, ("judge",))
+    return quantities
 
 
 def rescale_draws(quantities: Quantities, change: Callable[[str, Floats], Floats]) -> Quantities:
     """The same with the draws changed by name."""
-    return {name: of._replace(draws=change(name, of.draws)) for name, of in quantities.items()}
+    return {
+        name: quantity._replace(draws=change(name, quantity.draws)) for name, quantity in quantities.items()
+    }
 
 
 def _is_constant(value: Floats) -> bool:
@@ -118,11 +121,11 @@ def _is_constant(value: Floats) -> bool:
 
 
 def _softmax_shares(log: Floats) -> Floats:
-    raw = np.exp(log - log.max(axis=-1, keepdims=True))
-    return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
+    weights = np.exp(log - log.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-NAMES = {"log_spread": "item", "log_coin_mean": "coin_mean", "log_tie_spread": "tie_judge"}
+SPREAD_NAMES = {"log_spread": "item", "log_coin_mean": "coin_mean", "log_tie_spread": "tie_judge"}
 
 
 def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
@@ -138,20 +141,20 @@ def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns
     learned = list(dims)
     if not learned:
         return {"name": np.array([], dtype=object)} | {key: np.zeros(0) for key in ("value", "low", "high")}
-    one = problem.unit[1]
-    shown = posterior.shown(lambda values: {name: one * np.exp(values[name]) for name in learned}, prob)
+    unit = problem.unit[1]
+    summaries = posterior.shown(lambda values: {name: unit * np.exp(values[name]) for name in learned}, prob)
     names: list[str] = []
     for name in learned:
-        short = NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
-        rows = np.size(shown[name].point)
+        short = SPREAD_NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
+        rows = np.size(summaries[name].point)
         names += [short] if rows == 1 else [f"{short}:{level}" for level in problem.coords[dims[name][0]]]
     columns: Columns = {"name": np.array(names, dtype=object)}
-    for at, key in (("point", "value"), ("low", "low"), ("high", "high")):
-        columns[key] = np.concatenate([np.ravel(getattr(shown[name], at)) for name in learned])
+    for field, key in (("point", "value"), ("low", "low"), ("high", "high")):
+        columns[key] = np.concatenate([np.ravel(getattr(summaries[name], field)) for name in learned])
     return columns
 
 
-CLEAR = 0.99  # an interval clear of 0 says that a covariate counts
+CLEAR_PROBABILITY = 0.99  # an interval clear of 0 says that a covariate counts
 
 
 def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, Any]:
@@ -161,34 +164,37 @@ def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
     clear of 0, all together: at the mode alone, never). ``own_family``: judge (None: over
     all), effect, low, high. ``terms``: term, level, value, low, high, of each level of every other term.
     """
-    added: Resolved = problem.added
+    added: ResolvedTerms = problem.added
     names = {term.name: term for term in added.terms}
-    of = {ALONE + name: name for name in added.units}
-    slopes = {name: of[name] for name in names if name in of}
-    found: dict[str, Any] = {}
+    covariate_of = {ALONE + name: name for name in added.units}
+    slopes = {name: covariate_of[name] for name in names if name in covariate_of}
+    tables: dict[str, Any] = {}
     if slopes:
-        found["covariates"] = to_records(_slope_columns(problem, posterior, slopes, prob))
-    of_judges = _judge_slopes_name(added, OWN_FAMILY)
+        tables["covariates"] = to_records(_slope_columns(problem, posterior, slopes, prob))
+    judge_slopes = _judge_slopes_name(added, OWN_FAMILY)
     if ALONE + OWN_FAMILY in names:
-        found["own_family"] = to_records(own_family_rows(problem, posterior, prob))
-        slopes |= {of_judges: OWN_FAMILY} if of_judges else {}
-    others = [term for name, term in names.items() if name not in slopes]
-    if others:
-        found["terms"] = [row for term in others for row in _term_rows(problem, added, posterior, term, prob)]
-    return found
+        tables["own_family"] = to_records(own_family_rows(problem, posterior, prob))
+        slopes |= {judge_slopes: OWN_FAMILY} if judge_slopes else {}
+    other_terms = [term for name, term in names.items() if name not in slopes]
+    if other_terms:
+        tables["terms"] = [
+            row for term in other_terms for row in _term_rows(problem, added, posterior, term, prob)
+        ]
+    return tables
 
 
 def _slope_columns(problem: Any, posterior: Posterior, names: Mapping[str, str], prob: float) -> Columns:
-    one, units = problem.unit[1], problem.added.units
+    unit, units = problem.unit[1], problem.added.units
 
     def stack_slopes(values: Values) -> Values:
-        return {"slope": one * np.stack([values[name] for name in names], axis=-1)}
+        return {"slope": unit * np.stack([values[name] for name in names], axis=-1)}
 
-    shown, wide = (
-        posterior.shown(stack_slopes, level)["slope"] for level in (prob, 1.0 - (1.0 - CLEAR) / len(names))
+    summary, wide = (
+        posterior.shown(stack_slopes, level)["slope"]
+        for level in (prob, 1.0 - (1.0 - CLEAR_PROBABILITY) / len(names))
     )
     columns: Columns = {"name": np.array(list(names.values()), dtype=object)}
-    columns |= {"effect": shown.point, "low": shown.low, "high": shown.high}
+    columns |= {"effect": summary.point, "low": summary.low, "high": summary.high}
     columns["unit"] = np.array([units[name] for name in names.values()])
     return columns | {"clear": (wide.low > 0) | (wide.high < 0)}
 
@@ -196,43 +202,43 @@ def _slope_columns(problem: Any, posterior: Posterior, names: Mapping[str, str],
 def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
     """Preference for the own family: judge (None: over all; those who were asked), effect, low, high."""
     judges = problem.added.concerned
-    at = [problem.judges.index(judge) for judge in judges]
-    of_judges = _judge_slopes_name(problem.added, OWN_FAMILY)
+    codes = [problem.judges.index(judge) for judge in judges]
+    judge_slopes = _judge_slopes_name(problem.added, OWN_FAMILY)
 
     def family_effects(values: Values) -> Values:
-        whole = values[ALONE + OWN_FAMILY][..., None]
-        own = np.zeros(len(at)) if of_judges is None else values[of_judges][..., at]
-        return {"effect": problem.unit[1] * np.concatenate([whole, whole + own], axis=-1)}
+        overall = values[ALONE + OWN_FAMILY][..., None]
+        effect = np.zeros(len(codes)) if judge_slopes is None else values[judge_slopes][..., codes]
+        return {"effect": problem.unit[1] * np.concatenate([overall, overall + effect], axis=-1)}
 
-    shown = posterior.shown(family_effects, prob)["effect"]
+    summary = posterior.shown(family_effects, prob)["effect"]
     columns: Columns = {"judge": np.array([None, *judges], dtype=object)}
-    return columns | {"effect": shown.point, "low": shown.low, "high": shown.high}
+    return columns | {"effect": summary.point, "low": summary.low, "high": summary.high}
 
 
-def _judge_slopes_name(added: Resolved, covariate: str) -> str | None:
+def _judge_slopes_name(added: ResolvedTerms, covariate: str) -> str | None:
     """Name of judges' slopes of a covariate; None without them."""
     names = (term.name for term in added.terms)
     return next((name for name in names if {*term_label(name).split(TIMES)} == {"judge", covariate}), None)
 
 
 def _term_rows(
-    problem: Problem, added: Resolved, posterior: Posterior, term: Term, prob: float
+    problem: Problem, added: ResolvedTerms, posterior: Posterior, term: Term, prob: float
 ) -> list[dict[str, Any]]:
     def term_values(values: Values) -> Values:
-        found: Floats = problem.unit[1] * values[term.name]
-        return {"value": found @ added.walk.T if STEP in term.factors else found}
+        value: Floats = problem.unit[1] * values[term.name]
+        return {"value": value @ added.walk.T if STEP in term.factors else value}
 
-    shown = posterior.shown(term_values, prob)["value"]
+    summary = posterior.shown(term_values, prob)["value"]
     names = [_level_names(problem, added, factor) for factor in term.factors]
     levels: Any = np.array(np.meshgrid(*names, indexing="ij")).reshape(len(names), -1).T if names else [[]]
-    said = [", ".join(map(str, level)) for level in levels]
-    parts = {"value": shown.point, "low": shown.low, "high": shown.high}
+    labels = [", ".join(map(str, level)) for level in levels]
+    parts = {"value": summary.point, "low": summary.low, "high": summary.high}
     columns: Columns = {
-        "term": np.full(len(said), term_label(term.name), dtype=object),
-        "level": np.array(said, dtype=object),
+        "term": np.full(len(labels), term_label(term.name), dtype=object),
+        "level": np.array(labels, dtype=object),
     }
     return to_records(columns | {name: np.ravel(part) for name, part in parts.items()})
 
 
-def _level_names(problem: Problem, added: Resolved, factor: str) -> list[str]:
+def _level_names(problem: Problem, added: ResolvedTerms, factor: str) -> list[str]:
     return list(added.periods) if factor == STEP else problem.coords[factor]

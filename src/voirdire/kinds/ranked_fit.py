@@ -55,23 +55,23 @@ def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     first, second = (side.ravel() for side in np.nonzero(~np.eye(len(items), dtype=bool)))
     columns: Columns = {"first": items[first], "second": items[second]}
     if posterior.values is None:
-        centre = {name: of[None] for name, of in posterior.central_values.items()}
+        centre = {name: value[None] for name, value in posterior.central_values.items()}
         score = shown_draws(problem, centre)[0]
         p_win = logistic_sigmoid(score[first] - score[second], np)
-        nothing = np.full(len(first), np.nan)
-        return columns | {"p_win": p_win, **dict.fromkeys(("low", "high", "p_better"), nothing)}
+        missing = np.full(len(first), np.nan)
+        return columns | {"p_win": p_win, **dict.fromkeys(("low", "high", "p_better"), missing)}
     draws = shown_draws(problem, posterior.values)
-    found = np.empty((4, len(first)))
+    summary = np.empty((4, len(first)))
     for item in range(len(items)):  # pairs of one item at a time: draws times items, not times pairs
         rows = first == item
         gap = draws[:, [item]] - draws[:, second[rows]]
         wins = logistic_sigmoid(gap, np)
-        better = (gap > 0).mean(axis=0) + (gap == 0).mean(axis=0) / 2
-        found[:, rows] = (np.median(wins, axis=0), *posterior.interval(wins, prob), better)
-    return columns | dict(zip(("p_win", "low", "high", "p_better"), found, strict=True))
+        p_better = (gap > 0).mean(axis=0) + (gap == 0).mean(axis=0) / 2
+        summary[:, rows] = (np.median(wins, axis=0), *posterior.interval(wins, prob), p_better)
+    return columns | dict(zip(("p_win", "low", "high", "p_better"), summary, strict=True))
 
 
-_GROUPS = {"votes": "answers"}  # columns of groups of judges by another name
+_COLUMN_NAMES = {"votes": "answers"}  # columns of groups of judges by another name
 
 
 class RankedFit(Fit):
@@ -91,11 +91,11 @@ class RankedFit(Fit):
 
     def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
         """As of :class:`.Fit`, and what results are about."""
-        found = super().as_dict(leave_out)
+        result = super().as_dict(leave_out)
         if not self.kind.has_scores(self.problem):
-            return found
+            return result
         gap = learned_gap(self.problem, self.posterior.values, self.prob)
-        return {"about": self.problem.about or PANEL, **({} if gap is None else {"target": gap}), **found}
+        return {"about": self.problem.about or PANEL, **({} if gap is None else {"target": gap}), **result}
 
     def criteria(self) -> pd.DataFrame:
         """Criteria: weight (they sum to one) with interval."""
@@ -151,15 +151,15 @@ class RankedFit(Fit):
             raise InputError(
                 "bootstrap() finds modes, and method 'adam' is another estimator; fit with method='map'"
             )
-        least = least_draws(self.prob)
-        if not is_whole(resamples) or resamples < least:
+        min_resamples = least_draws(self.prob)
+        if not is_whole(resamples) or resamples < min_resamples:
             raise InputError(
-                f"resamples {resamples!r} is too few for intervals of {self.prob}; at least {least:,}"
+                f"resamples {resamples!r} is too few for intervals of {self.prob}; at least {min_resamples:,}"
             )
         problem, centre = self.problem, self.posterior.centre
         x = refit_in_batches(self.kind, problem, centre, resamples, seed, (jobs, client))
-        around = Posterior(problem.density, centre, x[None], around_centre=True)
-        return self._frame(self.kind.results["items"](problem, around, self.prob))
+        bootstrap_posterior = Posterior(problem.density, centre, x[None], around_centre=True)
+        return self._frame(self.kind.results["items"](problem, bootstrap_posterior, self.prob))
 
 
 class TermsFit(RankedFit):
@@ -215,10 +215,10 @@ class TermsFit(RankedFit):
     def _term_frame(self, name: str, otherwise: str) -> pd.DataFrame:
         import pandas as pd
 
-        found = effect_tables(self.problem, self.posterior, self.prob)
-        if name not in found:
+        tables = effect_tables(self.problem, self.posterior, self.prob)
+        if name not in tables:
             raise InputError(otherwise)
-        return pd.DataFrame(found[name])
+        return pd.DataFrame(tables[name])
 
 
 class ComparedFit(RankedFit):
@@ -267,4 +267,6 @@ class ScoredFit(RankedFit):
 
     def groups(self) -> pd.DataFrame:
         """Groups of judges: group, judges, answers (scores given), mean, severity, low, high."""
-        return self._frame({_GROUPS.get(name, name): of for name, of in self.tables["groups"].items()})
+        return self._frame(
+            {_COLUMN_NAMES.get(name, name): column for name, column in self.tables["groups"].items()}
+        )

@@ -1,4 +1,4 @@
-"""The kinds of data that there are, by the names that model files and tables have for them, and their fits."""
+"""Registry of the kinds of data, by their names in model files and tables, and of their fits."""
 
 from __future__ import annotations
 
@@ -144,8 +144,8 @@ class LabelsFit(Fit):
         prices, margin
             As of :meth:`decide`.
         """
-        found: dict[str, Any] = import_fit_function("board")(self._with(positive).in_pandas, prices, margin)
-        return found
+        board: dict[str, Any] = import_fit_function("board")(self._with(positive).in_pandas, prices, margin)
+        return board
 
     def decide(self, prices: object = None, margin: float = 0.0) -> Any:
         """Decide which systems share the first place; see :func:`voirdire.decide.decision.decide`."""
@@ -156,20 +156,20 @@ class LabelsFit(Fit):
         if positive is None:
             return self
         problem = self.problem
-        chosen = success_class(problem.labels[: problem.classes], positive)
-        return replace(self, problem=replace(problem, positive=chosen))
+        success = success_class(problem.labels[: problem.classes], positive)
+        return replace(self, problem=replace(problem, positive=success))
 
     def accuracy(self, truth: object, **settings: Any) -> pd.DataFrame:
         """Accuracy and balanced accuracy against known classes, with bootstrap intervals.
 
         ``truth`` has columns item and label; see :func:`voirdire.fit.accuracy.accuracy` for the settings.
         """
-        found: pd.DataFrame = import_fit_function("accuracy")(self.in_pandas, truth, **settings)
-        return convert_to_library(found, self.frames)
+        table: pd.DataFrame = import_fit_function("accuracy")(self.in_pandas, truth, **settings)
+        return convert_to_library(table, self.frames)
 
 
 FITS: dict[str, type[Fit]] = {
-    made.kind.name: made for made in (VotesFit, LabelsFit, ScoresFit, RankingsFit, VotesAndScoresFit)
+    fit.kind.name: fit for fit in (VotesFit, LabelsFit, ScoresFit, RankingsFit, VotesAndScoresFit)
 }
 
 
@@ -194,12 +194,13 @@ def check_kind(model: Model, table: Any) -> None:
     ...
     voirdire.errors.InputError: model maple is for votes, but the table has labels; take dawid-skene, ...
     """
-    have, wanted = KINDS[table.data], KINDS[model.data]
-    if have is wanted:
+    table_kind, model_kind = KINDS[table.data], KINDS[model.data]
+    if table_kind is model_kind:
         return
-    fitting = [name for name in model_names() if KINDS[load_model(name).data] is have]
+    suitable = [name for name in model_names() if KINDS[load_model(name).data] is table_kind]
     raise InputError(
-        f"model {model.name} is for {wanted.words}, but {table.called} {have.words}; take {', '.join(fitting)}"
+        f"model {model.name} is for {model_kind.words}, but {table.called} {table_kind.words}; take "
+        f"{', '.join(suitable)}"
     )
 
 

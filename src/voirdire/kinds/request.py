@@ -1,4 +1,4 @@
-"""What a fit is asked for beside its table and model."""
+"""Request of a fit beside its table and model."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class Request:
     @property
     def asks_terms(self) -> bool:
         """True if it asks for what no default model has: covariates, families of items, groups of contexts."""
-        of_items = self.item_families is not None and not self.without_own_family
-        return self.covariates is not None or of_items or self.by is not None
+        has_item_families = self.item_families is not None and not self.without_own_family
+        return self.covariates is not None or has_item_families or self.by is not None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that are read for it beside those that every table has, where a table has them."""
-        given = self.covariates
-        found = () if given is None else (*covariate_columns(given), *covariate_names(given))
-        found += () if self.by is None else (self.by,)
+        """Columns to read beside those that every table has, where a table has them."""
+        covariates = self.covariates
+        columns = () if covariates is None else (*covariate_columns(covariates), *covariate_names(covariates))
+        columns += () if self.by is None else (self.by,)
         names = [name for row in self.terms for name in row.factors]
         return tuple(
-            dict.fromkeys((*found, *names, *covariate_columns(names)))
+            dict.fromkeys((*columns, *names, *covariate_columns(names)))
         )  # of votes also those of each item

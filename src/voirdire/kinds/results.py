@@ -1,4 +1,4 @@
-"""Tables of results of several kinds: items by score, and quantities by the levels of what they are of.
+"""Tables of results of several kinds: items by score, and quantities by level.
 
 Of items that a table treats alike (with their names exchanged it is the same) all that is said must be the same: what
 sampling alone makes different between them is averaged, so that they are as probable to be the best, exactly.
@@ -40,21 +40,23 @@ def strengths_over_contexts(values: Values, over: str) -> Array:
     """
     if over == "new" or "context_strength" not in values:
         return values["strength"]
-    these = values["strength"] + values["context_strength"].mean(axis=-1)
-    return these if "level" in values else these - these.mean(axis=-1, keepdims=True)
+    strength = values["strength"] + values["context_strength"].mean(axis=-1)
+    return strength if "level" in values else strength - strength.mean(axis=-1, keepdims=True)
 
 
 def contexts_note(over: str) -> str:
     """Note on the scores of a fit with contexts."""
-    here, there = "contexts like these", "these contexts alone"
-    here, there, other = (here, there, "these") if over == "new" else (there, here, "new")
+    scope, other_scope = "contexts like these", "these contexts alone"
+    scope, other_scope, other = (
+        (scope, other_scope, "these") if over == "new" else (other_scope, scope, "new")
+    )
     return (
-        f"Scores are over {here}: over='{other}' (--over {other}) says what holds over {there}; contexts() "
+        f"Scores are over {scope}: over='{other}' (--over {other}) says what holds over {other_scope}; contexts() "
         "(--contexts --json) has the strengths in each."
     )
 
 
-def of_items(values: Values, items: Sequence[int]) -> Values:
+def select_items(values: Values, items: Sequence[int]) -> Values:
     """Values of which those of strengths are of some items alone."""
     strength, context = values["strength"][..., items], values["context_strength"][..., items, :]
     return {**values, "strength": strength, "context_strength": context}
@@ -63,13 +65,13 @@ def of_items(values: Values, items: Sequence[int]) -> Values:
 def context_strengths(density: LogDensity, values: Values) -> Floats:
     """Shape (..., contexts, items), each context's strengths with sum zero."""
     strength = values["strength"][..., None] + values["context_strength"]
-    found = np.einsum("...c,...cix->...xi", normalised_weights(density, values), strength)
-    return np.asarray(found - found.mean(axis=-1, keepdims=True))
+    scores = np.einsum("...c,...cix->...xi", normalised_weights(density, values), strength)
+    return np.asarray(scores - scores.mean(axis=-1, keepdims=True))
 
 
-Of = Callable[[Values], Floats]  # a quantity of named values, with their leading axes
+QuantityFunction = Callable[[Values], Floats]  # a quantity of named values, with their leading axes
 
-ALIKE = 12  # digits in which scores differ at the least, of which one ranks above the other
+SCORE_DIGITS = 12  # digits in which scores differ at the least, of which one ranks above the other
 MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
 
 
@@ -81,13 +83,19 @@ def level_columns(**levels: Sequence[str]) -> Columns:
     >>> level_columns(judge=("a", "b"), label=("x", "y"))["label"].tolist()
     ['x', 'y', 'x', 'y']
     """
-    each = [np.array(names, dtype=object) for names in levels.values()]
-    grid = np.meshgrid(*each, indexing="ij")
+    arrays = [np.array(names, dtype=object) for names in levels.values()]
+    grid = np.meshgrid(*arrays, indexing="ij")
     return {name: part.ravel() for name, part in zip(levels, grid, strict=True)}
 
 
 def quantity_table(
-    posterior: Posterior, of: Of, prob: float, name: str, levels: Columns, *, parts: bool = False
+    posterior: Posterior,
+    of: QuantityFunction,
+    prob: float,
+    name: str,
+    levels: Columns,
+    *,
+    parts: bool = False,
 ) -> Columns:
     """A quantity with its interval, of every row of :func:`level_columns`.
 
@@ -100,9 +108,9 @@ def quantity_table(
     parts : bool
         Whether the quantity is parts of a whole; see :meth:`.Posterior.shown`.
     """
-    shown = posterior.shown(lambda values: {name: of(values)}, prob, parts=parts)[name]
+    summary = posterior.shown(lambda values: {name: of(values)}, prob, parts=parts)[name]
     rows = len(next(iter(levels.values())))
-    columns = {name: shown.point, "low": shown.low, "high": shown.high}
+    columns = {name: summary.point, "low": summary.low, "high": summary.high}
     return levels | {key: np.resize(part, rows) for key, part in columns.items()}
 
 
@@ -117,24 +125,27 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
 
     Where it was said what results are about (:mod:`voirdire.kinds.panel_gap`) also score and interval about the other.
     """
-    shown = posterior.shown(lambda values: {"score": integrated_scores(problem.density, values)}, prob)[
+    summary = posterior.shown(lambda values: {"score": integrated_scores(problem.density, values)}, prob)[
         "score"
     ]
     values = posterior.values
     columns = _rank_items(
-        problem, shown, None if values is None else integrated_scores(problem.density, values), prob
+        problem, summary, None if values is None else integrated_scores(problem.density, values), prob
     )
     if problem.about is not None and not posterior.around_centre:
         target, panel = (None, None) if values is None else target_and_panel_scores(problem, values)
         fitted = values is not None and "panel_error" in values
-        of = [shown if of is None else summary_of_draws(posterior, of, prob) for of in (target, panel)]
+        summaries = [
+            summary if draws is None else summary_of_draws(posterior, draws, prob)
+            for draws in (target, panel)
+        ]
         if not fitted:
-            drawn = shown.point[None] if panel is None else panel
-            of[0] = of[0]._replace(point=find_gap(problem, drawn).point(shown.point))
+            panel_draws = summary.point[None] if panel is None else panel
+            summaries[0] = summaries[0]._replace(point=find_gap(problem, panel_draws).point(summary.point))
         columns = with_other_score(
             problem.about,
-            _rank_items(problem, of[0], target, prob),
-            _rank_items(problem, of[1], panel, prob) if fitted else columns,
+            _rank_items(problem, summaries[0], target, prob),
+            _rank_items(problem, summaries[1], panel, prob) if fitted else columns,
         )
     order = np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}
@@ -142,10 +153,10 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
 
 def _rank_items(problem: Problem, shown: Shown, drawn: Floats | None, prob: float) -> Columns:
     columns: Columns = {"item": np.array(problem.items, dtype=object), **rank_columns(shown, drawn, prob)}
-    return even_columns(columns, interchangeable_items(problem))
+    return average_equal_rows(columns, interchangeable_items(problem))
 
 
-def even_columns(columns: Columns, groups: Sequence[Ints]) -> Columns:
+def average_equal_rows(columns: Columns, groups: Sequence[Ints]) -> Columns:
     """Columns in which the rows of each group say the same, but for their names and ranks."""
     for group in groups:
         for name in set(columns) - {"item", "system", "rank"}:
@@ -166,14 +177,14 @@ def rank_columns(shown: Shown, drawn: Floats | None, prob: float) -> Columns:
     """
     score, sd, low, high = shown
     unit = np.fmax.reduce(np.fmax(np.abs(score), sd), axis=None, initial=1e-300)  # without what is missing
-    rank = rank_values(np.round(score / unit, ALIKE))
+    rank = rank_values(np.round(score / unit, SCORE_DIGITS))
     columns: Columns = {"score": score, "sd": sd, "low": low, "high": high, "rank": rank}
     columns |= dict.fromkeys(("rank_low", "rank_high", "p_best"), np.full(score.shape, np.nan))
     if drawn is not None:
-        each = rank_values(drawn)
+        ranks = rank_values(drawn)
         ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
-        columns["rank_low"], columns["rank_high"] = np.quantile(each, ends, axis=0, method="inverted_cdf")
-        columns["p_best"] = (each == 1).mean(axis=0)
+        columns["rank_low"], columns["rank_high"] = np.quantile(ranks, ends, axis=0, method="inverted_cdf")
+        columns["p_best"] = (ranks == 1).mean(axis=0)
     return columns
 
 
@@ -186,19 +197,19 @@ def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Colu
 
 def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
-    shown = posterior.shown(lambda values: {"strength": values["strength"]}, prob)["strength"]
+    summary = posterior.shown(lambda values: {"strength": values["strength"]}, prob)["strength"]
     columns = level_columns(criterion=problem.criteria, item=problem.items)
     return columns | dict(
-        zip(("strength", "sd", "low", "high"), (part.ravel() for part in shown), strict=True)
+        zip(("strength", "sd", "low", "high"), (part.ravel() for part in summary), strict=True)
     )
 
 
 def rank_values(values: Floats) -> npt.NDArray[np.int64]:
     """Ranks along the last axis, 1 for the largest."""
     order = np.argsort(-values, axis=-1, kind="stable")
-    found = np.empty_like(order)
-    np.put_along_axis(found, order, np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape), axis=-1)
-    return found
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape), axis=-1)
+    return ranks
 
 
 def context_table(problem: Problem, contexts: Sequence[str], posterior: Posterior, prob: float) -> Columns:
@@ -212,11 +223,11 @@ def context_table(problem: Problem, contexts: Sequence[str], posterior: Posterio
     """
     density = problem.density
     levels = level_columns(context=contexts, item=problem.items)
-    one = problem.unit[1]
-    found = quantity_table(
-        posterior, lambda values: one * context_strengths(density, values), prob, "strength", levels
+    unit_size = problem.unit[1]
+    columns = quantity_table(
+        posterior, lambda values: unit_size * context_strengths(density, values), prob, "strength", levels
     )
     if posterior.values is None:
-        return found | {"p_best": np.full(len(found["item"]), np.nan)}
-    first = context_strengths(density, posterior.values).argmax(axis=-1)
-    return found | {"p_best": (first[..., None] == np.arange(len(problem.items))).mean(axis=0).ravel()}
+        return columns | {"p_best": np.full(len(columns["item"]), np.nan)}
+    best = context_strengths(density, posterior.values).argmax(axis=-1)
+    return columns | {"p_best": (best[..., None] == np.arange(len(problem.items))).mean(axis=0).ravel()}

@@ -1,4 +1,4 @@
-"""Tables about systems over contexts: what is judged is a system's answer in a context, an item."""
+"""Tables about systems over contexts: an item is a system's answer in a context."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from voirdire.tables.ratings import Rated
 from voirdire.typing import Floats, Ints
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """System and context of every item, as codes of shape (items,)."""
 
     system: Ints
     context: Ints
 
 
-def systems_and_contexts(table: Rated) -> Placed | None:
+def systems_and_contexts(table: Rated) -> Placement | None:
     """System and context of every item; None if the table is not about several systems over several contexts.
 
     Examples
@@ -36,24 +36,24 @@ def systems_and_contexts(table: Rated) -> Placed | None:
     """
     if table.system is None or table.context is None or min(len(table.systems), len(table.contexts)) < 2:
         return None
-    found = []
+    codes = []
     for code in (table.system, table.context):
-        of = np.zeros(len(table.items), dtype=np.int64)
-        of[table.item] = code
-        if (of[table.item] != code).any():
+        item_code = np.zeros(len(table.items), dtype=np.int64)
+        item_code[table.item] = code
+        if (item_code[table.item] != code).any():
             return None  # an item of two systems is no answer of one
-        found.append(of)
-    return Placed(*found)
+        codes.append(item_code)
+    return Placement(*codes)
 
 
-def members_by_context(where: Placed, systems: int) -> list[Ints]:
+def members_by_context(where: Placement, systems: int) -> list[Ints]:
     """Codes of the items of each system, by context; none of a system that has not one item in each."""
-    order, every = np.lexsort((where.context, where.system)), np.unique(where.context)
-    own = [order[where.system[order] == system] for system in range(systems)]
-    return [some if np.array_equal(where.context[some], every) else some[:0] for some in own]
+    order, contexts = np.lexsort((where.context, where.system)), np.unique(where.context)
+    members = [order[where.system[order] == system] for system in range(systems)]
+    return [items if np.array_equal(where.context[items], contexts) else items[:0] for items in members]
 
 
-def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placed:
+def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placement:
     """System and context of every item, where draws of systems can be made.
 
     Raises
@@ -61,17 +61,17 @@ def require_systems(table: Rated, posterior: Posterior, answers: str) -> Placed:
     InputError
         The table is not about systems over contexts, or the posterior has no draws.
     """
-    where = systems_and_contexts(table)
-    if where is None:
+    placement = systems_and_contexts(table)
+    if placement is None:
         raise InputError(
             f"systems() needs {answers} of several systems over several contexts: columns context and system"
         )
     if posterior.values is None:
         raise InputError("systems() needs draws; fit with another method than 'map'")
-    return where
+    return placement
 
 
-def rank_systems(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
+def rank_systems(table: Rated, where: Placement, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
     """Systems as they come: system, contexts, and what :func:`.results.ranking_table` has of items.
 
     Parameters
@@ -94,7 +94,7 @@ def system_entrants(problem: Any, drawn: Floats, table: Columns) -> Entrants:
     return Entrants(problem.table.systems, drawn, rows, contexts)
 
 
-def check_context_scope(about: Placed | None, over: str, what: str, more: str = "") -> None:
+def check_context_scope(about: Placement | None, over: str, what: str, more: str = "") -> None:
     """Refuse ``over="these"`` where nothing is over contexts; ``more`` says where else something may be.
 
     Raises
@@ -110,8 +110,8 @@ def check_context_scope(about: Placed | None, over: str, what: str, more: str = 
 
 def systems_note(table: Rated, over: str) -> str:
     """Note on a fit of a table about systems."""
-    like = "contexts like these" if over == "new" else "these contexts alone"
+    scope = "contexts like these" if over == "new" else "these contexts alone"
     return (
         f"Items are answers of {len(table.systems)} systems in {len(table.contexts)} contexts: systems() "
-        f"and the report compare the systems over {like}."
+        f"and the report compare the systems over {scope}."
     )

@@ -1,4 +1,4 @@
-"""Predictions about the target: what people would say of items, beside what the panel makes of them.
+"""Predictions about the target: answers that people would give, beside those of the panel.
 
 What a panel makes of items, over all criteria or under one, is moved by the panel's gap
 (:mod:`voirdire.kinds.panel_gap`) in every draw, with the same prior and the same answers of people whatever the
@@ -25,7 +25,7 @@ from voirdire.tables.ratings import Rated, known_names
 from voirdire.typing import Floats, Ints
 
 Predicted = dict[str, Floats]
-PLURALS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts"}
+LEVEL_ATTRIBUTES = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts"}
 
 
 class ItemQuestions(NamedTuple):
@@ -81,18 +81,18 @@ def predict_about_target(
             "predict(about='target') has intervals, which need draws, and this fit has none; fit with method='laplace' "
             "(--method laplace)"
         )
-    found: Columns = dict(asked.named)
+    columns: Columns = dict(asked.named)
     target, panel = _target_and_panel(problem, values, asked.criteria)
-    some = np.linspace(0, len(target) - 1, min(len(target), asked.most or len(target))).astype(int)
-    few = {name: of[some] for name, of in values.items()}
-    for worth, more in ((target[some], ""), (panel[some], f"_{PANEL}")):
-        predicted = asked.answered(few, worth)
-        first, *rest = predicted
-        ends = two_quantiles(predicted[first], 0.5 * (1 - prob), 0.5 * (1 + prob))
-        found[f"{first}{more}"] = predicted[first].mean(axis=0)
-        found |= {f"low{more}": ends[0], f"high{more}": ends[1]}
-        found |= {f"{name}{more}": predicted[name].mean(axis=0) for name in rest}
-    return found
+    rows = np.linspace(0, len(target) - 1, min(len(target), asked.most or len(target))).astype(int)
+    chosen_values = {name: value[rows] for name, value in values.items()}
+    for scores, suffix in ((target[rows], ""), (panel[rows], f"_{PANEL}")):
+        predicted = asked.answered(chosen_values, scores)
+        quantity, *others = predicted
+        ends = two_quantiles(predicted[quantity], 0.5 * (1 - prob), 0.5 * (1 + prob))
+        columns[f"{quantity}{suffix}"] = predicted[quantity].mean(axis=0)
+        columns |= {f"low{suffix}": ends[0], f"high{suffix}": ends[1]}
+        columns |= {f"{name}{suffix}": predicted[name].mean(axis=0) for name in others}
+    return columns
 
 
 def fit_codes(
@@ -103,18 +103,21 @@ def fit_codes(
     Names that the problem does not know are reported.
     """
     codes: dict[str, Any] = {}
-    named: Columns = {}
+    columns: Columns = {}
     for name in names:
-        plural = PLURALS[name]
+        plural = LEVEL_ATTRIBUTES[name]
         table = problem.table if name == "context" else problem
-        theirs, ours = getattr(given, plural), getattr(table, plural)
-        place = level_positions(theirs, ours)
-        for level in np.flatnonzero(place < 0):
+        table_names, fit_names = getattr(given, plural), getattr(table, plural)
+        position = level_positions(table_names, fit_names)
+        for level in np.flatnonzero(position < 0):
             rows = np.flatnonzero(getattr(given, name) == level) + 1
-            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
-        codes[name] = place[getattr(given, name)]
-        named[name] = np.array(ours, dtype=object)[codes[name]]
-    return codes, named
+            problems.rows(
+                rows,
+                f"the fit has no {name} {table_names[level]!r}{nearest_name(table_names[level], fit_names)}",
+            )
+        codes[name] = position[getattr(given, name)]
+        columns[name] = np.array(fit_names, dtype=object)[codes[name]]
+    return codes, columns
 
 
 def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
@@ -125,13 +128,13 @@ def known_contexts(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
     >>> known_contexts(["q"], ["p", "q"]).tolist()
     [1]
     """
-    found = level_positions(theirs, ours)
-    unknown = [name for name, place in zip(theirs, found, strict=True) if place < 0]
+    positions = level_positions(theirs, ours)
+    unknown = [name for name, position in zip(theirs, positions, strict=True) if position < 0]
     if unknown:
         give_notice(
             f"The fit has no context {known_names(unknown)}: taken as any context like those that it has."
         )
-    return found
+    return positions
 
 
 def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
@@ -145,10 +148,10 @@ def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
         Items or criteria that the problem does not know.
     """
     problems = Problems(given.data)
-    wanted = ["criterion", "item"] if given.has_criteria and len(problem.criteria) > 1 else ["item"]
-    codes, named = fit_codes(problem, given, wanted, problems)
+    factors = ["criterion", "item"] if given.has_criteria and len(problem.criteria) > 1 else ["item"]
+    codes, columns = fit_codes(problem, given, factors, problems)
     problems.raise_any()
-    return codes["item"], codes.get("criterion", codes["item"] * 0 - 1), named
+    return codes["item"], codes.get("criterion", codes["item"] * 0 - 1), columns
 
 
 def refuse_contexts(has_contexts: bool, given: bool) -> None:
@@ -173,13 +176,15 @@ def refuse_contexts(has_contexts: bool, given: bool) -> None:
 
 def _target_and_panel(problem: Problem, values: Values, criteria: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Draws about the target and about the panel, shape (draws, criteria + 1, items), the last over all criteria."""
-    own = np.asarray(problem.density.item_strengths(values))
-    panel = np.concatenate([own, integrated_scores(problem.density, values)[:, None]], axis=1)
+    strength = np.asarray(problem.density.item_strengths(values))
+    panel = np.concatenate([strength, integrated_scores(problem.density, values)[:, None]], axis=1)
     if "panel_error" in values:  # people ranked some items: strengths are about them
         error = values["panel_error"][..., 0, :, :]
-        seen = {**values, "strength": values["strength"] + error}
-        return panel, np.concatenate([own + error, integrated_scores(problem.density, seen)[:, None]], axis=1)
+        shifted = {**values, "strength": values["strength"] + error}
+        return panel, np.concatenate(
+            [strength + error, integrated_scores(problem.density, shifted)[:, None]], axis=1
+        )
     target = panel.copy()
-    for place in criteria:
-        target[:, place] = find_gap(problem, panel[:, place]).of(panel[:, place])
+    for criterion in criteria:
+        target[:, criterion] = find_gap(problem, panel[:, criterion]).of(panel[:, criterion])
     return target, panel

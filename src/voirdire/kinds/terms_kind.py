@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.further_terms import COLUMNS, FAMILY, has_family_terms
+from voirdire.kinds.further_terms import FACTORS, FAMILY, has_family_terms
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import effect_tables, spread_table
 from voirdire.kinds.results import context_strengths
@@ -28,7 +28,7 @@ P = TypeVar("P", bound=Any)
 
 def _has_contexts(problem: Any) -> bool:
     """True if the model of a problem tells contexts apart."""
-    return "context_strength" in {one.name for one in problem.density.parameters}
+    return "context_strength" in {p.name for p in problem.density.parameters}
 
 
 class TermsKind(Kind[T, P]):
@@ -42,7 +42,7 @@ class TermsKind(Kind[T, P]):
 
     @abstractmethod
     def item_questions(self, problem: P, table: object) -> ItemQuestions:
-        """What a table asks about items, whoever answers.
+        """Questions of a table about items, whoever answers.
 
         Raises
         ------
@@ -55,20 +55,20 @@ class TermsKind(Kind[T, P]):
 
     def context_results(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Contexts that scores are over, the spreads that were learned, and effects of further terms."""
-        found: dict[str, Any] = {}
+        tables: dict[str, Any] = {}
         if "context_strength" in posterior.central_values:
-            found["over"] = problem.density.over
+            tables["over"] = problem.density.over
         if problem.density.uses_marginal_likelihood:
-            found["spreads"] = to_records(spread_table(problem, posterior, prob))
-        return found | effect_tables(problem, posterior, prob)
+            tables["spreads"] = to_records(spread_table(problem, posterior, prob))
+        return tables | effect_tables(problem, posterior, prob)
 
     def predicted_on_average(self, problem: P) -> tuple[str, ...]:
         """Covariates, columns and times of further terms."""
-        asked = {"judge", "criterion", "item", *(("context",) if _has_contexts(problem) else ())}
-        asked |= {FAMILY} if self.predicts_families else set()
+        known = {"judge", "criterion", "item", *(("context",) if _has_contexts(problem) else ())}
+        known |= {FAMILY} if self.predicts_families else set()
         terms = problem.added.terms
         factors = [
-            TIME if name == STEP else name for term in terms for name in term.factors if name not in asked
+            TIME if name == STEP else name for term in terms for name in term.factors if name not in known
         ]
         return tuple(dict.fromkeys([*problem.added.units, *factors]))
 
@@ -95,8 +95,8 @@ class TermsKind(Kind[T, P]):
         old: Any = self.table_of(problem)
         added: Any = read_new(new, old)
         self.check_new_answers(problem, added)
-        both: T = joined_table(old, added)
-        return self.with_families_of(problem, both) if FAMILY in old.further.factors else both
+        joined: T = joined_table(old, added)
+        return self.with_families_of(problem, joined) if FAMILY in old.further.factors else joined
 
     def refuse_without_columns(self, problem: P, answers: str) -> None:
         """Refuse new answers, in words, to a fit whose terms are of further columns.
@@ -105,7 +105,7 @@ class TermsKind(Kind[T, P]):
         ------
         InputError
         """
-        if problem.added.units or {*problem.added.levels} - {*COLUMNS, FAMILY}:
+        if problem.added.units or {*problem.added.levels} - {*FACTORS, FAMILY}:
             raise InputError(
                 f"a fit with terms of further columns takes no new {answers} alone; fit old and new ones together"
             )
@@ -114,11 +114,13 @@ class TermsKind(Kind[T, P]):
         """A table with the families that a problem has; judges that it does not know are of none."""
         known = dict(zip(problem.judges, problem.family_of_judges.tolist(), strict=True))
         code = np.array([known.get(judge, -1) for judge in table.judges])[table.judge]
-        found: T = table.with_further(table.further.with_factor(FAMILY, problem.added.levels[FAMILY], code))
-        return found
+        extended: T = table.with_further(
+            table.further.with_factor(FAMILY, problem.added.levels[FAMILY], code)
+        )
+        return extended
 
     def check_new_answers(self, problem: P, added: T) -> None:
-        """Refuse new answers without contexts where the fit tells those of the old ones apart.
+        """Refuse new answers without contexts where the fit has contexts.
 
         Contexts that the new ones alone have are left out, which is said.
 

@@ -15,7 +15,7 @@ from voirdire.model.terms.parameters import Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-NUMBERS = 3e7  # that all draws may hold, of which there are twenty at least
+MAX_DRAW_NUMBERS = 3e7  # that all draws may hold, of which there are twenty at least
 
 
 def predictive_draws(
@@ -34,28 +34,31 @@ def predictive_draws(
         return draws
     (mode,) = draws
     spreads = {
-        one.name: here * np.exp(one.prior.log_sd(mode))
-        for one in posterior.density.parameters
-        if isinstance(one.prior, Spread)
-        and {*one.dims} <= asked.keys()
-        and (here := _unseen_cells(mode[one.name].shape, one.dims, seen, asked)).any()
+        parameter.name: unseen * np.exp(parameter.prior.log_sd(mode))
+        for parameter in posterior.density.parameters
+        if isinstance(parameter.prior, Spread)
+        and {*parameter.dims} <= asked.keys()
+        and (unseen := _unseen_cells(mode[parameter.name].shape, parameter.dims, seen, asked)).any()
     }
     if not spreads:
         return draws
     rng, size = np.random.default_rng(0), sum(sd.size for sd in spreads.values())
-    found: list[Values] = []
-    for _ in range(int(np.clip(NUMBERS / size, 20, MAX_DRAWS)) // 2):
-        apart = {name: sd * rng.standard_normal(sd.shape) for name, sd in spreads.items()}
-        found += [mode | {name: mode[name] + sign * by for name, by in apart.items()} for sign in (1.0, -1.0)]
-    return found
+    drawn: list[Values] = []
+    for _ in range(int(np.clip(MAX_DRAW_NUMBERS / size, 20, MAX_DRAWS)) // 2):
+        deviations = {name: sd * rng.standard_normal(sd.shape) for name, sd in spreads.items()}
+        drawn += [
+            mode | {name: mode[name] + sign * deviation for name, deviation in deviations.items()}
+            for sign in (1.0, -1.0)
+        ]
+    return drawn
 
 
 def _unseen_cells(
     shape: tuple[int, ...], dims: tuple[str, ...], seen: Mapping[str, Ints], asked: Mapping[str, Ints]
 ) -> Floats:
-    """1 where something is asked and no answer of the table is, else 0; of the shape of a parameter."""
-    found = np.zeros(shape)
+    """Mask in the shape of a parameter: 1 at cells that are asked about without an answer in the table, else 0."""
+    mask = np.zeros(shape)
     for codes, value in ((asked, 1.0), (seen, 0.0)):
-        at = np.stack([codes[dim] for dim in dims])
-        found[tuple(at[:, (at >= 0).all(axis=0)])] = value
-    return found
+        index = np.stack([codes[dim] for dim in dims])
+        mask[tuple(index[:, (index >= 0).all(axis=0)])] = value
+    return mask

@@ -1,4 +1,4 @@
-"""Columns of a table that a named model has no term for: which, and what that costs."""
+"""Columns of a table that a named model has no term for, and the cost of leaving them out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voirdire.model.panel_density import STEP
 from voirdire.model.problem import Problem
 from voirdire.typing import Ints
 
-COSTS = {
+OMISSION_COSTS = {
     "context": "intervals are too narrow for other contexts, as items may be worth something else there",
     "run": "what a run shifts as a whole is taken for noise of single answers",
     "time": "judges are taken to answer alike at all times",
@@ -46,12 +46,14 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
         "group": len(getattr(table, "groups", ())),
     }
     details = getattr(table, "details", None)
-    moments = details.time if details is not None else getattr(table, "time", None)
-    if moments is not None and values["run"] < 2:  # runs are times where a table has no other
-        values["time"] = len(np.unique(moments))
+    times = details.time if details is not None else getattr(table, "time", None)
+    if times is not None and values["run"] < 2:  # runs are times where a table has no other
+        values["time"] = len(np.unique(times))
     if STEP in used:
         used |= {"time", "run"}
-    costs = COSTS | ({"context": f"{COSTS['context']}; terms='item + item:context' has it"} if sums else {})
+    costs = OMISSION_COSTS | (
+        {"context": f"{OMISSION_COSTS['context']}; terms='item + item:context' has it"} if sums else {}
+    )
     return [
         f"Column {name} ({count:,} values) is not part of model {problem.model.name}: {costs[name]}."
         for name, count in values.items()

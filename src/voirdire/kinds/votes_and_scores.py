@@ -1,4 +1,4 @@
-"""Votes and scores of the same items as a kind of data: what is asked of either is asked of its own kind."""
+"""Votes and scores of the same items as a kind of data; requests about either go to its own kind."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
-from voirdire.kinds.answers import Answers, Calibration, Seen, Shares
+from voirdire.kinds.answers import Answers, Calibration, PredictionScores, Shares
 from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.further_terms import (
-    NOTHING_ADDED,
+    NO_TERMS,
     has_family_terms,
+    reason_families_unknown,
     resolve_terms,
-    why_no_families,
     with_families,
 )
 from voirdire.kinds.kind import Kind, Packed, Results, TableChange
@@ -31,14 +31,14 @@ from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit, TermsFit
 from voirdire.kinds.request import Request
 from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import results as score_results
-from voirdire.kinds.scores.draw import resample_scores as resampled_scores
-from voirdire.kinds.scores.halo import why_contexts_left_out as score_contexts_left_out
-from voirdire.kinds.scores.halo import why_no_halo
+from voirdire.kinds.scores.draw import resample_scores
+from voirdire.kinds.scores.halo import reason_without_contexts as score_context_reason
+from voirdire.kinds.scores.halo import reason_without_halo
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.scores.predict import item_score_questions
-from voirdire.kinds.scores.residuals import score_residuals as score_residuals
+from voirdire.kinds.scores.residuals import score_residuals
 from voirdire.kinds.scores.weights import (
-    OnCriteria,
+    CriterionImportance,
     given_or_stored_criteria,
     read_criterion_importance,
     unpack_criteria,
@@ -47,19 +47,19 @@ from voirdire.kinds.target_predictions import ItemQuestions
 from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes.answers import evaluate_held_out_votes
-from voirdire.kinds.votes.contexts import why_contexts_left_out as why_left_out
-from voirdire.kinds.votes.draw import resample_votes as resampled_votes
+from voirdire.kinds.votes.contexts import reason_without_contexts as vote_context_reason
+from voirdire.kinds.votes.draw import resample_votes
 from voirdire.kinds.votes.kind import VOTES, unpack_people
 from voirdire.kinds.votes.people import encode_contexts, read_anchors
 from voirdire.kinds.votes.predict import predict_comparisons
-from voirdire.kinds.votes.trust import vote_residuals as vote_residuals
+from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.kinds.votes_and_scores_problem import (
     VotesAndScoresProblem,
     all_checks,
     encode_votes_and_scores,
-    why_large,
+    reason_too_large,
 )
-from voirdire.kinds.votes_and_scores_terms import attach_to_both, model_from_terms, model_with_families
+from voirdire.kinds.votes_and_scores_terms import attach_terms_to_both, model_from_terms, model_with_families
 from voirdire.model.density import Data
 from voirdire.model.problem import Check
 from voirdire.model.specs import Model, load_model
@@ -76,9 +76,9 @@ from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
 
-_OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
+_VOTE_QUANTITIES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
 
-_NO_CONTEXTS = (
+_NO_CONTEXTS_NOTE = (
     "the votes of this fit name no contexts, so comparisons are taken as about items over all contexts, whatever their "
     "column context says; give the votes theirs."
 )
@@ -96,7 +96,7 @@ def votes_and_scores_judge_table(
     """
     voted, scored = (kind.results["judges"](part, posterior, prob) for kind, part in JOINT.parts(problem))
     columns = _rename_p_right(scored) | voted | {"scores": scored["votes"]}
-    for name in (f"{kind}{end}" for kind in _OF_VOTES for end in ("", "_low", "_high")):
+    for name in (f"{kind}{end}" for kind in _VOTE_QUANTITIES for end in ("", "_low", "_high")):
         if name in columns:
             columns[name] = np.where(voted["votes"] > 0, columns[name], np.nan)
     order = ("judge", "votes", "scores", "group", *voted)
@@ -134,8 +134,8 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     def checks(self, problem: VotesAndScoresProblem, basis: CheckBasis) -> list[Check]:
         """See :func:`.votes_and_scores_problem.all_checks`."""
         votes = vote_residuals(problem.of_votes, basis.posterior)
-        left = votes.beside(score_residuals(problem.of_scores, basis.posterior))
-        return [*basis.of_method, *all_checks(problem, basis, votes, left)]
+        all_residuals = votes.beside(score_residuals(problem.of_scores, basis.posterior))
+        return [*basis.of_method, *all_checks(problem, basis, votes, all_residuals)]
 
     def residuals(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Residuals:
         """Residual votes and scores, with the comparisons of the votes alone."""
@@ -153,12 +153,12 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
 
     def single(self, problem: VotesAndScoresProblem) -> list[Answers]:
         """Votes, then scores."""
-        return [one for kind, part in self.parts(problem) for one in kind.single(part)]
+        return [answers for kind, part in self.parts(problem) for answers in kind.single(part)]
 
     def outcomes(self, problem: VotesAndScoresProblem) -> list[Outcome]:
         """Votes, then scores; none where one of them is not generated."""
         parts = [kind.outcomes(part) for kind, part in self.parts(problem)]
-        return [one for part in parts for one in part] if all(parts) else []
+        return [outcome for part in parts for outcome in part] if all(parts) else []
 
     def default_model(self, table: VotesAndScores, request: Request) -> tuple[str | Model, str]:
         """``joint-contexts`` of items in several contexts or under several criteria; else ``joint-position``.
@@ -166,35 +166,43 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         With families of judges, which share what they make of an item, ``joint-contexts`` with a term of these. Where
         it would take many minutes ``joint-position``, or ``joint-maple-position`` where criteria are weighed.
         """
-        why = "there are votes and scores"
-        contexts = [why_left_out(table.votes), score_contexts_left_out(table.scores)]
-        halo = why_no_halo(table.scores)
-        named: tuple[str, ...] = ()
-        if table.votes.has_rows and why_no_families(table, request) is None:
-            named = shared_families(read_families(request.families, table.judges), table.judges)[1]
-        told = {
+        reason = "there are votes and scores"
+        contexts = [vote_context_reason(table.votes), score_context_reason(table.scores)]
+        halo = reason_without_halo(table.scores)
+        families: tuple[str, ...] = ()
+        if table.votes.has_rows and reason_families_unknown(table, request) is None:
+            families = shared_families(read_families(request.families, table.judges), table.judges)[1]
+        features = {
             "items are in several contexts": None in contexts,
             "judges may have tastes under criteria": halo is None and None not in contexts,
-            "judges are of families": bool(named),
+            "judges are of families": bool(families),
             "further effects are asked for": request.asks_terms,
         }
-        untold = [f"contexts are left out: {one}" for one in contexts if one and None not in contexts]
-        untold += [f"tastes are left out: {halo}"] if halo and None not in contexts else []
-        if any(told.values()):
-            large = why_large(table, None in contexts, len(named))
-            if not large or request.asks_terms:
+        omissions = [
+            f"contexts are left out: {context_reason}"
+            for context_reason in contexts
+            if context_reason and None not in contexts
+        ]
+        omissions += [f"tastes are left out: {halo}"] if halo and None not in contexts else []
+        if any(features.values()):
+            large_reason = reason_too_large(table, None in contexts, len(families))
+            if not large_reason or request.asks_terms:
                 model = load_model("joint-contexts")
-                why = " and ".join([f"{why},", *(what for what, holds in told.items() if holds)])
-                if not named and not request.asks_terms:
-                    return model.name, why
+                reason = " and ".join(
+                    [f"{reason},", *(feature for feature, holds in features.items() if holds)]
+                )
+                if not families and not request.asks_terms:
+                    return model.name, reason
                 model = model if None in contexts else replace(model, context=None)
-                model = model_with_families(model) if named else model
-                return model, "; ".join([why, *untold[:1]])
-            untold = [f"contexts{', tastes and families' if named else ' and tastes'} are left out: {large}"]
-        why = "; ".join([why, *untold[:1]])
+                model = model_with_families(model) if families else model
+                return model, "; ".join([reason, *omissions[:1]])
+            omissions = [
+                f"contexts{', tastes and families' if families else ' and tastes'} are left out: {large_reason}"
+            ]
+        reason = "; ".join([reason, *omissions[:1]])
         if request.criteria is not None:
-            return "joint-maple-position", f"{why}, and criteria are weighed"
-        return "joint-position", why
+            return "joint-maple-position", f"{reason}, and criteria are weighed"
+        return "joint-position", reason
 
     def model_of_terms(self, table: VotesAndScores, request: Request) -> Model:
         """See :func:`.votes_and_scores_terms.model_from_terms`."""
@@ -204,14 +212,14 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         self, model: Model, table: VotesAndScores, request: Request
     ) -> tuple[VotesAndScoresProblem, list[str]]:
         """See :func:`.votes_and_scores_problem.encode_votes_and_scores`; anchors are answers to comparisons."""
-        table, model, notes = attach_to_both(table, model, request)
+        table, model, notes = attach_terms_to_both(table, model, request)
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
         notes += [] if people is None else list(people.notes)
         if people is not None and model.context is not None and len(table.votes.contexts) > 1:
             people = encode_contexts(people, table.votes)
-        how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
-        how["families"] = _families_of(model, table, request)
-        problem = encode_votes_and_scores(model, table, **how, over=request.over)
+        options: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
+        options["families"] = _families_of(model, table, request)
+        problem = encode_votes_and_scores(model, table, **options, over=request.over)
         if problem.density.contexts:
             notes.append(contexts_note(request.over))
             if (
@@ -219,7 +227,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
                 and people.votes.row_context is not None
                 and table.votes.row_context is None
             ):
-                notes.append(f"Anchors: {_NO_CONTEXTS}")
+                notes.append(f"Anchors: {_NO_CONTEXTS_NOTE}")
         elif request.over != "new":
             raise InputError(
                 f"over {request.over!r} is for models with contexts, such as joint-contexts, and tables with a column "
@@ -236,25 +244,27 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return problem.tables
 
     def note_unused_columns(self, problem: VotesAndScoresProblem) -> list[str]:
-        """Of both tables, those alike once."""
-        both = (kind.table_of(part) for kind, part in self.parts(problem))
-        return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
+        """Notes of both tables, each once."""
+        tables = (kind.table_of(part) for kind, part in self.parts(problem))
+        return list(dict.fromkeys(note for table in tables for note in unused_columns(problem, table, False)))
 
     def encode_again(self, problem: VotesAndScoresProblem, change: TableChange) -> VotesAndScoresProblem:
         """As in :class:`.Kind`; the scale and anchors stay."""
         votes = problem.of_votes
-        how: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
-        how |= {"over": problem.density.over, "families": problem.of_scores.families}
-        how["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
-        return encode_votes_and_scores(problem.model, change.table, answer_weight=change.answer_weight, **how)
+        options: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
+        options |= {"over": problem.density.over, "families": problem.of_scores.families}
+        options["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
+        return encode_votes_and_scores(
+            problem.model, change.table, answer_weight=change.answer_weight, **options
+        )
 
     def join(self, problem: VotesAndScoresProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""
         parts: dict[str, Any] = {kind.name: (kind, part) for kind, part in self.parts(problem)}
         old = {name: kind.table_of(part) for name, (kind, part) in parts.items()}
         self.refuse_without_columns(problem, "answers")
-        for one in new if isinstance(new, list | tuple) else [new]:
-            table: Any = read_new(one, *old.values())
+        for new_table in new if isinstance(new, list | tuple) else [new]:
+            table: Any = read_new(new_table, *old.values())
             kind, part = parts[table.data]
             kind.check_new_answers(part, table)
             old[table.data] = joined_table(old[table.data], table)
@@ -262,7 +272,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
 
     def on_criteria(
         self, problem: VotesAndScoresProblem, criteria: tuple[str, ...], given: object
-    ) -> OnCriteria:
+    ) -> CriterionImportance:
         """Old and new votes on criteria, or the new weights."""
         return read_criterion_importance(given, criteria).after(problem.of_votes.criteria_votes)
 
@@ -271,14 +281,14 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return VOTES.has_anchors(problem.of_votes)
 
     def predict(self, problem: VotesAndScoresProblem, posterior: Posterior, table: object) -> Columns:
-        """Of comparisons, which have two items, as votes; else as scores."""
+        """As votes where rows have two items, else as scores."""
         kind, part = self.parts(problem)[0 if _has_pairs(table) else 1]
         if problem.density.contexts and not part.density.contexts and _has_columns(table, "context"):
-            give_notice(_NO_CONTEXTS)
+            give_notice(_NO_CONTEXTS_NOTE)
         return kind.predict(part, posterior, table)
 
     def item_questions(self, problem: VotesAndScoresProblem, table: object) -> ItemQuestions:
-        """Of comparisons, which have two items, as votes; else as scores."""
+        """As votes where rows have two items, else as scores."""
         if _has_pairs(table):
             return predict_comparisons(problem.of_votes, table)
         return item_score_questions(problem.of_scores, table)
@@ -286,7 +296,7 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     def response_probabilities(
         self, problem: VotesAndScoresProblem, values: Values, rows: tuple[Ints, ...]
     ) -> Floats:
-        """Of comparisons, which have two items, as votes; else as scores."""
+        """As votes where rows have two items, else as scores."""
         kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
         return kind.response_probabilities(part, values, rows)
 
@@ -297,39 +307,41 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         return VotesAndScores(*(kind.draw(part, values, rng) for kind, part in self.parts(problem)))
 
     def check_single(self, problem: VotesAndScoresProblem) -> None:
-        """Of both parts."""
+        """Check both parts."""
         for kind, part in self.parts(problem):
             kind.check_single(part)
 
     def shares(self, problem: VotesAndScoresProblem, tables: Sequence[VotesAndScores]) -> Shares:
         """Those of the votes; scores have theirs by :meth:`parts`."""
-        return VOTES.shares(problem.of_votes, [both.votes for both in tables])
+        return VOTES.shares(problem.of_votes, [pair.votes for pair in tables])
 
     def calibration(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Calibration:
-        """That of the votes; scores have theirs by :meth:`parts`."""
+        """Calibration of the votes; that of scores is found by :meth:`parts`."""
         return VOTES.calibration(problem.of_votes, posterior)
 
-    def score_held_out(self, model: Model, table: VotesAndScores, here: Bools, request: Request) -> Seen:
+    def score_held_out(
+        self, model: Model, table: VotesAndScores, here: Bools, request: Request
+    ) -> PredictionScores:
         """As of the votes, given the others and all scores."""
         if VOTES.predicts_answers(model):
             return VOTES.score_held_out(model, table.votes, here, request)
-        table, model, _ = attach_to_both(table, model, request)
-        how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
-        how["families"] = families = _families_of(model, table, request)
-        votes, added = table.votes, NOTHING_ADDED
+        table, model, _ = attach_terms_to_both(table, model, request)
+        options: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
+        options["families"] = families = _families_of(model, table, request)
+        votes, added = table.votes, NO_TERMS
         if model.terms:
             rows = VoteRows(votes) if families is None else with_families(VoteRows(votes), families)
             votes, added = rows.votes, resolve_terms(model.part("votes"), rows, {})
         return evaluate_held_out_votes(
             votes,
             here,
-            lambda seen: encode_votes_and_scores(model, VotesAndScores(seen, table.scores), **how),
+            lambda seen: encode_votes_and_scores(model, VotesAndScores(seen, table.scores), **options),
             added,
         )
 
     def resampled(self, problem: VotesAndScoresProblem, rng: np.random.Generator) -> Data:
         """As many votes and as many scores, drawn with replacement."""
-        return resampled_votes(problem.of_votes, rng) | resampled_scores(problem.of_scores, rng)
+        return resample_votes(problem.of_votes, rng) | resample_scores(problem.of_scores, rng)
 
     def pack(self, problem: VotesAndScoresProblem) -> Packed:
         """Pack both parts as their kinds store them."""
@@ -341,11 +353,11 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
         """The problem of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         scores = Scores(**unpack_rated(names["scores"], arrays, "scores"))
-        both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
-        how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
-        how |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
-        how |= {"over": packed.sections.get("over", "new"), "families": names.get("families")}
-        return encode_votes_and_scores(model, both, **how)
+        tables = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
+        options: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
+        options |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
+        options |= {"over": packed.sections.get("over", "new"), "families": names.get("families")}
+        return encode_votes_and_scores(model, tables, **options)
 
     def counts(self, problem: VotesAndScoresProblem) -> dict[str, int]:
         """Numbers of ``votes`` and ``scores``.

@@ -2,7 +2,8 @@
 
 Given the parameters all answers are independent, so the log likelihood is the sum of those of the tables, and what
 answers say of a strength (:class:`.Spread`) is, too. A parameter that both models have is one, with one prior. Where
-spreads are learned the two are one field, of two families of answers over one set of terms.
+spreads are learned the two are one latent Gaussian model, of two families of answers over one
+set of terms.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class VotesAndScoresDensity(LogDensity):
 
     @property
     def parts(self) -> tuple[LogDensity, ...]:
-        """Of votes and of scores."""
+        """Densities of votes and of scores."""
         return self.of_votes, self.of_scores
 
     @property
@@ -82,7 +83,7 @@ class VotesAndScoresDensity(LogDensity):
         return self.of_scores.item_strengths(values)
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
-        """The field of both tables.
+        """The latent Gaussian model of both tables.
 
         Raises
         ------
@@ -114,10 +115,10 @@ class VotesAndScoresDensity(LogDensity):
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the parts, each once."""
-        found: dict[str, Parameter] = {}
+        parameters: dict[str, Parameter] = {}
         for parameter in (p for part in self.parts for p in part.parameters):
-            found.setdefault(parameter.name, parameter)
-        return tuple(found.values())
+            parameters.setdefault(parameter.name, parameter)
+        return tuple(parameters.values())
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
         """Sum of what the answers of each part say."""
@@ -130,11 +131,11 @@ class VotesAndScoresDensity(LogDensity):
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Those of the parts, one after the other."""
-        return [found for part in self.parts for found in part.log_parts(values, data, xp)]
+        return [outcome for part in self.parts for outcome in part.log_parts(values, data, xp)]
 
     def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """As :meth:`log_probabilities_and_counts`, of human answers."""
-        return [found for part in self.parts for found in part.people_log_probabilities(values, data, xp)]
+        return [outcome for part in self.parts for outcome in part.people_log_probabilities(values, data, xp)]
 
     def outcome_names(self, data: Data) -> list[str]:
         """A name for each of :meth:`log_probabilities_and_counts`."""
@@ -146,9 +147,9 @@ class VotesAndScoresDensity(LogDensity):
 
     def starts(self, data: Data) -> list[Floats]:
         """Halfway between where the search of each part would start."""
-        each = [part.values(part.starts(data)[0], np) for part in self.parts]
-        found = {
-            p.name: np.mean([values[p.name] for values in each if p.name in values], axis=0)
+        part_values = [part.values(part.starts(data)[0], np) for part in self.parts]
+        start = {
+            p.name: np.mean([values[p.name] for values in part_values if p.name in values], axis=0)
             for p in self.parameters
         }
-        return [np.asarray(self.flat(found, np), dtype=float)]
+        return [np.asarray(self.flat(start, np), dtype=float)]

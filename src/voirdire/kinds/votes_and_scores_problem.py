@@ -1,4 +1,4 @@
-"""Votes and scores in the form a density needs.
+"""Encoding of votes and scores for a density.
 
 With strengths theta_c,i, a consistency a_k > 0 of judge k that holds for both, and the ratio m of what a vote and a
 score are worth:
@@ -34,13 +34,13 @@ import numpy as np
 from voirdire.kinds.checks import CheckBasis, linked_items_check
 from voirdire.kinds.effect_checks import effect_checks
 from voirdire.kinds.further_terms import (
-    Resolved,
+    ResolvedTerms,
     has_family_terms,
     with_families,
 )
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
-from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
+from voirdire.kinds.scores.weights import CriterionImportance, read_criterion_importance
 from voirdire.kinds.unused_columns import has_recurring_items
 from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.people import Anchors
@@ -73,14 +73,14 @@ class VotesAndScoresProblem(Problem):
     of_scores: ScoresProblem
 
     @property
-    def added(self) -> Resolved:
+    def added(self) -> ResolvedTerms:
         """Terms beside those of the sections of the model, which both parts have."""
         concerned = {*self.of_votes.added.concerned, *self.of_scores.added.concerned}
         return replace(self.of_votes.added, concerned=tuple(sorted(concerned)))
 
     def part(self, data: str) -> Any:
         """The votes, the scores, or both."""
-        parts = {one.model.data: one for one in (self.of_votes, self.of_scores)}
+        parts = {problem.model.data: problem for problem in (self.of_votes, self.of_scores)}
         return parts.get(data, super().part(data))
 
     @property
@@ -114,7 +114,7 @@ def encode_votes_and_scores(
     ----------
     levels : sequence, optional
         The levels of the scale of the scores.
-    criteria : path, dataframe, Votes or OnCriteria, optional
+    criteria : path, dataframe, Votes or CriterionImportance, optional
         Weights of the criteria or votes on them, as for scores.
     anchors : Anchors, optional
         Human answers to comparisons.
@@ -142,25 +142,25 @@ def encode_votes_and_scores(
     (('x', 'y', 'z'), [2, 1])
     """
     of_votes, of_scores = model.part("votes"), model.part("scores")
-    given = read_criterion_importance(criteria, tables.scores.criteria, ties=model.ties is not None)
-    on_criteria, weights = given.check(model)
+    importance = read_criterion_importance(criteria, tables.scores.criteria, ties=model.ties is not None)
+    on_criteria, weights = importance.check(model)
     if on_criteria is None:
         of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
     else:
         tables = with_common_names(tables.votes, tables.scores, on_criteria.judges)
     contexts = model.context is not None and any(has_recurring_items(table) for table in tables.parts)
     of_votes = of_votes if contexts else replace(of_votes, context=None)
-    both: dict[str, Any] = {"answer_weight": answer_weight, "over": over}
-    both["tastes"] = len(tables.judges) > 1 and (contexts or len(tables.criteria) > 1)
-    how: dict[str, Any] = {"levels": levels, "repeats": repeats, "contexts": contexts}
-    how |= {"criteria": OnCriteria(weights=weights), "families": families}
-    rated = replace(tables.scores, contexts=tables.contexts) if contexts else tables.scores
-    scores = encode_scores(of_scores, rated, complete=False, **how, **both)
-    how = {"anchors": anchors, "keep_empty": keep_empty}
-    voted = tables.votes
+    shared_options: dict[str, Any] = {"answer_weight": answer_weight, "over": over}
+    shared_options["tastes"] = len(tables.judges) > 1 and (contexts or len(tables.criteria) > 1)
+    options: dict[str, Any] = {"levels": levels, "repeats": repeats, "contexts": contexts}
+    options |= {"criteria": CriterionImportance(weights=weights), "families": families}
+    score_table = replace(tables.scores, contexts=tables.contexts) if contexts else tables.scores
+    scores = encode_scores(of_scores, score_table, complete=False, **options, **shared_options)
+    options = {"anchors": anchors, "keep_empty": keep_empty}
+    vote_table = tables.votes
     if has_family_terms(model):
-        voted = with_families(VoteRows(voted), families or {}).votes
-    votes = encode_votes(of_votes, voted, on_criteria, ties=ties, **how, **both)
+        vote_table = with_families(VoteRows(vote_table), families or {}).votes
+    votes = encode_votes(of_votes, vote_table, on_criteria, ties=ties, **options, **shared_options)
     sizes = len(tables.judges), len(tables.criteria), len(tables.items)
     compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
     compared = 0.0 if scores.density.uses_marginal_likelihood else compared
@@ -171,11 +171,14 @@ def encode_votes_and_scores(
     return VotesAndScoresProblem(density, votes.data | scores.data, *names, answers, votes, scores)
 
 
-MOST_LATENT, MOST_ROWS = 5_000, 50_000  # strengths and tastes, and answers, of a default with spreads learned
+MAX_LATENT_VALUES, MAX_ROWS = (
+    5_000,
+    50_000,
+)  # strengths and tastes, and answers, of a default with spreads learned
 
 
-def why_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
-    """Why a model with tastes, and contexts if the tables have them, is no default; empty if it is.
+def reason_too_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
+    """Reason not to take a model with tastes, and contexts if there are any, by default; empty if there is none.
 
     ``families`` is how many share what they make of items.
 
@@ -185,20 +188,20 @@ def why_large(tables: VotesAndScores, contexts: bool, families: int = 0) -> str:
     >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
     >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
     >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
-    >>> why_large(read_votes_and_scores([votes, scores]), contexts=False)
+    >>> reason_too_large(read_votes_and_scores([votes, scores]), contexts=False)
     ''
-    >>> why_large(read_votes_and_scores([votes, scores]), contexts=False, families=2_000)
+    >>> reason_too_large(read_votes_and_scores([votes, scores]), contexts=False, families=2_000)
     '3 answers about 3 items would take many minutes'
     """
     items, rows = len(tables.items), tables.votes.rows + tables.scores.rows
     places = len(tables.criteria) * (1 + contexts * len(tables.contexts))
-    if items * (places + len(tables.judges) + families) <= MOST_LATENT and rows <= MOST_ROWS:
+    if items * (places + len(tables.judges) + families) <= MAX_LATENT_VALUES and rows <= MAX_ROWS:
         return ""
-    beside = f" in {len(tables.contexts):,} contexts" if contexts else ""
-    return f"{rows:,} answers about {items:,} items{beside} would take many minutes"
+    context_words = f" in {len(tables.contexts):,} contexts" if contexts else ""
+    return f"{rows:,} answers about {items:,} items{context_words} would take many minutes"
 
 
-FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
+MIN_LINKING_ITEMS = 3  # items with both votes and scores from which they say what a vote is worth
 
 
 def all_checks(
@@ -249,11 +252,11 @@ def connectivity_check(problem: VotesAndScoresProblem) -> Check:
 def link_check(problem: VotesAndScoresProblem) -> Check:
     """Check whether enough items have both votes and scores to say what a vote is worth beside a score."""
     names = [problem.items[i] for i in np.flatnonzero(problem.tables.voted_and_scored.any(axis=0))]
-    both = len(names)
-    if both >= FEWEST:
-        return Check("link", "ok", float(both), f"{both} items have both votes and scores.")
+    count = len(names)
+    if count >= MIN_LINKING_ITEMS:
+        return Check("link", "ok", float(count), f"{count} items have both votes and scores.")
     message = (
-        f"Only {list_names(names, verb=False)} {'has' if both == 1 else 'have'} both votes and scores, so what a vote "
+        f"Only {list_names(names, verb=False)} {'has' if count == 1 else 'have'} both votes and scores, so what a vote "
         "is worth beside a score is set by the prior. Collect scores of items that were voted on."
     )
-    return Check("link", "warn", float(both), message)
+    return Check("link", "warn", float(count), message)

@@ -10,11 +10,11 @@ from voirdire.kinds.further_terms import (
     attach_terms,
     has_family_terms,
     model_with_terms,
-    why_no_families,
+    reason_families_unknown,
 )
 from voirdire.kinds.own_families import add_own_families_to_all
 from voirdire.kinds.request import Request
-from voirdire.kinds.scores.density import WITH_SPREADS
+from voirdire.kinds.scores.density import LEARNED_SPREAD_KINDS
 from voirdire.kinds.unused_columns import has_recurring_items
 from voirdire.model.panel_density import TIME, added_equation
 from voirdire.model.specs import Model, load_model
@@ -24,12 +24,12 @@ from voirdire.tables.votes import VoteRows
 from voirdire.tables.votes_and_scores import VotesAndScores
 
 #: Sections of models of votes and scores, by what their values are of, and what every such model has.
-SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
-ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
-OF_FAMILIES = frozenset({FAMILY, "item"})
+TERM_SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
+REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
+FAMILY_FACTORS = frozenset({FAMILY, "item"})
 
 
-def attach_to_both(
+def attach_terms_to_both(
     tables: VotesAndScores, model: Model, request: Request
 ) -> tuple[VotesAndScores, Model, list[str]]:
     """Both tables with what the terms of a model and a request are of, and the model with these: one effect for both.
@@ -56,16 +56,18 @@ def attach_to_both(
     >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
     >>> tables = read_votes_and_scores([votes, scores], rows=True)
     >>> request = Request(covariates=pd.DataFrame({"item": ["x", "y"], "length": [3, 5]}))
-    >>> tables, model, _ = attach_to_both(tables, load_model("joint-contexts"), request)
+    >>> tables, model, _ = attach_terms_to_both(tables, load_model("joint-contexts"), request)
     >>> tables.votes.further.covariate.tolist(), [row.words for row in model.terms]
     ([[[-1.0], [1.0]]], ['length', 'judge:length'])
     """
-    if has_family_terms(model) and (why := why_no_families(tables, request)) is not None:
-        raise InputError(f"terms: family cannot be told: {why}; leave it out")
-    own = request.item_families is not None or request.without_own_family
-    if not (request.asks_terms or own) and all(frozenset(row.factors) == OF_FAMILIES for row in model.terms):
+    if has_family_terms(model) and (reason := reason_families_unknown(tables, request)) is not None:
+        raise InputError(f"terms: family cannot be told: {reason}; leave it out")
+    has_own_family = request.item_families is not None or request.without_own_family
+    if not (request.asks_terms or has_own_family) and all(
+        frozenset(row.factors) == FAMILY_FACTORS for row in model.terms
+    ):
         return tables, model, []
-    if model.strength.kind not in WITH_SPREADS and (request.asks_terms or model.terms):
+    if model.strength.kind not in LEARNED_SPREAD_KINDS and (request.asks_terms or model.terms):
         raise InputError(
             f"model {model.name} takes no further effects (covariates, families of items, groups, terms); take "
             "joint-contexts, or leave them out"
@@ -74,15 +76,17 @@ def attach_to_both(
         raise InputError("terms: time is not for tables of votes and scores; leave it out")
     if not tables.votes.has_rows:
         raise InputError("terms: the votes were only counted, not kept; give the table itself")
-    (rows, scores), left = add_own_families_to_all((VoteRows(tables.votes), tables.scores), request)
-    asked = replace(request, item_families=None, without_own_family=False)
-    scores, model, notes = attach_terms(scores, model, asked, (FAMILY,))
-    rows, _, _ = attach_terms(rows, model, asked, (FAMILY,))
-    notes = [*left, *notes]
+    (rows, scores), own_family_notes = add_own_families_to_all(
+        (VoteRows(tables.votes), tables.scores), request
+    )
+    term_request = replace(request, item_families=None, without_own_family=False)
+    scores, model, notes = attach_terms(scores, model, term_request, (FAMILY,))
+    rows, _, _ = attach_terms(rows, model, term_request, (FAMILY,))
+    notes = [*own_family_notes, *notes]
     of_votes, of_scores = rows.further, scores.further
-    if other := {*of_votes.covariates} ^ {*of_scores.covariates}:
+    if mismatched := {*of_votes.covariates} ^ {*of_scores.covariates}:
         raise InputError(
-            f"terms: column {min(other)!r} has numbers in one table and names in the other; write it alike in both"
+            f"terms: column {min(mismatched)!r} has numbers in one table and names in the other; write it alike in both"
         )
     if of_votes.covariate is not None:
         units, means = of_scores.units, of_scores.means
@@ -103,13 +107,15 @@ def model_from_terms(tables: VotesAndScores, request: Request) -> Model:
     """
     contexts = any(has_recurring_items(table) for table in tables.parts)
     tastes = contexts or len(tables.criteria) > 1
-    untold = {
+    missing = {
         "context": None if contexts else "no item is in several contexts",
         "taste": "there is one judge"
         if len(tables.judges) < 2
         else (None if tastes else "there are neither contexts nor several criteria"),
     }
-    return model_with_terms(load_model("joint-contexts"), request.terms, SECTIONS, ALWAYS, untold)
+    return model_with_terms(
+        load_model("joint-contexts"), request.terms, TERM_SECTIONS, REQUIRED_TERMS, missing
+    )
 
 
 def model_with_families(model: Model) -> Model:
@@ -122,5 +128,5 @@ def model_with_families(model: Model) -> Model:
     'joint-contexts + family:item'
     """
     rows = (TermRow((FAMILY, "item")),)
-    said = f"{model.equation.rstrip()}\n{added_equation(rows, ())}"
-    return replace(model, name=f"{model.name} + {rows[0].words}", terms=rows, equation=said)
+    equation = f"{model.equation.rstrip()}\n{added_equation(rows, ())}"
+    return replace(model, name=f"{model.name} + {rows[0].words}", terms=rows, equation=equation)

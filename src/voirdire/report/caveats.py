@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire.kinds.checks import ORIENTATION
+from voirdire.kinds.checks import ORIENTATION_CHECKS
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -17,7 +17,7 @@ def doubts_about(fit: Fit) -> str:
     """
     if fit.level == "fail":
         return "checks failed"
-    doubted = any(check.check in ORIENTATION and check.level != "ok" for check in fit.all_checks)
+    doubted = any(check.check in ORIENTATION_CHECKS and check.level != "ok" for check in fit.all_checks)
     return fit.kind.page_words.doubt if doubted else ""
 
 

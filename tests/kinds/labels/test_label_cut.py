@@ -20,7 +20,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.fit.human import compare_methods, describe_anchors
 from voirdire.kinds import LabelsProblem
-from voirdire.kinds.human import ALONE, Anchored, LeftOut
+from voirdire.kinds.human import PEOPLE_ALONE, Anchored, LeftOut
 from voirdire.kinds.labels import cut as shares
 from voirdire.kinds.labels.class_probabilities import class_probabilities
 
@@ -307,13 +307,13 @@ def test_the_note_on_anchors_does_not_contradict_itself_where_the_plain_majority
 def test_the_note_on_anchors_names_people_alone_where_these_were_to_beat() -> None:
     """A way that is better than people alone need not be clearly better than the default, and is not said to be."""
     row = {"log_loss_se": 0.3, "accuracy": 0.8}
-    losses = {"joint": 0.9, "cut": 0.5, ALONE: 0.7}
+    losses = {"joint": 0.9, "cut": 0.5, PEOPLE_ALONE: 0.7}
     methods = tuple({"method": name, "log_loss": loss, **row} for name, loss in losses.items())
     human = SimpleNamespace(default="joint", reference="majority", of_chosen="judges", says_items="")
     for chosen, over, why in (
-        ("cut", ALONE, "better than people alone, and these better than the default;"),
+        ("cut", PEOPLE_ALONE, "better than people alone, and these better than the default;"),
         ("cut", "joint", "clearly better than the default;"),
-        (ALONE, ALONE, "predicts left-out anchors better than the default;"),
+        (PEOPLE_ALONE, PEOPLE_ALONE, "predicts left-out anchors better than the default;"),
     ):
         anchored = Anchored("cut", chosen, methods, over=over)
         assert why in describe_anchors(anchored, None, human, "labels")  # type: ignore[arg-type]
@@ -324,11 +324,11 @@ def test_the_method_to_beat_is_said_with_the_choice() -> None:
         half = np.where(np.arange(20) % 2 == 0, p + 0.2, p - 0.2)
         return LeftOut(half, 1.0 - half, (half > 0.5).astype(float))
 
-    found = {"joint": LeftOut(*(np.full(20, x) for x in (0.67, 0.33, 1.0))), ALONE: left_out(0.76)}
-    assert compare_methods(found, "joint")[:2] == (ALONE, ALONE)
+    found = {"joint": LeftOut(*(np.full(20, x) for x in (0.67, 0.33, 1.0))), PEOPLE_ALONE: left_out(0.76)}
+    assert compare_methods(found, "joint")[:2] == (PEOPLE_ALONE, PEOPLE_ALONE)
     better = {**found, "cut": LeftOut(*(np.full(20, x) for x in (0.95, 0.05, 1.0)))}
-    assert compare_methods(better, "joint")[:2] == ("cut", ALONE)
-    assert compare_methods({**found, ALONE: left_out(0.6)}, "joint")[:2] == ("joint", "joint")
+    assert compare_methods(better, "joint")[:2] == ("cut", PEOPLE_ALONE)
+    assert compare_methods({**found, PEOPLE_ALONE: left_out(0.6)}, "joint")[:2] == ("joint", "joint")
 
 
 def refused(**request: Any) -> str:

@@ -12,7 +12,7 @@ from voirdire.infer.trust_region import minimise_trust_region
 from voirdire.kinds import KINDS, Request, ScoresProblem
 from voirdire.kinds.scores import density as scores_density
 from voirdire.kinds.scores import eliminated
-from voirdire.kinds.scores.eliminated import Eliminated, _Point
+from voirdire.kinds.scores.eliminated import EliminatedItems, _Point
 from voirdire.kinds.scores.judge_blocks import JudgeBlocks, _inverse_root
 from voirdire.model import load_model
 from voirdire.tables import read_scores
@@ -60,7 +60,7 @@ def written_out(problem: ScoresProblem) -> Derivatives:
 @pytest.mark.parametrize(("criteria", "levels"), [(1, 2), (1, 4), (2, 4)])
 def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels: int) -> None:
     problem = encoded(model, table_of(4, 10, levels, criteria, 1))
-    density, small = problem.density, Eliminated(problem.density, problem.data)
+    density, small = problem.density, EliminatedItems(problem.density, problem.data)
     written = written_out(problem)
     for scale in (0.1, 0.5):
         x = scale * np.random.default_rng(2).normal(size=density.size)
@@ -88,7 +88,7 @@ def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels:
     assert not arrow.shifted
 
 
-def blocks_of(small: Eliminated, g: np.ndarray, psi: np.ndarray) -> JudgeBlocks:
+def blocks_of(small: EliminatedItems, g: np.ndarray, psi: np.ndarray) -> JudgeBlocks:
     """The matrix near the second derivatives at a point."""
     at = _Point(small._answers, small._effects.of(g), psi)
     return JudgeBlocks(small._effects, g, at.h, at.answers, at.by_h)
@@ -108,7 +108,7 @@ def test_groups_of_judges_have_their_place() -> None:
     table["group"] = table["judge"].map({"j0": "g", "j1": "g", "j2": "h", "j3": "h", "j4": "i"})
     problem = encoded("rating-discrimination", table)
     assert problem.density.groups == 3
-    small = Eliminated(problem.density, problem.data)
+    small = EliminatedItems(problem.density, problem.data)
     x = 0.3 * np.random.default_rng(2).normal(size=problem.density.size)
     curvature = small.curvature(x)
     products = np.stack([curvature.product(row) for row in np.eye(len(x))])
@@ -120,15 +120,15 @@ def test_groups_of_judges_have_their_place() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("most", "count", "error"),
-    [(eliminated.MANY, 200_000, 0.012), (0, 600, 0.18)],
+    [(eliminated.MAX_DENSE_PARAMETERS, 200_000, 0.012), (0, 600, 0.18)],
     ids=["whole", "products"],
 )
 def test_draws_have_the_inverse_for_their_covariance(
     monkeypatch: pytest.MonkeyPatch, most: int, count: int, error: float
 ) -> None:
-    monkeypatch.setattr(eliminated, "MANY", most)
+    monkeypatch.setattr(eliminated, "MAX_DENSE_PARAMETERS", most)
     problem = encoded("rating-discrimination", table_of(3, 6, 4, 2, 3))
-    small = Eliminated(problem.density, problem.data)
+    small = EliminatedItems(problem.density, problem.data)
     x = find_mode(problem).x
     arrow = small.factored_hessian(x)
     inverse = np.stack([small.flat(*arrow.divide(*small.parts(row))) for row in np.eye(len(x))])
@@ -151,10 +151,10 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
     problem = encoded(
         "rating-discrimination", table.drop_duplicates(["judge", "item"]).astype({"judge": str})
     )
-    small = Eliminated(problem.density, problem.data)
+    small = EliminatedItems(problem.density, problem.data)
     x = find_mode(problem).x
     exact, proper = small.factored_hessian(x).draws(4000, np.random.default_rng(1)), True
-    monkeypatch.setattr(eliminated, "MANY", 0)
+    monkeypatch.setattr(eliminated, "MAX_DENSE_PARAMETERS", 0)
     draws, found = small.draws_about_mode(x, 500, np.random.default_rng(1))
     assert found is proper
     sd = small.flat(*exact).std(axis=0)
@@ -169,7 +169,7 @@ def test_a_fit_with_items_eliminated_is_the_laplace_approximation(monkeypatch: p
     table = table_of(5, 60, 5, 1, 5)
     problem = encoded("rating-discrimination", table)
     approximation = laplace_approximation(problem, find_mode(problem))
-    monkeypatch.setattr(scores_density, "LARGE", 0.0)
+    monkeypatch.setattr(scores_density, "MAX_HESSIAN_WORK", 0.0)
     fit = voirdire.fit(table, model="rating-discrimination", method="laplace")
     assert (fit.method, fit.posterior.draws.shape[1]) == ("laplace", 4000)
     draws, sd = fit.posterior.draws[0], np.sqrt((approximation.root**2).sum(axis=1))

@@ -41,7 +41,7 @@ def test_repeated_scores_count_once() -> None:
 
 
 def test_of_one_judge_an_item_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halo, "MOST_SCORES", 500)
+    monkeypatch.setattr(halo, "MAX_SCORES", 500)
     scores, _ = table(1.2, 4)
     alone = scores.groupby("item").head(1)
     model, why = KINDS["scores"].default_model(read_scores(alone), Request())
@@ -52,7 +52,7 @@ def test_of_one_judge_an_item_nothing_is_learned(monkeypatch: pytest.MonkeyPatch
 
 def test_of_few_items_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     """A spread that few items tell roughly must not be taken for known."""
-    monkeypatch.setattr(halo, "MOST_SCORES", 40)
+    monkeypatch.setattr(halo, "MAX_SCORES", 40)
     model, why = KINDS["scores"].default_model(read_scores(table(1.2, 4, items=12)[0]), Request())
     assert model == "rating-severity"
     assert why.endswith("48 scores of 12 items would take minutes, and 12 items do not tell it")
@@ -64,7 +64,7 @@ def test_intervals_of_a_large_table_hold_items_of_any_spread(
     monkeypatch: pytest.MonkeyPatch, spread: float
 ) -> None:
     """Control: given a standard deviation of 2, intervals of three judges held 41% of items that are five apart."""
-    monkeypatch.setattr(halo, "MOST_SCORES", 1_000)
+    monkeypatch.setattr(halo, "MAX_SCORES", 1_000)
     scores, worth = table(spread, 4)
     fit = voirdire.fit(scores, method="laplace", families={}, about="panel")
     assert fit.model.name == "rating-severity"

@@ -133,7 +133,7 @@ def test_panels_of_very_many_judges_have_a_default_that_integrates_opinions_out(
 ) -> None:
     from voirdire.kinds.scores import halo
 
-    monkeypatch.setattr(halo, "MOST_REPEATING", 3)
+    monkeypatch.setattr(halo, "MAX_REPEATING_JUDGES", 3)
     for shape in ((1, 1), (2, 1), (1, 3)):
         assert voirdire.fit(scores(0, *shape), method="map").model.name == "rating-severity"
 
@@ -143,7 +143,7 @@ def test_tables_of_too_many_opinions_have_a_default_that_integrates_them_out(
 ) -> None:
     from voirdire.kinds.scores import halo
 
-    monkeypatch.setattr(halo, "MOST_LATENT", 30)
+    monkeypatch.setattr(halo, "MAX_LATENT_VALUES", 30)
     fit = voirdire.fit(scores(), method="map")
     assert fit.model.name == "rating-severity"
     assert any("would take minutes" in note for note in fit.notes)

@@ -17,7 +17,7 @@ from voirdire.fit.human import Losses, _best_method, _loss_if_wrong
 from voirdire.infer import engine
 from voirdire.infer.pymc_model import pymc_model, value_point
 from voirdire.kinds import encode_votes, read_anchors
-from voirdire.kinds.human import ALONE
+from voirdire.kinds.human import PEOPLE_ALONE
 from voirdire.kinds.votes.human import HumanVotes
 from voirdire.model import load_model
 from voirdire.simulate import Accuracy, OneCoin, simulate_votes
@@ -300,12 +300,12 @@ def test_one_imagined_failure_is_no_noise() -> None:
     assert _best_method(losses, "joint") == "cut"
 
 
-@pytest.mark.parametrize(("noise", "chosen"), [(0.0, "cut"), (0.4, "cut"), (1.0, ALONE)])
+@pytest.mark.parametrize(("noise", "chosen"), [(0.0, "cut"), (0.4, "cut"), (1.0, PEOPLE_ALONE)])
 def test_judges_help_where_they_predict_better_than_people_alone_by_the_noise(
     noise: float, chosen: str
 ) -> None:
     """A gain of about .2: without noise, 1.5 times the noise (less than beside the default), and .6 times."""
-    losses = {name: Losses(np.full(12, loss), 2.0) for name, loss in (("joint", 0.8), (ALONE, 0.4))}
+    losses = {name: Losses(np.full(12, loss), 2.0) for name, loss in (("joint", 0.8), (PEOPLE_ALONE, 0.4))}
     losses["cut"] = Losses(0.2 + noise * np.tile([-1.0, 1.0], 6), 2.0)
     assert _best_method(losses, "joint") == chosen
 

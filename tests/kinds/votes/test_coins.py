@@ -7,18 +7,18 @@ import pytest
 from scipy import stats
 
 from voirdire.kinds.votes import candidates as coins
-from voirdire.kinds.votes.candidates import CONCENTRATIONS, MEANS, learn_coins
+from voirdire.kinds.votes.candidates import CONCENTRATIONS, MEAN_GRID, learn_coins
 
 PRIOR = {"a": 4.0, "b": 1.5, "reversed": 0.1}
 
 
 def by_hand(right: list[float], wrong: list[float], family: list[int]) -> np.ndarray:
     """Posterior means by brute force over (concentration, mean of family 0, mean of family 1)."""
-    prior = 0.9 * stats.beta.pdf(MEANS, 4, 1.5) + 0.1 * stats.beta.pdf(MEANS, 1.5, 4)
+    prior = 0.9 * stats.beta.pdf(MEAN_GRID, 4, 1.5) + 0.1 * stats.beta.pdf(MEAN_GRID, 1.5, 4)
     top, total = np.zeros(len(right)), 0.0
     for c in CONCENTRATIONS:
-        for m0, p0 in zip(MEANS, prior, strict=True):
-            for m1, p1 in zip(MEANS, prior, strict=True):
+        for m0, p0 in zip(MEAN_GRID, prior, strict=True):
+            for m1, p1 in zip(MEAN_GRID, prior, strict=True):
                 m = np.where(np.array(family) == 0, m0, m1)
                 n = np.array(right) + np.array(wrong)
                 weight = p0 * p1 * stats.betabinom.pmf(right, n, c * m, c * (1 - m)).prod()
@@ -46,7 +46,7 @@ def test_draws_have_the_posterior_s_mean_and_spread() -> None:
 def test_a_single_concentration_is_the_beta_binomial(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a mean that is known, the coin is Beta(c m + right, c (1 - m) + wrong)."""
     monkeypatch.setattr(coins, "CONCENTRATIONS", np.array([10.0]))
-    monkeypatch.setattr(coins, "MEANS", np.array([0.7]))
+    monkeypatch.setattr(coins, "MEAN_GRID", np.array([0.7]))
     found = learn_coins(np.array([3.0]), np.array([2.0]), np.array([0]), PRIOR)
     assert found.mean()[0] == pytest.approx((7 + 3) / (10 + 5))
 

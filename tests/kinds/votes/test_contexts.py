@@ -16,10 +16,10 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds import Request
 from voirdire.kinds.votes.answers import evaluate_held_out
-from voirdire.kinds.votes.contexts import by_context, split_by_terms, why_contexts_left_out
+from voirdire.kinds.votes.contexts import reason_without_contexts, split_by_context, split_by_terms
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import votes_per_judge_context
-from voirdire.kinds.votes.response_probabilities import AskedPairs, answer_probabilities
+from voirdire.kinds.votes.response_probabilities import ComparisonCodes, answer_probabilities
 from voirdire.model import load_model
 from voirdire.tables import read_votes
 
@@ -211,10 +211,10 @@ def test_a_fit_is_kept_and_predicts_in_its_contexts(fitted: Any, table: pd.DataF
 
 def test_what_would_take_many_minutes_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
     votes = read_votes(panel(1.0))
-    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_CELLS", (100, 100))
-    assert "combinations of judge, pair and context would take" in why_contexts_left_out(votes)
-    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_LATENT", (100, 100))
-    assert "6 judges, 10 items and 8 contexts would take" in why_contexts_left_out(votes)
+    monkeypatch.setattr("voirdire.kinds.votes.contexts.MAX_CELLS", (100, 100))
+    assert "combinations of judge, pair and context would take" in reason_without_contexts(votes)
+    monkeypatch.setattr("voirdire.kinds.votes.contexts.MAX_LATENT_VALUES", (100, 100))
+    assert "6 judges, 10 items and 8 contexts would take" in reason_without_contexts(votes)
 
 
 @pytest.mark.slow
@@ -226,7 +226,7 @@ def test_a_context_that_is_not_known_is_like_those_that_are(fitted: Any) -> None
     with pytest.warns(UserWarning, match="The fit has no context"):
         found = fitted.predict(asked.assign(context="never seen")).iloc[0]
     values, rng, each = fitted.posterior.values, np.random.default_rng(1), []
-    sharp, pair = [], AskedPairs(*(np.array([k]) for k in (0, 0, 0, 9)))
+    sharp, pair = [], ComparisonCodes(*(np.array([k]) for k in (0, 0, 0, 9)))
     for draw in range(0, 4000, 20):
         one = {name: value[draw] for name, value in values.items()}
         sharp.append(answer_probabilities(fitted.problem.density, one, pair)[0])
@@ -357,22 +357,22 @@ def test_a_fold_that_is_not_seen_changes_no_habits() -> None:
 
 def test_contexts_that_link_nothing_are_left_out() -> None:
     table = panel(1.0)
-    assert why_contexts_left_out(read_votes(table)) is None
-    assert why_contexts_left_out(read_votes(table.drop(columns="context"))) == ""
-    assert why_contexts_left_out(read_votes(table.assign(context="one"))) == ""
-    assert "fewer than two each" in why_contexts_left_out(
+    assert reason_without_contexts(read_votes(table)) is None
+    assert reason_without_contexts(read_votes(table.drop(columns="context"))) == ""
+    assert reason_without_contexts(read_votes(table.assign(context="one"))) == ""
+    assert "fewer than two each" in reason_without_contexts(
         read_votes(table.assign(context=np.arange(len(table)).astype(str)))
     )
     apart = table.copy()
     apart["context"] = [" ".join(sorted(pair)) for pair in zip(table["first"], table["second"], strict=True)]
     named = apart.assign(first=apart["context"] + apart["first"], second=apart["context"] + apart["second"])
     named["winner"] = table["winner"]
-    assert "0 of 90 items meet in several" in why_contexts_left_out(read_votes(named))
+    assert "0 of 90 items meet in several" in reason_without_contexts(read_votes(named))
     fitted = voirdire.fit(named, method="map")
     assert any("contexts are left out: 0 of 90 items" in note for note in fitted.notes)
-    split = by_context(read_votes(table))
+    split = split_by_context(read_votes(table))
     assert split.counts.sum() == len(table)
-    assert by_context(split) is split
+    assert split_by_context(split) is split
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 import voirdire
 from voirdire.fit.human import compare_methods
-from voirdire.kinds.human import ALONE, LeftOut
+from voirdire.kinds.human import PEOPLE_ALONE, LeftOut
 from voirdire.kinds.votes.kind import VOTES
 
 NAMES = [f"i{n}" for n in range(8)]
@@ -44,14 +44,14 @@ def test_people_alone_are_used_where_judges_see_something_else() -> None:
     votes, people, _ = panel(0.0)
     fit = fitted(votes, people)
     methods = fit.anchor_methods().set_index("method")
-    assert methods.index.tolist() == ["majority", "joint", "cut", ALONE]
-    assert methods.index[methods["chosen"]].tolist() == [ALONE]
+    assert methods.index.tolist() == ["majority", "joint", "cut", PEOPLE_ALONE]
+    assert methods.index[methods["chosen"]].tolist() == [PEOPLE_ALONE]
     assert "people alone, because it predicts left-out anchors better than the default" in fit.notes[-1]
     # as people's answers are with any other votes of the judges
     other = votes.assign(winner=np.where(votes["winner"] == votes["first"], votes["second"], votes["first"]))
     again = fitted(other, people)
     assert again.anchored is not None
-    assert again.anchored.chosen == ALONE
+    assert again.anchored.chosen == PEOPLE_ALONE
     np.testing.assert_allclose(scores(again), scores(fit), atol=1e-4)
     # and of judges the anchors alone speak, as by the cut
     cut = fitted(votes, people, anchor_mode="cut").judges().set_index("judge")["reliability"]
@@ -85,16 +85,16 @@ def test_judges_who_see_what_people_see_are_used() -> None:
 def test_answers_that_leave_items_unlinked_do_not_suffice() -> None:
     votes, people, _ = panel(0.0)
     some = people[people["first"].isin(NAMES[:4]) & people["second"].isin(NAMES[:4])]
-    assert ALONE not in fitted(votes, some).anchor_methods()["method"].tolist()
+    assert PEOPLE_ALONE not in fitted(votes, some).anchor_methods()["method"].tolist()
 
 
-@pytest.mark.parametrize(("alone", "chosen"), [(0.76, ALONE), (0.71, "joint")])
+@pytest.mark.parametrize(("alone", "chosen"), [(0.76, PEOPLE_ALONE), (0.71, "joint")])
 def test_people_alone_need_be_better_by_the_noise_only(alone: float, chosen: str) -> None:
     def left_out(p: float) -> LeftOut:
         half = np.where(np.arange(20) % 2 == 0, p + 0.2, p - 0.2)
         return LeftOut(half, 1.0 - half, (half > 0.5).astype(float))
 
     # of .71 the mean is better, by less than the noise; another way needs twice that
-    found = {"joint": LeftOut(*(np.full(20, x) for x in (0.67, 0.33, 1.0))), ALONE: left_out(alone)}
+    found = {"joint": LeftOut(*(np.full(20, x) for x in (0.67, 0.33, 1.0))), PEOPLE_ALONE: left_out(alone)}
     assert compare_methods(found, "joint")[0] == chosen
-    assert compare_methods({"joint": found["joint"], "cut": found[ALONE]}, "joint")[0] == "joint"
+    assert compare_methods({"joint": found["joint"], "cut": found[PEOPLE_ALONE]}, "joint")[0] == "joint"

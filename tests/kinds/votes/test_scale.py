@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.votes.checks import PRIOR_SD
+from voirdire.kinds.votes.checks import LOG_EXPONENTIAL_SD
 from voirdire.model import Check
 
 MODEL = "learned-crowd-bt-position"
@@ -59,4 +59,4 @@ def test_of_several_criteria_what_they_share_is_part_of_the_spread() -> None:
     draws = fit.posterior.values
     spread = np.hypot(np.exp(draws["log_spread"]), np.exp(draws["log_general_spread"])[:, None])
     entry = next(entry for entry in fit.all_checks if entry.check == "scale")
-    assert entry.value == pytest.approx(np.log(spread).std(axis=0).max() / PRIOR_SD)
+    assert entry.value == pytest.approx(np.log(spread).std(axis=0).max() / LOG_EXPONENTIAL_SD)

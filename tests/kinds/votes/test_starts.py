@@ -56,7 +56,7 @@ def test_a_start_that_weighs_judges_as_the_mode_does_is_spared(
     problem: VotesProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = find_mode(problem)
-    monkeypatch.setattr(starts, "ALIKE", 2.0)  # nothing is
+    monkeypatch.setattr(starts, "MIN_COSINE", 2.0)  # nothing is
     thorough = find_mode(problem)
     assert (len(found.starts), len(thorough.starts)) == (2, 3)
     assert thorough.log_density == pytest.approx(found.log_density, abs=1e-8)

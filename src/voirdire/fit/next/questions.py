@@ -12,7 +12,7 @@ import numpy.typing as npt
 from voirdire.errors import InputError, raise_problems
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.votes.comparisons import unconnected_pairs
-from voirdire.kinds.votes.contexts import by_context, cell_contexts
+from voirdire.kinds.votes.contexts import cell_contexts, split_by_context
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.response_probabilities import vote_probabilities
 from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
@@ -264,7 +264,7 @@ def _answered_keys(problem: VotesProblem, who: str) -> Ints:
         # of items over all contexts, not of texts in one
         if anchors is None or (problem.density.contexts and anchors.votes.row_context is None):
             return np.empty(0, np.int64)
-        votes = by_context(anchors.votes) if problem.density.contexts else anchors.votes
+        votes = split_by_context(anchors.votes) if problem.density.contexts else anchors.votes
         judge, overall = np.full_like(votes.judge, -1), anchors.overall
     criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
     if problem.model.criteria == "separate" and overall:

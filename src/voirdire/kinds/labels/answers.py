@@ -13,7 +13,7 @@ import numpy as np
 
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import TOLERANCE, Posterior, some_draws
-from voirdire.kinds.answers import Answers, Calibration, Seen, map_over_draws, score_predictions
+from voirdire.kinds.answers import Answers, Calibration, PredictionScores, map_over_draws, score_predictions
 from voirdire.kinds.labels.influence import beliefs_without_judge, labels_given
 from voirdire.kinds.labels.layout import sum_by_item
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
@@ -22,7 +22,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Bools, Floats
 
 
-def score_held_out(whole: LabelsProblem, here: Bools) -> Seen:
+def score_held_out(whole: LabelsProblem, here: Bools) -> PredictionScores:
     """Log probability of some labels of a problem, of a fit that has not seen them.
 
     Raises

@@ -20,7 +20,7 @@ from voirdire.infer.infer import infer_at_mode
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.human import AVERAGE, BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, anchor_folds
+from voirdire.kinds.human import AVERAGE, CUT, JOINT, MAJORITY, STACKING, HumanAnswers, LeftOut, anchor_folds
 from voirdire.kinds.labels.class_probabilities import class_probabilities, collect_panel_probabilities
 from voirdire.kinds.labels.cut import cut_draws, cut_mode
 from voirdire.kinds.labels.influence import label_units
@@ -176,7 +176,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
         """P(class) of known items left out: by majority, the joint and the cut mode, stacking, and their average."""
         at = self.known
-        chance = {BASELINE: self._majority_shares[at]} | {
+        chance = {MAJORITY: self._majority_shares[at]} | {
             name: p[at] for name, p in self._mode_probabilities.items()
         }
         if self.can_stack:

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.answers import Seen, answer_shares
+from voirdire.kinds.answers import PredictionScores, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Results, TableChange
@@ -234,7 +234,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """See :func:`.labels.dependence.label_residuals`."""
         return label_residuals(problem, posterior, np.random.default_rng(0))
 
-    def score_held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> Seen:
+    def score_held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> PredictionScores:
         """See :func:`.labels.answers.score_held_out`."""
         return score_held_out(self.encode_table(model, table, replace(request, anchors=None))[0], here)
 

@@ -18,8 +18,8 @@ from voirdire.model.problem import Check, list_names
 
 def all_checks(problem: RankingsProblem, basis: CheckBasis) -> list[Check]:
     """Checks that every fit of rankings makes, after those of its method."""
-    own = [connectivity_check(problem), first_or_last_check(problem), constant_judges_check(problem)]
-    return [*basis.of_method, *own, *effect_checks(problem, basis.posterior, [problem.table])]
+    entries = [connectivity_check(problem), first_or_last_check(problem), constant_judges_check(problem)]
+    return [*basis.of_method, *entries, *effect_checks(problem, basis.posterior, [problem.table])]
 
 
 def connectivity_check(problem: RankingsProblem) -> Check:
@@ -34,16 +34,17 @@ def connectivity_check(problem: RankingsProblem) -> Check:
     'warn'
     """
     table = problem.table
-    which, criterion, item = table.ranking, table.criterion, table.item
+    ranking, criterion, item = table.ranking, table.criterion, table.item
     if problem.anchors is not None:
         people = problem.anchors.table
-        which = np.concatenate([which, table.count + people.ranking])
+        ranking = np.concatenate([ranking, table.count + people.ranking])
         criterion, item = (
-            np.concatenate([getattr(one, name) for one in (table, people)]) for name in ("criterion", "item")
+            np.concatenate([getattr(source, name) for source in (table, people)])
+            for name in ("criterion", "item")
         )
     return linked_items_check(
         problem,
-        which,
+        ranking,
         criterion,
         item,
         "Every item can be compared with every other through the rankings.",
@@ -55,26 +56,26 @@ def connectivity_check(problem: RankingsProblem) -> Check:
 def first_or_last_check(problem: RankingsProblem) -> Check:
     """Check whether some items come first, or last, in every ranking."""
     order, last = problem.order, problem.order.group.max(axis=0)
-    told, there = last > 0, order.row >= 0
+    has_order, is_ranked = last > 0, order.row >= 0
     item = order.at(problem.table.item)
     names = set()
     for at_end in (order.group == 0, order.group == last):
         for c in range(len(problem.criteria)):
-            seen = there & told & (order.of(problem.table.criterion) == c)
-            always = np.bincount(item[seen], minlength=len(problem.items))
-            ends = np.bincount(item[seen & at_end], minlength=len(problem.items))
-            names |= {problem.items[i] for i in np.flatnonzero((always > 0) & (ends == always))}
-    under = under_some_criterion(len(problem.criteria))
-    none = "No item comes first, or last, in every ranking."
-    return separation_check(sorted(names), none, f"first or last in every ranking{under}", "rankings")
+            selected = is_ranked & has_order & (order.of(problem.table.criterion) == c)
+            ranked = np.bincount(item[selected], minlength=len(problem.items))
+            at_ends = np.bincount(item[selected & at_end], minlength=len(problem.items))
+            names |= {problem.items[i] for i in np.flatnonzero((ranked > 0) & (at_ends == ranked))}
+    note = under_some_criterion(len(problem.criteria))
+    ok_message = "No item comes first, or last, in every ranking."
+    return separation_check(sorted(names), ok_message, f"first or last in every ranking{note}", "rankings")
 
 
 def constant_judges_check(problem: RankingsProblem) -> Check:
     """Judges whose rankings are all ties, or of one item."""
-    told = problem.order.group.max(axis=0) > 0
+    has_order = problem.order.group.max(axis=0) > 0
     judge = problem.order.of(problem.table.judge)
-    says = np.bincount(judge[told], minlength=len(problem.judges))
-    names = [problem.judges[k] for k in np.flatnonzero((says == 0) & (problem.judge_votes > 0))]
+    ordered_rankings = np.bincount(judge[has_order], minlength=len(problem.judges))
+    names = [problem.judges[k] for k in np.flatnonzero((ordered_rankings == 0) & (problem.judge_votes > 0))]
     return names_check(
         "constant-judges",
         names,

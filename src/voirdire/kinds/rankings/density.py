@@ -1,4 +1,4 @@
-"""The density of a model of rankings: Plackett and Luce's, of what an item is worth there and then.
+"""The density of a model of rankings: Plackett-Luce, with strengths that depend on context and judge.
 
     eta = theta_c,i + u_c,i,x + b_c,i + v_k,i
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.panel import build_panel_model
-from voirdire.kinds.criteria_votes import NAME, log_criteria_votes, sums_of_criteria_votes
+from voirdire.kinds.criteria_votes import CRITERIA_DATA, log_criteria_votes, sums_of_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
 from voirdire.model.density import Data
 from voirdire.model.design import Places, Scale, Term
@@ -29,33 +29,33 @@ from voirdire.tables.rankings import Rankings
 
 
 def model_terms(model: Model, table: Rankings, people: bool = False) -> tuple[Term, ...]:
-    """The terms of a model that a table has something to say of, perhaps with people's rankings beside it."""
+    """Terms of a model that a table identifies, perhaps with people's rankings beside it."""
     rate = model.strength.numbers["rate"]
     scale = Scale(rate=rate, spread="log_spread", rows=1, zero_sum=True)
-    found = [Term("strength", ("criterion", "item"), 0, scale=scale)]
-    if model.context is not None and why_no_contexts(table) is None:
+    terms = [Term("strength", ("criterion", "item"), 0, scale=scale)]
+    if model.context is not None and reason_contexts_unknown(table) is None:
         scale = Scale(rate=model.context.numbers["rate"], spread="log_context_spread")
-        found.append(Term("context_strength", ("criterion", "item", "context"), 0, scale=scale))
-    if model.taste is not None and why_no_tastes(table) is None:
+        terms.append(Term("context_strength", ("criterion", "item", "context"), 0, scale=scale))
+    if model.taste is not None and reason_tastes_unknown(table) is None:
         scale = Scale(rate=model.taste.numbers["rate"], spread="log_taste_spread")
-        found.append(Term("taste", ("judge", "item"), 0, scale=scale))
+        terms.append(Term("taste", ("judge", "item"), 0, scale=scale))
     if people:
         assert model.anchors is not None  # else refused
         scale = Scale(rate=model.anchors.numbers["rate"], spread="log_panel_error_spread")
-        found.append(Term("panel_error", ("panel", "criterion", "item"), 0, scale=scale))
-    return tuple(term._replace(apart=True) for term in found)
+        terms.append(Term("panel_error", ("panel", "criterion", "item"), 0, scale=scale))
+    return tuple(term._replace(apart=True) for term in terms)
 
 
-def why_no_contexts(table: Rankings) -> str | None:
-    """Why what items are worth in each context cannot be told, in words; None where it can."""
+def reason_contexts_unknown(table: Rankings) -> str | None:
+    """Reason why strengths in each context are not identified; None where they are."""
     if table.context is None:
         return "the table has no column context"
     pairs = {*zip(table.item.tolist(), table.context.tolist(), strict=True)}
     return None if len(pairs) > len({item for item, _ in pairs}) else "no item is ranked in two contexts"
 
 
-def why_no_tastes(table: Rankings) -> str | None:
-    """Why judges' tastes cannot be told, in words; None where they can."""
+def reason_tastes_unknown(table: Rankings) -> str | None:
+    """Reason why judges' tastes are not identified; None where they are."""
     if len(table.judges) < 2:
         return "there is one judge"
     pairs = {*zip(table.judge.tolist(), table.item.tolist(), strict=True)}
@@ -84,13 +84,13 @@ class RankingsDensity(PanelDensity):
     def parameters(self) -> tuple[Parameter, ...]:
         """Those of the terms, and weights of criteria that were voted on."""
         weights = self.model.weights if self.voted else None
-        more = () if weights is None else WEIGHTS[weights.kind].parameters(weights.numbers)
-        return (*super().parameters, *more)
+        weight_parameters = () if weights is None else WEIGHTS[weights.kind].parameters(weights.numbers)
+        return (*super().parameters, *weight_parameters)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """As the family has them, then votes on criteria."""
-        found = self.ranking_parts(values, data, xp)
-        return [*found, log_criteria_votes(values, data[NAME], xp)] if self.voted else found
+        parts = self.ranking_parts(values, data, xp)
+        return [*parts, log_criteria_votes(values, data[CRITERIA_DATA], xp)] if self.voted else parts
 
     def ranking_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of each ranking, as the family has it."""
@@ -103,8 +103,8 @@ class RankingsDensity(PanelDensity):
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
         """See :func:`.latent_gaussian.panel.build_panel_model`."""
-        beside = sums_of_criteria_votes(data[NAME], Places(self)) if self.voted else None
-        return build_panel_model(self, data, beside)
+        criteria_sums = sums_of_criteria_votes(data[CRITERIA_DATA], Places(self)) if self.voted else None
+        return build_panel_model(self, data, criteria_sums)
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from voirdire.errors import InputError
 from voirdire.kinds.people import (
-    NOT_KNOWN,
-    NOT_USED,
     PEOPLE,
+    UNKNOWN_CONTEXT_NOTE,
+    UNUSED_NOTE,
     PeopleTable,
     describe_unknown_anchors,
     match_items,
@@ -57,22 +57,22 @@ def read_ranked_anchors(table: object, panel: Rankings) -> PeopleTable[Rankings]
     if isinstance(table, PeopleTable):
         return table
     people, problems = _read_people(table), Problems("anchors")
-    coded, said = match_items(people, panel, problems, "ranked")
-    notes = [f"{said}: {NOT_USED}"] if said else []
+    coded, message = match_items(people, panel, problems, "ranked")
+    notes = [f"{message}: {UNUSED_NOTE}"] if message else []
     kept = coded.item >= 0
     if people.context is not None and panel.context is not None:
         context = level_positions(people.contexts, panel.contexts)[people.context]
         coded = replace(coded, contexts=panel.contexts, context=context)
-        if said := describe_unknown_anchors(
+        if message := describe_unknown_anchors(
             people.contexts, people.context, panel.contexts, "in context", "ranked in"
         ):
-            notes.append(f"{said}: {NOT_KNOWN}")
+            notes.append(f"{message}: {UNKNOWN_CONTEXT_NOTE}")
         kept &= context >= 0
     problems.raise_any()
     coded = coded.subset(kept)
     if not coded.rows or not coded.has_comparisons:
-        why = "; ".join(notes) or "each is of a single item"
-        raise InputError(f"anchors: no ranking has two items that judges have ranked ({why})")
+        reason = "; ".join(notes) or "each is of a single item"
+        raise InputError(f"anchors: no ranking has two items that judges have ranked ({reason})")
     return PeopleTable(coded, tuple(notes))
 
 

@@ -1,4 +1,4 @@
-"""Rankings that a fit expects, and rankings drawn from a model.
+"""Predicted rankings, and rankings simulated from a model.
 
 Rankings that a model generates, with as many items tied at each place; see :mod:`voirdire.infer.outcomes`.
 """
@@ -35,7 +35,7 @@ from voirdire.typing import Floats
 
 
 def ranking_outcomes(problem: RankingsProblem) -> list[Outcome]:
-    """At each place of a ranking which of its items stands there, numbered by their places in the table.
+    """Item at each place of a ranking, numbered by its place in the table.
 
     What was ranked is 0, 1, 2, ... in every ranking, shape (places, rankings), people's rankings last.
     """
@@ -48,7 +48,7 @@ def ranking_outcomes(problem: RankingsProblem) -> list[Outcome]:
     def log_probability(value: Any, values: Values, xp: Any) -> Array:
         eta = density.predictors(values, data, xp)[value, column]
         parts = density.family.log_parts(eta, groups, xp)
-        return sum(of * weight for of, weight in parts)
+        return sum(log * weight for log, weight in parts)
 
     def draw_places(values: Values, rng: np.random.Generator) -> npt.NDArray[Any]:
         eta = np.asarray(density.predictors(values, data, np))
@@ -79,57 +79,57 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
     InputError
         An item, judge or criterion that the fit does not know.
     """
-    problems, given = Problems("rankings"), read_rankings(table, answered=False)
-    codes, columns = fit_codes(problem, given, ["judge", "criterion", "item"], problems)
+    problems, rankings = Problems("rankings"), read_rankings(table, answered=False)
+    codes, columns = fit_codes(problem, rankings, ["judge", "criterion", "item"], problems)
     problems.raise_any()
     contexts = "context_strength" in posterior.central_values
     if contexts:
         codes["context"] = codes["judge"] * 0 - 1
-        if given.context is not None:
-            codes["context"] = known_contexts(given.contexts, problem.table.contexts)[given.context]
-    order, sides = order_rankings(given), problem.density.sides
+        if rankings.context is not None:
+            codes["context"] = known_contexts(rankings.contexts, problem.table.contexts)[rankings.context]
+    order, sides = order_rankings(rankings), problem.density.sides
     if len(order.row) > sides:
         problems.stop(
             f"rankings of {len(order.row)} items, but the longest that was fitted has {sides}; predict shorter ones"
         )
     order = order.padded(sides)
-    cells = ranking_cells(replace(given, **codes), order)
-    seen = {name: getattr(problem.table, name) for name in codes}
+    cells = ranking_cells(replace(rankings, **codes), order)
+    fitted_codes = {name: getattr(problem.table, name) for name in codes}
     if FAMILY in problem.added.levels:
         families = problem.family_of_judges
         cells = replace(cells, factors={**cells.factors, FAMILY: families[cells.factors["judge"]]})
-        codes[FAMILY], seen[FAMILY] = families[codes["judge"]], families[seen["judge"]]
-    first, rank = np.zeros((2, given.rows))
-    there, draws = order.row >= 0, predictive_draws(posterior, seen, codes)
-    anywhere = np.flatnonzero(order.of(codes["context"]) < 0) if contexts else np.empty(0, np.int64)
+        codes[FAMILY], fitted_codes[FAMILY] = families[codes["judge"]], families[fitted_codes["judge"]]
+    first, rank = np.zeros((2, rankings.rows))
+    is_ranked, draws = order.row >= 0, predictive_draws(posterior, fitted_codes, codes)
+    unknown_context = np.flatnonzero(order.of(codes["context"]) < 0) if contexts else np.empty(0, np.int64)
     rng = np.random.default_rng(0)
-    if len(draws) == 1 and len(anywhere):
+    if len(draws) == 1 and len(unknown_context):
         draws *= MAX_DRAWS  # each has a new context
     for values in draws:
         eta = problem.worth(values, cells)
-        if len(anywhere):
-            eta[:, anywhere] += np.exp(values["log_context_spread"]) * rng.standard_normal(
-                (sides, len(anywhere))
+        if len(unknown_context):
+            eta[:, unknown_context] += np.exp(values["log_context_spread"]) * rng.standard_normal(
+                (sides, len(unknown_context))
             )
         w = np.exp(eta - eta.max(axis=0))
-        first[order.row[there]] += (w / w.sum(axis=0))[there] / len(draws)
+        first[order.row[is_ranked]] += (w / w.sum(axis=0))[is_ranked] / len(draws)
         with np.errstate(invalid="ignore"):
-            beaten = logistic_sigmoid(
+            p_beaten = logistic_sigmoid(
                 eta[None] - eta[:, None], np
             )  # by the others, the item itself with 1 / 2
-        expected = 0.5 + np.where(there[None], beaten, 0.0).sum(axis=1)
-        rank[order.row[there]] += expected[there] / len(draws)
+        expected = 0.5 + np.where(is_ranked[None], p_beaten, 0.0).sum(axis=1)
+        rank[order.row[is_ranked]] += expected[is_ranked] / len(draws)
     return columns | {"p_first": first, "expected_rank": rank}
 
 
 def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Generator) -> Rankings:
-    """The rankings of a problem, drawn anew under one set of values, with as many items tied at each place."""
+    """Simulate the rankings of a problem under one set of values, with as many items tied at each place."""
     cells, order = problem.cells(), problem.order
-    drawn = drawn_order(problem.worth(values, cells), rng)
-    there = order.row >= 0
-    rows = np.take_along_axis(order.row, drawn, axis=0)
+    new_order = drawn_order(problem.worth(values, cells), rng)
+    is_ranked = order.row >= 0
+    rows = np.take_along_axis(order.row, new_order, axis=0)
     rank = np.array(problem.table.rank)
-    rank[rows[there]] = rank[order.row[there]]
+    rank[rows[is_ranked]] = rank[order.row[is_ranked]]
     return replace(problem.table, rank=rank)
 
 
@@ -156,21 +156,21 @@ def ranked_items(problem: RankingsProblem, table: object) -> ItemQuestions:
         The fit does not know an item or criterion, or contexts are given to a fit that tells them apart.
     """
     by_judge = isinstance(table, Rankings) or columns_among(table, ["judge"], Problems("rankings"))
-    given = read_rankings(table, judge=None if by_judge else "people", answered=False)
-    item, criterion, named = item_codes(problem, given)
-    refuse_contexts(problem.model.context is not None, given.context is not None)
-    order = order_rankings(given)
-    there = order.row >= 0
+    rankings = read_rankings(table, judge=None if by_judge else "people", answered=False)
+    item, criterion, columns = item_codes(problem, rankings)
+    refuse_contexts(problem.model.context is not None, rankings.context is not None)
+    order = order_rankings(rankings)
+    is_ranked = order.row >= 0
 
     def predict_answers(_: Values, worth: Floats) -> Predicted:
-        asked = worth[:, criterion, item]
-        first, rank = np.zeros((2, *asked.shape))
-        for which in range(order.row.shape[1]):
-            rows = order.row[there[:, which], which]
-            one = asked[:, rows]
-            w = np.exp(one - one.max(axis=1, keepdims=True))
+        item_scores = worth[:, criterion, item]
+        first, rank = np.zeros((2, *item_scores.shape))
+        for ranking in range(order.row.shape[1]):
+            rows = order.row[is_ranked[:, ranking], ranking]
+            scores = item_scores[:, rows]
+            w = np.exp(scores - scores.max(axis=1, keepdims=True))
             first[:, rows] = w / w.sum(axis=1, keepdims=True)
-            rank[:, rows] = 0.5 + logistic_sigmoid(one[:, None] - one[..., None], np).sum(axis=2)
+            rank[:, rows] = 0.5 + logistic_sigmoid(scores[:, None] - scores[..., None], np).sum(axis=2)
         return {"p_first": first, "expected_rank": rank}
 
-    return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers)
+    return ItemQuestions(columns, tuple(np.unique(criterion)), predict_answers)

@@ -1,4 +1,4 @@
-"""A table of rankings in the form its density needs: the items of each in order."""
+"""Encoding of a table of rankings for its density: the items of each in order."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.criteria_votes import NAME, encode_criteria_votes, weights_problem
+from voirdire.kinds.criteria_votes import CRITERIA_DATA, encode_criteria_votes, weights_problem
 from voirdire.kinds.further_terms import (
-    NOTHING_ADDED,
-    Resolved,
+    NO_TERMS,
+    ResolvedTerms,
     check_terms_vary,
     family_of_judges,
     resolve_terms,
 )
 from voirdire.kinds.people import PeopleTable
-from voirdire.kinds.rankings.density import RankingsDensity, model_terms, why_no_contexts
+from voirdire.kinds.rankings.density import RankingsDensity, model_terms, reason_contexts_unknown
 from voirdire.kinds.rankings.human import read_ranked_anchors
-from voirdire.kinds.scores.weights import NOTHING, OnCriteria, with_judges
+from voirdire.kinds.scores.weights import NO_IMPORTANCE, CriterionImportance, with_judges
 from voirdire.model.design import Cells, Places
 from voirdire.model.family.ranking import ranking_family, tied_places
 from voirdire.model.problem import Problem
@@ -28,7 +28,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Floats, Ints
 
-LARGEST = 4e8  # numbers that products of a ranking's values may take, all rankings together
+MAX_PRODUCT_NUMBERS = 4e8  # numbers that products of a ranking's values may take, all rankings together
 
 
 class Order(NamedTuple):
@@ -54,9 +54,9 @@ class Order(NamedTuple):
         return np.asarray(np.where(self.row >= 0, column[self.row], -1))
 
     def padded(self, places: int) -> Order:
-        """With so many places."""
-        more = np.full((places - len(self.row), self.row.shape[1]), -1)
-        return Order(np.concatenate([self.row, more]), np.concatenate([self.group, more]))
+        """Pad the rankings to so many places."""
+        padding = np.full((places - len(self.row), self.row.shape[1]), -1)
+        return Order(np.concatenate([self.row, padding]), np.concatenate([self.group, padding]))
 
 
 def order_rankings(table: Rankings) -> Order:
@@ -71,15 +71,15 @@ def order_rankings(table: Rankings) -> Order:
     >>> order.row.T.tolist(), order.group.T.tolist()
     ([[0, 2, 1], [4, 3, -1]], [[0, 0, 1], [0, 1, -1]])
     """
-    which, rank = table.ranking, table.rank
-    rows = np.lexsort((table.item, rank, which))
-    place = np.arange(len(rows)) - np.searchsorted(which[rows], which[rows])
-    later = np.append(False, rank[rows][1:] > rank[rows][:-1]) & (place > 0)
-    total = np.cumsum(later)
+    ranking, rank = table.ranking, table.rank
+    rows = np.lexsort((table.item, rank, ranking))
+    place = np.arange(len(rows)) - np.searchsorted(ranking[rows], ranking[rows])
+    is_later = np.append(False, rank[rows][1:] > rank[rows][:-1]) & (place > 0)
+    groups_before = np.cumsum(is_later)
     shape = (int(place.max()) + 1, table.count)
     row, group = np.full(shape, -1), np.full(shape, -1)
-    row[place, which[rows]] = rows
-    group[place, which[rows]] = total - total[np.arange(len(rows)) - place]
+    row[place, ranking[rows]] = rows
+    group[place, ranking[rows]] = groups_before - groups_before[np.arange(len(rows)) - place]
     return Order(row, group)
 
 
@@ -96,7 +96,7 @@ class RankingsProblem(Problem):
         Its rankings.
     anchors : PeopleTable or None
         People's rankings.
-    added : Resolved
+    added : ResolvedTerms
         Terms beside those of the sections of the model.
     criteria_votes : Votes or None
     """
@@ -105,7 +105,7 @@ class RankingsProblem(Problem):
     table: Rankings
     order: Order
     anchors: PeopleTable[Rankings] | None = None
-    added: Resolved = NOTHING_ADDED
+    added: ResolvedTerms = NO_TERMS
     criteria_votes: Votes | None = None
 
     def independent_parts(self) -> tuple[Problem, ...]:
@@ -127,9 +127,9 @@ class RankingsProblem(Problem):
     def ranked(self) -> tuple[Ints, Floats]:
         """Ranks of items, 0 of others, shape (rankings, items), and who ranked by what and where, (rankings, codes)."""
         table, contexts = self.table, self.density.sizes.get("context", 0)
-        _, ranking, at = np.unique(table.ranking, return_index=True, return_inverse=True)
+        _, ranking, ranking_row = np.unique(table.ranking, return_index=True, return_inverse=True)
         rank = np.zeros((len(ranking), len(self.items)), np.int64)
-        rank[at, table.item] = np.unique(table.rank, return_inverse=True)[1] + 1
+        rank[ranking_row, table.item] = np.unique(table.rank, return_inverse=True)[1] + 1
         about = [
             table.judge,
             table.criterion,
@@ -167,7 +167,7 @@ def ranking_cells(table: Rankings, order: Order, people: bool = False) -> Cells:
     return Cells(order.row.shape[1], factors, tuple(order.at(table.item)))
 
 
-def add_term_factors(cells: Cells, order: Order, added: Resolved) -> Cells:
+def add_term_factors(cells: Cells, order: Order, added: ResolvedTerms) -> Cells:
     """Cells with the factors of added terms, and their numbers at each place.
 
     Raises
@@ -179,27 +179,28 @@ def add_term_factors(cells: Cells, order: Order, added: Resolved) -> Cells:
     for name in added.codes:
         if name in ("numbers", "item", *factors):
             continue
-        at = order.at(added.codes[name])
-        if ((at != at[0]) & (order.row >= 0)).any():
+        codes = order.at(added.codes[name])
+        if ((codes != codes[0]) & (order.row >= 0)).any():
             raise InputError(
                 f"terms: column {name!r} differs between items of a ranking; give numbers, or leave the term out"
             )
-        factors[name] = at[0]
+        factors[name] = codes[0]
     numbers = added.numbers[order.at(added.codes["numbers"])] if "numbers" in added.codes else None
     return replace(cells, factors=factors, numbers=numbers)
 
 
 def _join_cells(panel: Cells, people: Cells) -> Cells:
     """The cells of both tables; people's have no numbers."""
-    nothing = np.full(people.number, -1)
+    missing = np.full(people.number, -1)
     factors = {
-        name: np.concatenate([of, people.factors.get(name, nothing)]) for name, of in panel.factors.items()
+        name: np.concatenate([codes, people.factors.get(name, missing)])
+        for name, codes in panel.factors.items()
     }
     items = tuple(np.concatenate(pair) for pair in zip(panel.items, people.items, strict=True))
     numbers = panel.numbers
     if numbers is not None:
-        none = np.zeros((len(numbers), people.number, numbers.shape[-1]))
-        numbers = np.concatenate([numbers, none], axis=1)
+        zeros = np.zeros((len(numbers), people.number, numbers.shape[-1]))
+        numbers = np.concatenate([numbers, zeros], axis=1)
     return Cells(panel.number + people.number, factors, items, numbers)
 
 
@@ -208,7 +209,7 @@ def encode_rankings(
     table: Rankings,
     *,
     over: str = "new",
-    criteria: OnCriteria = NOTHING,
+    criteria: CriterionImportance = NO_IMPORTANCE,
     anchors: object = None,
 ) -> RankingsProblem:
     """Bring a table of rankings into the form of a model.
@@ -217,7 +218,7 @@ def encode_rankings(
     ----------
     over : "new" or "these"
         Whether scores are over contexts like those of the table, or over these alone.
-    criteria : OnCriteria, optional
+    criteria : CriterionImportance, optional
         Weights of the criteria, or votes on them; by default they count equally.
     anchors : path, dataframe or PeopleTable, optional
         People's rankings; see :func:`.rankings.human.read_ranked_anchors`.
@@ -247,12 +248,12 @@ def encode_rankings(
     added = resolve_terms(model, table, {}, apart=True)
     check_terms_vary(added, "ranking")
     terms = (*model_terms(model, table, people is not None), *added.terms)
-    orders = [order_rankings(one) for one in ((table,) if people is None else (table, people.table))]
+    orders = [order_rankings(source) for source in ((table,) if people is None else (table, people.table))]
     places = max(len(order.row) for order in orders)
-    order, *theirs = (order.padded(places) for order in orders)
-    groups = np.concatenate([one.group for one in (order, *theirs)], axis=1)
+    order, *people_orders = (order.padded(places) for order in orders)
+    groups = np.concatenate([source.group for source in (order, *people_orders)], axis=1)
     count = groups.shape[1]
-    if (numbers := count * (places * len(terms)) ** 2) > LARGEST:
+    if (numbers := count * (places * len(terms)) ** 2) > MAX_PRODUCT_NUMBERS:
         remedy = (
             "take plackett-luce" if len(terms) > 1 else "read them as votes (--table votes, table='votes')"
         )
@@ -260,7 +261,7 @@ def encode_rankings(
             f"rankings: {count:,} rankings of up to {places:,} items under {model.name} would take "
             f"{8 * numbers / 1e9:.2g} GB; {remedy}"
         )
-    contexts = 0 if why_no_contexts(table) is not None else len(table.contexts)
+    contexts = 0 if reason_contexts_unknown(table) is not None else len(table.contexts)
     sizes = (len(table.judges), len(table.criteria), len(table.items))
     levels = dict(zip(("judge", "criterion", "item", "context", "panel"), (*sizes, contexts, 1), strict=True))
     levels = {name: len(names) for name, names in added.levels.items()} | levels
@@ -269,13 +270,13 @@ def encode_rankings(
     density = replace(density, voted=votes is not None)
     cells = add_term_factors(ranking_cells(table, order), order, added)
     if people is not None:
-        cells = _join_cells(cells, ranking_cells(people.table, theirs[0], people=True))
+        cells = _join_cells(cells, ranking_cells(people.table, people_orders[0], people=True))
     data = density.table(cells, groups)
     if votes is not None:
-        data[NAME] = encode_criteria_votes(votes, table.judges, table.criteria)
-    judged = np.bincount(order.of(table.judge), minlength=len(table.judges))
+        data[CRITERIA_DATA] = encode_criteria_votes(votes, table.judges, table.criteria)
+    judge_rankings = np.bincount(order.of(table.judge), minlength=len(table.judges))
     names = (table.judges, table.criteria, table.items)
-    return RankingsProblem(density, data, *names, judged, table, order, people, added, votes)
+    return RankingsProblem(density, data, *names, judge_rankings, table, order, people, added, votes)
 
 
 def check_covariates_vary(problem: RankingsProblem) -> None:
@@ -289,5 +290,5 @@ def check_covariates_vary(problem: RankingsProblem) -> None:
     if "numbers" not in added.codes:
         return
     order, numbers = problem.order, added.numbers[problem.order.at(added.codes["numbers"])]
-    differ = ((numbers != numbers[0]) & (order.row >= 0)[..., None]).any(axis=(0, 1))
-    check_terms_vary(added, "ranking", differ)
+    varies = ((numbers != numbers[0]) & (order.row >= 0)[..., None]).any(axis=(0, 1))
+    check_terms_vary(added, "ranking", varies)

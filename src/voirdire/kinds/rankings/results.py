@@ -13,9 +13,9 @@ import numpy as np
 from voirdire.infer.latent_gaussian.mode import LatentMode, draw_about_mode
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.answers import Answers, Seen
+from voirdire.kinds.answers import Answers, PredictionScores
 from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.criteria_votes import NAME, criteria_vote_answers
+from voirdire.kinds.criteria_votes import CRITERIA_DATA, criteria_vote_answers
 from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.rankings.problem import RankingsProblem, encode_rankings
 from voirdire.model.specs import Model
@@ -24,10 +24,10 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Bools, Floats, Ints
 
-DRAWS = 100
+PREDICTION_DRAWS = 100
 
 
-def score_held_out(model: Model, table: Rankings, here: Bools) -> Seen:
+def score_held_out(model: Model, table: Rankings, here: Bools) -> PredictionScores:
     """Log probability of some whole rankings, of a fit that has not seen them.
 
     The probability is that among all rankings of the same items with as many of them tied at each place. With it comes
@@ -49,13 +49,13 @@ def score_held_out(model: Model, table: Rankings, here: Bools) -> Seen:
     >>> bool((log > np.log(0.5)).all()), right.tolist()
     (True, [1.0])
     """
-    whole = encode_rankings(model, table)
-    mode = find_mode(_hide_rankings(whole, here))
+    problem = encode_rankings(model, table)
+    mode = find_mode(_hide_rankings(problem, here))
     assert isinstance(mode, LatentMode)  # of all models of rankings
-    draws = draw_about_mode(mode, np.random.default_rng(0), DRAWS)
-    worth = whole.worth(whole.density.values(draws, np), whole.cells())[..., here]
-    group = whole.order.group[:, here]
-    parts = whole.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)
+    draws = draw_about_mode(mode, np.random.default_rng(0), PREDICTION_DRAWS)
+    worth = problem.worth(problem.density.values(draws, np), problem.cells())[..., here]
+    group = problem.order.group[:, here]
+    parts = problem.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)
     logs = sum(part * weight for part, weight in parts)
     log = np.logaddexp.reduce(logs, axis=0) - np.log(len(draws))
     return log, _order_matches_worth(worth.mean(axis=0), group)
@@ -69,11 +69,11 @@ def _hide_rankings(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:
 
 
 def _order_matches_worth(worth: Floats, group: Ints) -> Floats:
-    """1 where no item stands behind one that is worth less, shape (rankings,)."""
-    behind = group[:, None] > group[None]
-    more = worth[:, None] > worth[None]
-    there = (group >= 0)[:, None] & (group >= 0)[None]
-    return np.asarray(~(behind & more & there).any(axis=(0, 1)), dtype=float)
+    """1 where no item is ranked below one with a lower score, shape (rankings,)."""
+    is_behind = group[:, None] > group[None]
+    is_better = worth[:, None] > worth[None]
+    both_ranked = (group >= 0)[:, None] & (group >= 0)[None]
+    return np.asarray(~(is_behind & is_better & both_ranked).any(axis=(0, 1)), dtype=float)
 
 
 def ranking_answers(problem: RankingsProblem) -> list[Answers]:
@@ -84,19 +84,23 @@ def ranking_answers(problem: RankingsProblem) -> list[Answers]:
 
     def log_probability(values: Values) -> Floats:
         parts = density.ranking_parts(values, problem.data, np)
-        return np.asarray(sum(np.where(weight > 0, of, 0.0) * weight for of, weight in parts))
+        return np.asarray(sum(np.where(weight > 0, log, 0.0) * weight for log, weight in parts))
 
-    own = problem.order.of(table.judge)
-    judge = np.append(np.array(problem.judges)[own], ["people"] * (count - len(own)))
-    place = np.full((count, len(problem.items)), -1)
+    panel_judge = problem.order.of(table.judge)
+    judge = np.append(np.array(problem.judges)[panel_judge], ["people"] * (count - len(panel_judge)))
+    rank = np.full((count, len(problem.items)), -1)
     item = problem.order.at(table.item)
-    for at in range(len(item)):
-        here = np.flatnonzero(item[at] >= 0)
-        place[here, item[at, here]] = groups[at, here]
-    found = [
-        Answers("rankings", log_probability, np.arange(count), place, {"judge": judge}, 50 * groups.size)
+    for position in range(len(item)):
+        rankings = np.flatnonzero(item[position] >= 0)
+        rank[rankings, item[position, rankings]] = groups[position, rankings]
+    answers = [
+        Answers("rankings", log_probability, np.arange(count), rank, {"judge": judge}, 50 * groups.size)
     ]
-    return [*found, criteria_vote_answers(problem, problem.data[NAME]["weight"])] if density.voted else found
+    return (
+        [*answers, criteria_vote_answers(problem, problem.data[CRITERIA_DATA]["weight"])]
+        if density.voted
+        else answers
+    )
 
 
 def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:
@@ -108,33 +112,35 @@ def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> 
     alone.
     """
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
-    found = with_intervals(posterior, lambda values: judge_values(problem, values), prob, len(problem.judges))
+    quantities = with_intervals(
+        posterior, lambda values: judge_values(problem, values), prob, len(problem.judges)
+    )
     ranked = problem.judge_votes > 0
-    return columns | {name: np.where(ranked, column, np.nan) for name, column in found.items()}
+    return columns | {name: np.where(ranked, column, np.nan) for name, column in quantities.items()}
 
 
 def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
     """Values that :func:`judge_table` shows, shape (..., judges)."""
     strength = values["strength"]
     taste, error = values.get("taste"), values.get("panel_error")
-    of_judges = [] if taste is None else [taste]
+    judge_effects = [] if taste is None else [taste]
     for term in problem.added.terms:
         if {*term.factors} == {FAMILY, "item"} and term.covariate is None:
             family = problem.family_of_judges
             shared = np.moveaxis(values[term.name], term.factors.index(FAMILY) - 2, -2)
-            of_judges.append(np.where((family >= 0)[:, None], shared[..., np.maximum(family, 0), :], 0.0))
+            judge_effects.append(np.where((family >= 0)[:, None], shared[..., np.maximum(family, 0), :], 0.0))
     worth = strength if error is None else strength + error[..., 0, :, :]
-    right = np.zeros((*strength.shape[:-2], problem.density.judges))
+    p_right = np.zeros((*strength.shape[:-2], problem.density.judges))
     pairs = max(problem.density.items - 1, 1) * problem.density.criteria * problem.density.items / 2
-    for one in range(1, problem.density.items):
-        gap = strength[..., one, None] - strength[..., :one]  # (..., criteria, others)
-        seen = (worth[..., one, None] - worth[..., :one])[..., None, :, :]
-        for own in of_judges:
-            seen = seen + (own[..., one, None] - own[..., :one])[..., :, None, :]
-        right = right + logistic_sigmoid(np.sign(gap)[..., None, :, :] * seen, np).sum(axis=(-1, -2)) / max(
-            pairs, 1.0
-        )
+    for item in range(1, problem.density.items):
+        gap = strength[..., item, None] - strength[..., :item]  # (..., criteria, others)
+        perceived = (worth[..., item, None] - worth[..., :item])[..., None, :, :]
+        for effect in judge_effects:
+            perceived = perceived + (effect[..., item, None] - effect[..., :item])[..., :, None, :]
+        p_right = p_right + logistic_sigmoid(np.sign(gap)[..., None, :, :] * perceived, np).sum(
+            axis=(-1, -2)
+        ) / max(pairs, 1.0)
     if problem.density.items < 2:
-        right = right + np.nan
-    alike = not of_judges and error is None
-    return {"reliability": np.full_like(right, np.nan) if alike else right, "p_right": right}
+        p_right = p_right + np.nan
+    equal_judges = not judge_effects and error is None
+    return {"reliability": np.full_like(p_right, np.nan) if equal_judges else p_right, "p_right": p_right}

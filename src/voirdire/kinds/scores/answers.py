@@ -18,7 +18,7 @@ from voirdire.errors import InputError
 from voirdire.infer.latent_gaussian.mode import LatentMode, draw_about_mode
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.answers import Answers, Calibration, Seen, repeated_indices, score_predictions
+from voirdire.kinds.answers import Answers, Calibration, PredictionScores, repeated_indices, score_predictions
 from voirdire.kinds.criteria_votes import criteria_vote_answers
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.density import score_form_module
@@ -31,7 +31,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
 from voirdire.typing import Bools, Floats, Ints
 
-DRAWS = 100
+PREDICTION_DRAWS = 100
 DENSITY_DRAWS = (
     1000  # of a density, which is sharper than the spread of what a judge was not seen to make of items
 )
@@ -43,7 +43,7 @@ def score_held_out(
     here: Bools,
     levels: Sequence[object] | None = None,
     families: dict[str, str] | None = None,
-) -> Seen:
+) -> PredictionScores:
     """Log probability of some scores, of a fit that has not seen them, and whether each was the most probable.
 
     On a continuous scale no score is the most probable: NaN.
@@ -56,24 +56,33 @@ def score_held_out(
     form = score_form_module(model)
     if form not in (ordinal, continuous):
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
-    whole = encode_scores(model, table, levels=levels, families=families)
-    names = whole.codes(table)
-    how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
-    how["families"] = families
-    how["contexts"] = whole.density.contexts > 0
-    seen = encode_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
-    every = _prediction_values(seen)
-    asked = {name: code[here] for name, code in names.items()}
-    if "context" in asked:  # one that was not seen is any
-        known = np.isin(asked["context"], names["context"][~here])
-        asked["context"] = np.where(known, asked["context"], -1)
+    problem = encode_scores(model, table, levels=levels, families=families)
+    names = problem.codes(table)
+    options = {
+        "levels": problem.scale.levels,
+        "repeats": problem.density.repeats,
+        "complete": False,
+    }
+    options["families"] = families
+    options["contexts"] = problem.density.contexts > 0
+    seen = encode_scores(model, table.subset(~here), **options)  # type: ignore[arg-type]
+    draws = _prediction_values(seen)
+    held_out = {name: code[here] for name, code in names.items()}
+    if "context" in held_out:  # one that was not seen is any
+        is_known = np.isin(held_out["context"], names["context"][~here])
+        held_out["context"] = np.where(is_known, held_out["context"], -1)
     # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
     if form is continuous:
-        logs = [log_score_density(whole, one, table.score[here], tuple(asked.values())) for one in every]
+        logs = [
+            log_score_density(problem, values, table.score[here], tuple(held_out.values()))
+            for values in draws
+        ]
         log = np.logaddexp.reduce(logs) - np.log(len(logs))
         return log, np.full(len(log), np.nan)
-    chance = np.mean([score_probabilities(whole, one, tuple(asked.values())) for one in every], axis=0)
-    return score_predictions(chance, np.searchsorted(whole.scale.levels, table.score[here]))
+    probability = np.mean(
+        [score_probabilities(problem, values, tuple(held_out.values())) for values in draws], axis=0
+    )
+    return score_predictions(probability, np.searchsorted(problem.scale.levels, table.score[here]))
 
 
 def _prediction_values(problem: ScoresProblem) -> list[Values]:
@@ -81,11 +90,11 @@ def _prediction_values(problem: ScoresProblem) -> list[Values]:
     mode, density = find_mode(problem), problem.density
     if not isinstance(mode, LatentMode):
         return [density.values(mode.x, np)]
-    count = DENSITY_DRAWS if problem.in_points else DRAWS
+    count = DENSITY_DRAWS if problem.in_points else PREDICTION_DRAWS
     return [density.values(x, np) for x in draw_about_mode(mode, np.random.default_rng(0), count)]
 
 
-WORK = 20_000_000  # probabilities that calibration computes, about
+MAX_PROBABILITIES = 20_000_000  # probabilities that calibration computes, about
 
 
 def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibration:
@@ -95,10 +104,12 @@ def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibrati
     very scores that it has seen would lie off the diagonal wherever items have few; that is all that there is where it
     has no draws (``map``).
     """
-    counts, chance = leave_one_out_probabilities(problem, some_draws(posterior, _affordable_draws(problem)))
+    counts, probability = leave_one_out_probabilities(
+        problem, some_draws(posterior, _affordable_draws(problem))
+    )
     total = counts.sum(axis=1, keepdims=True)
     hits = total - counts.cumsum(axis=1)[:, :-1]
-    return Calibration(1.0 - chance.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))
+    return Calibration(1.0 - probability.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))
 
 
 def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Floats]:
@@ -114,35 +125,39 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
     """
     table, part = problem.table, problem.data["scores"]
     about = problem.codes(table)
-    found, at = distinct_combinations(
+    combinations, cell = distinct_combinations(
         {name: np.concatenate([code, part[name]]) for name, code in about.items()}
     )
-    row, place, codes = at[: table.rows], at[table.rows :], tuple(found.values())
+    row, answers, codes = (
+        cell[: table.rows],
+        cell[table.rows :],
+        tuple(combinations.values()),
+    )
     cells = codes[0]
     counts = np.zeros((len(cells), len(problem.scale.levels)))
     np.add.at(counts, (row, problem.given(table)), 1.0)
     log = np.empty((len(draws), len(cells)))
     for number, values in enumerate(draws):
         answer, weight = problem.density.log_parts(values, problem.data, np)[0]
-        log[number] = np.bincount(place, answer * weight, len(cells))
-    own = np.exp(log.min(axis=0) - log)  # the largest is 1
-    own = np.minimum(own, own.mean(axis=0) * np.sqrt(len(draws)))
-    own /= own.sum(axis=0)
-    chance = np.zeros_like(counts)
-    for share, values in zip(own, draws, strict=True):
-        chance += share[:, None] * score_probabilities(problem, values, codes)
-    return counts, chance
+        log[number] = np.bincount(answers, answer * weight, len(cells))
+    draw_weight = np.exp(log.min(axis=0) - log)  # the largest is 1
+    draw_weight = np.minimum(draw_weight, draw_weight.mean(axis=0) * np.sqrt(len(draws)))
+    draw_weight /= draw_weight.sum(axis=0)
+    probability = np.zeros_like(counts)
+    for share, values in zip(draw_weight, draws, strict=True):
+        probability += share[:, None] * score_probabilities(problem, values, codes)
+    return counts, probability
 
 
 def _affordable_draws(problem: ScoresProblem) -> int:
     """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
-    each = (
+    numbers_per_draw = (
         problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.integrates_repeats else 1)
     )
-    return int(np.clip(WORK // each, 100, 1000))
+    return int(np.clip(MAX_PROBABILITIES // numbers_per_draw, 100, 1000))
 
 
-ITEMS, PEOPLE = "scores", "scores of people"
+ITEM_SCORES, PEOPLE_SCORES = "scores", "scores of people"
 
 
 def score_answers(problem: ScoresProblem) -> list[Answers]:
@@ -158,22 +173,24 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
     def log_probability(values: Values) -> Floats:
         return np.asarray(density.form.log_part(density, values, problem.data, np)[0])
 
-    which = repeated_indices(problem.times(part))
-    given, about = _given_scores(problem, part)[which], _answer_names(problem, part, which)
-    found = [Answers(ITEMS, log_probability, which, given, about, nodes * len(part["weight"]))]
+    answer_row = repeated_indices(problem.times(part))
+    score, about = _given_scores(problem, part)[answer_row], _answer_names(problem, part, answer_row)
+    answers = [Answers(ITEM_SCORES, log_probability, answer_row, score, about, nodes * len(part["weight"]))]
     if density.voted:
-        found.append(criteria_vote_answers(problem, problem.times(problem.data["criteria"])))
+        answers.append(criteria_vote_answers(problem, problem.times(problem.data["criteria"])))
     if density.anchors:
         people = problem.data["anchors"]
 
         def log_people(values: Values) -> Floats:
             return np.asarray(density.people_log_probabilities(values, problem.data, np)[0][0])
 
-        which = repeated_indices(people["weight"])
-        about = _answer_names(problem, people, which) | {"judge": np.full(len(which), "people")}
-        given = _given_scores(problem, people)[which]
-        found.append(Answers(PEOPLE, log_people, which, given, about, 20 * len(people["weight"])))
-    return found
+        answer_row = repeated_indices(people["weight"])
+        about = _answer_names(problem, people, answer_row) | {"judge": np.full(len(answer_row), "people")}
+        score = _given_scores(problem, people)[answer_row]
+        answers.append(
+            Answers(PEOPLE_SCORES, log_people, answer_row, score, about, 20 * len(people["weight"]))
+        )
+    return answers
 
 
 def _given_scores(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:
@@ -189,13 +206,13 @@ def _given_scores(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:
     else:
         number = part["inside"] + part["at_low"] + part["at_high"]
         mean = (part["inside"] * part["mean"] + 0.5 * (part["at_high"] - part["at_low"])) / number
-    zero, one = problem.unit
-    return np.asarray(zero + one * mean)
+    origin, unit = problem.unit
+    return np.asarray(origin + unit * mean)
 
 
 def _answer_names(problem: ScoresProblem, part: dict[str, Ints], which: Ints) -> dict[str, np.ndarray]:
     names = {"judge": problem.judges, "criterion": problem.criteria, "item": problem.items}
-    found = {name: np.array(of)[part[name]][which] for name, of in names.items() if name in part}
+    columns = {name: np.array(levels)[part[name]][which] for name, levels in names.items() if name in part}
     if "context" in part and problem.density.contexts:
-        found["context"] = np.array(problem.table.contexts)[part["context"]][which]
-    return found
+        columns["context"] = np.array(problem.table.contexts)[part["context"]][which]
+    return columns

@@ -18,7 +18,7 @@ from voirdire.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class AmongItems:
+class ZeroSumInverse:
     """The inverse of a diagonal matrix among values that sum to zero over the items of each criterion.
 
     Attributes
@@ -28,7 +28,7 @@ class AmongItems:
 
     Examples
     --------
-    >>> AmongItems(np.array([[1.0, 1.0, 2.0]])).divide(np.array([[1.0, 0.0, 0.0]])).tolist()
+    >>> ZeroSumInverse(np.array([[1.0, 1.0, 2.0]])).divide(np.array([[1.0, 0.0, 0.0]])).tolist()
     [[0.75, -0.25, -0.5]]
     """
 
@@ -36,7 +36,7 @@ class AmongItems:
 
     @cached_property
     def share(self) -> Floats:
-        """Of each item in the sum over its criterion."""
+        """Share of each item in the sum over its criterion."""
         return np.asarray(self.inverse / self.inverse.sum(axis=-1, keepdims=True))
 
     def divide(self, psi: Floats) -> Floats:
@@ -51,12 +51,12 @@ class AmongItems:
 
 
 @dataclass(frozen=True, eq=False)
-class Arrow:
+class ArrowFactor:
     """Minus the second derivatives at a point, factored; see :func:`factor_arrow`.
 
     Attributes
     ----------
-    items : AmongItems
+    items : ZeroSumInverse
         The inverse of D.
     across : array, shape (g, criteria, items)
         B.
@@ -66,7 +66,7 @@ class Arrow:
         Whether something was added to make it positive definite.
     """
 
-    items: AmongItems
+    items: ZeroSumInverse
     across: Floats
     root: Floats
     shifted: bool
@@ -76,21 +76,21 @@ class Arrow:
         from scipy.linalg import cho_solve
 
         among = self.items.divide(psi)
-        of_g = cho_solve((self.root, True), g - np.einsum("gci,ci->g", self.across, among))
-        return of_g, self.items.divide(psi - np.einsum("gci,g->ci", self.across, of_g))
+        g_solution = cho_solve((self.root, True), g - np.einsum("gci,ci->g", self.across, among))
+        return g_solution, self.items.divide(psi - np.einsum("gci,g->ci", self.across, g_solution))
 
     def draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Vectors of which this is the inverse covariance, shapes (count, g) and (count, criteria, items)."""
         from scipy.linalg import solve_triangular
 
         white = rng.standard_normal((len(self.root), count))
-        of_g = solve_triangular(self.root, white, trans=1, lower=True).T
+        g_draws = solve_triangular(self.root, white, trans=1, lower=True).T
         noise = self.items.draws(count, rng)
-        pull = (of_g @ self.across.reshape(len(self.root), -1)).reshape(noise.shape)
-        return of_g, noise - self.items.divide(pull)
+        shift = (g_draws @ self.across.reshape(len(self.root), -1)).reshape(noise.shape)
+        return g_draws, noise - self.items.divide(shift)
 
 
-def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> Arrow:
+def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> ArrowFactor:
     """Factor an arrow.
 
     Parameters
@@ -102,17 +102,17 @@ def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> Arrow:
     own : array, shape (criteria, items)
         The diagonal of D.
     """
-    items = AmongItems(1.0 / own)
+    items = ZeroSumInverse(1.0 / own)
     scaled = across * items.inverse
-    left = matrix - scaled.reshape(len(matrix), -1) @ across.reshape(len(matrix), -1).T
+    reduced = matrix - scaled.reshape(len(matrix), -1) @ across.reshape(len(matrix), -1).T
     sums = scaled.sum(axis=-1)
-    left += np.einsum("gc,fc->gf", sums / items.inverse.sum(axis=-1), sums)
-    root, shifted = _cholesky_root(0.5 * (left + left.T))
-    return Arrow(items, across, root, shifted)
+    reduced += np.einsum("gc,fc->gf", sums / items.inverse.sum(axis=-1), sums)
+    root, shifted = _cholesky_root(0.5 * (reduced + reduced.T))
+    return ArrowFactor(items, across, root, shifted)
 
 
 def _cholesky_root(matrix: Floats) -> tuple[Floats, bool]:
-    """Lower triangular factor, of what is not positive definite with its eigenvalues turned positive."""
+    """Lower triangular factor; of a matrix that is not positive definite, with its eigenvalues made positive."""
     try:
         return np.asarray(np.linalg.cholesky(matrix), dtype=float), False
     except np.linalg.LinAlgError:

@@ -26,11 +26,11 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
 RESAMPLES = 2000
-SMALLEST = 1e-3  # error of one judge, in parts of the scale: where all agree fully, the density needs one
-UNKNOWN = 1.0  # and where no item has two judges of a group: the length of the scale
+MIN_ERROR = 1e-3  # error of one judge, in parts of the scale: where all agree fully, the density needs one
+UNKNOWN_ERROR = 1.0  # and where no item has two judges of a group: the length of the scale
 
 
-def no_single_scores(model: str) -> str:
+def single_scores_message(model: str) -> str:
     """Say that predictions need another model than a baseline."""
     return (
         f"predict() needs a model of single scores, and {model} has none; take another (--model rating-continuous of "
@@ -70,17 +70,17 @@ def encode_centres(
     order = np.argsort(row, kind="stable")
     runs = np.split(score[order], np.cumsum(np.bincount(row))[:-1])
     value = np.array([combine(run) for run in runs])
-    unit, of = cells % (criteria * items), group[cells // (criteria * items)]
+    unit, judge_group = cells % (criteria * items), group[cells // (criteria * items)]
     panels: dict[int, dict[int, list[float]]] = {}
-    for u, g, v in zip(unit.tolist(), of.tolist(), value.tolist(), strict=True):
+    for u, g, v in zip(unit.tolist(), judge_group.tolist(), value.tolist(), strict=True):
         panels.setdefault(u, {}).setdefault(g, []).append(v)
-    left: list[list[float]] = [[] for _ in range(criteria)]
+    residuals: list[list[float]] = [[] for _ in range(criteria)]
     for u, by_group in panels.items():
         for scores in by_group.values():
             n = len(scores)
             if n > 1:
-                left[u // items] += list((np.array(scores) - np.mean(scores)) * math.sqrt(n / (n - 1)))
-    errors = [_Errors(np.array(found), pool) for found in left]
+                residuals[u // items] += list((np.array(scores) - np.mean(scores)) * math.sqrt(n / (n - 1)))
+    errors = [_Errors(np.array(residual), pool) for residual in residuals]
     units = sorted(panels)
     centre = [float(np.mean([combine(scores) for scores in panels[u].values()])) for u in units]
     error = [
@@ -88,14 +88,14 @@ def encode_centres(
         / len(panels[u])
         for u in units
     ]
-    place = np.array(units, dtype=np.int64)
+    cell = np.array(units, dtype=np.int64)
     return {
-        "criterion": place // items,
-        "item": place % items,
+        "criterion": cell // items,
+        "item": cell % items,
         "centre": np.array(centre),
         "error": np.array(error),
         "weight": np.ones(len(units)),
-        "known": np.array([len(left[u // items]) > 0 for u in units], dtype=float),
+        "known": np.array([len(residuals[u // items]) > 0 for u in units], dtype=float),
     }
 
 
@@ -113,13 +113,13 @@ class _Errors:
 
     def _standard_error(self, n: int) -> float:
         if not len(self.left):
-            return UNKNOWN
+            return UNKNOWN_ERROR
         # their mean is zero in every item
-        one = max(float(np.sqrt(np.mean(self.left**2))), SMALLEST)
+        judge_error = max(float(np.sqrt(np.mean(self.left**2))), MIN_ERROR)
         if self.pool == "mean":
-            return one / math.sqrt(n)
-        drawn = np.random.default_rng(0).choice(self.left, (RESAMPLES, n))
-        return max(float(np.median(drawn, axis=1).std()), SMALLEST / math.sqrt(n))
+            return judge_error / math.sqrt(n)
+        resampled = np.random.default_rng(0).choice(self.left, (RESAMPLES, n))
+        return max(float(np.median(resampled, axis=1).std()), MIN_ERROR / math.sqrt(n))
 
 
 def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:

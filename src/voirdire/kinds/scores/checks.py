@@ -21,8 +21,8 @@ from voirdire.kinds.scores.concordance import human_concordance_check
 from voirdire.kinds.scores.halo import (
     count_recurring_contexts,
     has_one_score_per_context,
-    why_no_continuous_halo,
-    why_no_halo,
+    reason_without_continuous_halo,
+    reason_without_halo,
 )
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.random_judges import estimate_randomness
@@ -48,28 +48,29 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
     >>> check.message.partition(":")[0]
     'Items recur in 2 contexts, which the model does not tell apart'
     """
-    found = []
+    messages = []
     contexts = 0 if problem.density.contexts else count_recurring_contexts(problem.table)
     if contexts and not (problem.in_points and has_one_score_per_context(problem.table)):
-        found.append(
+        messages.append(
             f"Items recur in {contexts} contexts, which the model does not tell apart: intervals hold for these "
             "contexts, and are too narrow for others. Call the column item system (--map system=item): systems are "
             "then compared over contexts like these."
         )
-    without = why_no_continuous_halo if problem.in_points else why_no_halo
-    if problem.anchors is not None and problem.model.taste is None and without(problem.table) is None:
-        found.append(
+    halo_reason = reason_without_continuous_halo if problem.in_points else reason_without_halo
+    if problem.anchors is not None and problem.model.taste is None and halo_reason(problem.table) is None:
+        messages.append(
             "Beside human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
             "several criteria counts as several, and intervals are too narrow. Fit without human scores, too, and "
             "trust the wider intervals."
         )
-    return [Check("missing-terms", "warn", float(len(found)), " ".join(found))] if found else []
+    return [Check("missing-terms", "warn", float(len(messages)), " ".join(messages))] if messages else []
 
 
-RATIO = 2.0  # of the ranges, from which scales differ
-OWN = 0.5  # share of a judge's scores that no other judge ever gave, from which its numbers are its own
-LEAST = 5  # scores of a judge of which this can be said
-SHOWN = 5  # judges that are named
+MAX_RANGE_RATIO = 2.0  # of the ranges, from which scales differ
+#: Share of a judge's scores that no other judge ever gave, from which its numbers are its own.
+MIN_OWN_SHARE = 0.5
+MIN_SCORES = 5  # scores of a judge of which this can be said
+MAX_NAMES = 5  # judges that are named
 
 
 def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
@@ -86,24 +87,24 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
     ['Scores of different scales are taken as of one']
     """
     table = problem.table
-    named: dict[str, str] = {}
+    ranges: dict[str, str] = {}
     for criterion, name in enumerate(table.criteria):
         rows = table.criterion == criterion
         for judge, (low, high) in _odd_ranges(
             table.judge[rows], table.score[rows], len(table.judges)
         ).items():
-            under = f" ({name})" if table.has_criteria else ""
-            named.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{under}")
-    if not named:
+            note = f" ({name})" if table.has_criteria else ""
+            ranges.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{note}")
+    if not ranges:
         return _criterion_ranges_check(problem)
-    shown = ", ".join(list(named.values())[:SHOWN])
-    more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+    examples = ", ".join(list(ranges.values())[:MAX_NAMES])
+    suffix = f" and {len(ranges) - MAX_NAMES} more" if len(ranges) > MAX_NAMES else ""
     message = (
-        f"Scores of different scales are taken as of one: {shown}{more}. How reliable judges are, and whose scores "
-        "decide, then depends on the scale. Bring them to one scale, leave such a judge out, or compare rankings "
-        "(voirdire metaeval)."
+        f"Scores of different scales are taken as of one: {examples}{suffix}. How reliable judges are, and whose "
+        "scores decide, then depends on the scale. Bring them to one scale, leave such a judge out, or compare "
+        "rankings (voirdire metaeval)."
     )
-    return [Check("ranges", "warn", float(len(named)), message)]
+    return [Check("ranges", "warn", float(len(ranges)), message)]
 
 
 def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
@@ -111,15 +112,17 @@ def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
     table = problem.table
     if not problem.in_points:  # each criterion has its own cutpoints
         return []
-    found = _odd_ranges(table.criterion, table.score, len(table.criteria))
-    if not found:
+    ranges = _odd_ranges(table.criterion, table.score, len(table.criteria))
+    if not ranges:
         return []
-    shown = ", ".join(f"{table.criteria[at]} {low:.3g} to {high:.3g}" for at, (low, high) in found.items())
+    examples = ", ".join(
+        f"{table.criteria[criterion]} {low:.3g} to {high:.3g}" for criterion, (low, high) in ranges.items()
+    )
     message = (
-        f"Criteria have different scales: {shown}. Their mean follows the widest, and takes more for better. "
+        f"Criteria have different scales: {examples}. Their mean follows the widest, and takes more for better. "
         "Take one (--where criterion=NAME), or bring them to one scale."
     )
-    return [Check("ranges", "warn", float(len(found)), message)]
+    return [Check("ranges", "warn", float(len(ranges)), message)]
 
 
 def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[float, float]]:
@@ -132,10 +135,10 @@ def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[floa
     values, code = np.unique(score, return_inverse=True)
     givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
     count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
-    differs = ((high - low) * RATIO < widest) | (high - low > RATIO * reach)
-    known = (count >= LEAST) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
-    odd = known & differs & (common < (1.0 - OWN) * count)
-    return {int(at): (float(low[at]), float(high[at])) for at in np.flatnonzero(odd)}
+    differs = ((high - low) * MAX_RANGE_RATIO < widest) | (high - low > MAX_RANGE_RATIO * reach)
+    enough = (count >= MIN_SCORES) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
+    odd = enough & differs & (common < (1.0 - MIN_OWN_SHARE) * count)
+    return {int(index): (float(low[index]), float(high[index])) for index in np.flatnonzero(odd)}
 
 
 def _largest_of_others(largest: Floats) -> Floats:
@@ -149,7 +152,7 @@ def _largest_of_others(largest: Floats) -> Floats:
 
 def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
-    own = [
+    entries = [
         connectivity_check(problem),
         *constant_judges_check(problem),
         *judge_ranges_check(problem),
@@ -157,43 +160,49 @@ def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
         *unknown_error_check(problem),
         *weights_check(problem),
     ]
-    own += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
+    entries += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
     posterior = basis.posterior
     unit = "points" if problem.in_points else "log-odds"
-    own += effect_checks(problem, posterior, [problem.table], unit=unit)
+    entries += effect_checks(problem, posterior, [problem.table], unit=unit)
     if posterior.values is not None:
-        own += checks.below_chance_check(problem, basis.judges)
+        entries += checks.below_chance_check(problem, basis.judges)
     if problem.model.pool == "none":
-        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), basis.seed)
-        own += score_information_check(problem, posterior)
-        if own[0].level == "ok":
-            own += check_influence(problem, posterior, rival_systems(problem, posterior))
-    return [*(checks.add_reversed_judges(one, problem, basis.judges) for one in basis.of_method), *own]
+        entries += check_dependent_judges(problem, residuals_by_scale(problem, posterior), basis.seed)
+        entries += score_information_check(problem, posterior)
+        if entries[0].level == "ok":
+            entries += check_influence(problem, posterior, rival_systems(problem, posterior))
+    return [
+        *(checks.add_reversed_judges(entry, problem, basis.judges) for entry in basis.of_method),
+        *entries,
+    ]
 
 
 def score_information_check(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
     """Check whether scores tell items apart at all, and whether those of every judge do."""
-    found = estimate_randomness(problem, posterior)
-    if found is None:  # the noise of every judge is learned
+    randomness = estimate_randomness(problem, posterior)
+    if randomness is None:  # the noise of every judge is learned
         return []
     checked = []
-    if found.shared is not None:
-        share = found.shared.share
-        said, so = f"{100 * max(share, 0.0):.0f}% of the variance of single scores is what judges share", "."
-        if not found.told:
-            so = (
+    if randomness.shared is not None:
+        share = randomness.shared.share
+        summary, ending = (
+            f"{100 * max(share, 0.0):.0f}% of the variance of single scores is what judges share",
+            ".",
+        )
+        if not randomness.told:
+            ending = (
                 ", which is not told from nothing: these scores do not tell items apart. Ask for something that judges "
                 "can see alike, or compare items side by side."
             )
-        checked.append(Check("reliability", "ok" if found.told else "warn", share, said + so))
-    if found.odds is not None:
-        names = [problem.judges[judge] for judge in np.flatnonzero(found.odds > ODDS)]
+        checked.append(Check("reliability", "ok" if randomness.told else "warn", share, summary + ending))
+    if randomness.odds is not None:
+        names = [problem.judges[judge] for judge in np.flatnonzero(randomness.odds > ODDS)]
         message = (
             f"{list_names(names)} scoring items nearly at random beside the others: leave such a judge out, or read "
             "its prompt and answers."
         )
-        none = "No judge scores items at random beside the others."
-        checked.append(checks.names_check("noise", names, none, message))
+        ok_message = "No judge scores items at random beside the others."
+        checked.append(checks.names_check("noise", names, ok_message, message))
     return checked
 
 
@@ -219,8 +228,8 @@ def connectivity_check(problem: ScoresProblem) -> Check:
 def constant_judges_check(problem: ScoresProblem) -> list[Check]:
     """Judges that gave one score to everything."""
     table = problem.table
-    so = "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
-    return checks.constant_judges(table.judges, table.judge, table.score, "score", so)
+    effect = "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
+    return checks.constant_judges(table.judges, table.judge, table.score, "score", effect)
 
 
 def separation_check(problem: ScoresProblem) -> Check:
@@ -230,28 +239,28 @@ def separation_check(problem: ScoresProblem) -> Check:
     low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
     np.minimum.at(low, (table.criterion, table.item), table.score)
     np.maximum.at(high, (table.criterion, table.item), table.score)
-    at = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
-    names = [problem.items[item] for item in np.flatnonzero(at)]
-    under = checks.under_some_criterion(len(problem.criteria))
+    is_extreme = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
+    names = [problem.items[item] for item in np.flatnonzero(is_extreme)]
+    note = checks.under_some_criterion(len(problem.criteria))
     return checks.separation_check(
         names,
         "No item has all its scores at one end of the scale.",
-        f"scored at one end of the scale by all judges{under}",
+        f"scored at one end of the scale by all judges{note}",
         "scores",
     )
 
 
 def unknown_error_check(problem: ScoresProblem) -> list[Check]:
     """Warn if a baseline cannot estimate how much judges disagree."""
-    known = problem.data["scores"].get("known")
-    if known is None or known.all():
+    is_known = problem.data["scores"].get("known")
+    if is_known is None or is_known.all():
         return []
-    under = " under some criterion" if len(problem.criteria) > 1 else ""
+    criterion_words = " under some criterion" if len(problem.criteria) > 1 else ""
     message = (
-        f"No item was scored by two judges (of one group){under}, so how much a mean of scores varies "
+        f"No item was scored by two judges (of one group){criterion_words}, so how much a mean of scores varies "
         "from panel to panel is unknown: its intervals span the scale. Let a second judge score some items."
     )
-    return [Check("error", "warn", float((known == 0).sum()), message)]
+    return [Check("error", "warn", float((is_known == 0).sum()), message)]
 
 
 def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination") -> list[Check]:
@@ -260,8 +269,8 @@ def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination"
     Of models in which all judges count alike there is no other: they take weights as equal without votes on criteria.
     """
     model, density = problem.model, problem.density
-    alike = model.reliability.kind == AlikeRaters.kind or density.uses_marginal_likelihood
-    if alike or density.voted or density.given or density.criteria == 1:
+    equal_judges = model.reliability.kind == AlikeRaters.kind or density.uses_marginal_likelihood
+    if equal_judges or density.voted or density.given or density.criteria == 1:
         return []
     if model.weights is None or model.weights.kind != "votes":
         return []

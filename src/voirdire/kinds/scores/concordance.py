@@ -19,11 +19,11 @@ from voirdire.model.problem import Check, list_names
 from voirdire.typing import Floats
 
 RESAMPLES = 1000
-TAIL = 0.05  # on either side of the interval, and of the permutations
-MOST = 300  # anchored items from which pairs are formed; of more, as many drawn at random
-AT_LEAST = 20  # more items that people are asked to score
-MANY = 40  # anchored items from which what more would tell is known
-_SHOWN = 3
+TAIL_PROBABILITY = 0.05  # on either side of the interval, and of the permutations
+MAX_ITEMS = 300  # anchored items from which pairs are formed; of more, as many drawn at random
+MIN_MORE_ITEMS = 20  # more items that people are asked to score
+ENOUGH_ITEMS = 40  # anchored items from which what more would tell is known
+_MAX_NAMES = 3
 
 
 def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
@@ -43,34 +43,36 @@ def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
         return []
     table = problem.anchors.table
     size = (len(problem.criteria), len(problem.items))
-    human, known = _cell_means(table.criterion, table.item, table.score, size)
+    human, has_score = _cell_means(table.criterion, table.item, table.score, size)
     panel = _panel_means(problem)
     rng = np.random.default_rng(seed)
-    items = np.flatnonzero(known.any(axis=0))
-    items = np.sort(rng.choice(items, MOST, replace=False)) if len(items) > MOST else items
-    human, panel, known = human[:, items], panel[:, items], known[:, items]
-    same = _pair_order(panel)  # criteria, items, items
-    theirs = _pair_order(human) * (known[:, :, None] & known[:, None, :])
-    pairs = int((theirs != 0).sum() // 2)
+    items = np.flatnonzero(has_score.any(axis=0))
+    items = np.sort(rng.choice(items, MAX_ITEMS, replace=False)) if len(items) > MAX_ITEMS else items
+    human, panel, has_score = human[:, items], panel[:, items], has_score[:, items]
+    panel_order = _pair_order(panel)  # criteria, items, items
+    people_order = _pair_order(human) * (has_score[:, :, None] & has_score[:, None, :])
+    pairs = int((people_order != 0).sum() // 2)
     if not pairs:
         message = (
             "No two anchored items have different human scores (under one criterion): they cannot show whom to trust. "
             "Let people score more items."
         )
         return [Check("anchors", "warn", None, message)]
-    share = _concordant_share((same * theirs).sum(), (theirs != 0).sum())
-    low, high = _bootstrap_interval(same, theirs, rng)
-    above, below = _chance_concordance(same, human, known, share, rng)
-    said = (
+    share = _concordant_share((panel_order * people_order).sum(), (people_order != 0).sum())
+    low, high = _bootstrap_interval(panel_order, people_order, rng)
+    above, below = _chance_concordance(panel_order, human, has_score, share, rng)
+    summary = (
         f"The judges' mean scores put {share:.0%} of {pairs} pairs of anchored items in people's order (90% interval "
         f"{low:.0%} to {high:.0%})"
     )
-    if low > 0.5 and above <= TAIL:
-        return [Check("anchors", "ok", share, f"{said}.")]
-    if high < 0.5 and below <= TAIL:
-        message = f"{said}: worse than chance. Trust what rests on the anchors, not the consensus."
+    if low > 0.5 and above <= TAIL_PROBABILITY:
+        return [Check("anchors", "ok", share, f"{summary}.")]
+    if high < 0.5 and below <= TAIL_PROBABILITY:
+        message = f"{summary}: worse than chance. Trust what rests on the anchors, not the consensus."
         return [Check("anchors", "fail", share, message)]
-    message = f"{said}, which cannot be told from chance. {_what_would_tell(problem, share, high - low, len(items))}"
+    message = (
+        f"{summary}, which cannot be told from chance. {_remedy_text(problem, share, high - low, len(items))}"
+    )
     return [Check("anchors", "warn", share, message)]
 
 
@@ -78,13 +80,13 @@ def _panel_means(problem: ScoresProblem) -> Floats:
     """Mean over judges of each judge's mean score, shape (criteria, items); NaN where there is none."""
     table = problem.table
     size = (len(problem.judges) * len(problem.criteria), len(problem.items))
-    own, given = _cell_means(
+    means, scored = _cell_means(
         table.judge * len(problem.criteria) + table.criterion, table.item, table.score, size
     )
     shape = (len(problem.judges), len(problem.criteria), len(problem.items))
-    own, given = own.reshape(shape), given.reshape(shape)
-    count = given.sum(axis=0)
-    total = np.where(given, own, 0.0).sum(axis=0)
+    means, scored = means.reshape(shape), scored.reshape(shape)
+    count = scored.sum(axis=0)
+    total = np.where(scored, means, 0.0).sum(axis=0)
     mean = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
     return np.asarray(mean, dtype=np.float64)
 
@@ -92,9 +94,9 @@ def _panel_means(problem: ScoresProblem) -> Floats:
 def _cell_means(
     row: npt.NDArray[np.int64], item: npt.NDArray[np.int64], score: Floats, size: tuple[int, int]
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    place = row * size[1] + item
-    count = np.bincount(place, minlength=size[0] * size[1]).reshape(size)
-    total = np.bincount(place, score, size[0] * size[1]).reshape(size)
+    cell = row * size[1] + item
+    count = np.bincount(cell, minlength=size[0] * size[1]).reshape(size)
+    total = np.bincount(cell, score, size[0] * size[1]).reshape(size)
     return total / np.maximum(count, 1), count > 0
 
 
@@ -111,10 +113,10 @@ def _concordant_share(agreed: float, pairs: float) -> float:
 def _bootstrap_interval(same: Floats, theirs: Floats, rng: np.random.Generator) -> tuple[float, float]:
     count = same.shape[1]
     agreed, decided = (same * theirs).sum(axis=0), np.abs(theirs).sum(axis=0)
-    times = rng.multinomial(count, np.full(count, 1.0 / count), RESAMPLES).astype(float)
-    top, below = (((times @ matrix) * times).sum(axis=1) for matrix in (agreed, decided))
-    found = 0.5 + 0.5 * top[below > 0] / below[below > 0]
-    low, high = np.quantile(found, [TAIL, 1.0 - TAIL])
+    weight = rng.multinomial(count, np.full(count, 1.0 / count), RESAMPLES).astype(float)
+    agreed_total, decided_total = (((weight @ matrix) * weight).sum(axis=1) for matrix in (agreed, decided))
+    shares = 0.5 + 0.5 * agreed_total[decided_total > 0] / decided_total[decided_total > 0]
+    low, high = np.quantile(shares, [TAIL_PROBABILITY, 1.0 - TAIL_PROBABILITY])
     return float(low), float(high)
 
 
@@ -123,27 +125,27 @@ def _chance_concordance(
 ) -> tuple[float, float]:
     """Probability that human scores dealt at random agree as much as they do, and as little."""
     above, below = 1, 1
-    places = [np.flatnonzero(row) for row in known]
-    inside = [order[np.ix_(place, place)] for order, place in zip(same, places, strict=True)]
-    theirs = [_pair_order(row[None, place])[0] for row, place in zip(human, places, strict=True)]
-    pairs = sum(float(np.abs(order).sum()) for order in theirs)
+    known_items = [np.flatnonzero(row) for row in known]
+    panel_orders = [order[np.ix_(items, items)] for order, items in zip(same, known_items, strict=True)]
+    people_orders = [_pair_order(row[None, items])[0] for row, items in zip(human, known_items, strict=True)]
+    pairs = sum(float(np.abs(order).sum()) for order in people_orders)
     for _ in range(RESAMPLES):
         agreed = 0.0
-        for ours, order in zip(inside, theirs, strict=True):
-            dealt = rng.permutation(len(order))
-            agreed += float((ours * order[np.ix_(dealt, dealt)]).sum())
-        drawn = _concordant_share(agreed, pairs)
-        above, below = above + (drawn >= share - 1e-9), below + (drawn <= share + 1e-9)
+        for panel_order, order in zip(panel_orders, people_orders, strict=True):
+            permutation = rng.permutation(len(order))
+            agreed += float((panel_order * order[np.ix_(permutation, permutation)]).sum())
+        permuted_share = _concordant_share(agreed, pairs)
+        above, below = above + (permuted_share >= share - 1e-9), below + (permuted_share <= share + 1e-9)
     return above / (RESAMPLES + 1), below / (RESAMPLES + 1)
 
 
-def _what_would_tell(problem: ScoresProblem, share: float, width: float, items: int) -> str:
+def _remedy_text(problem: ScoresProblem, share: float, width: float, items: int) -> str:
     """Remedy: to score as many more items as tell the share from chance; of many that do not, to do without."""
-    beyond = abs(share - 0.5)
-    more = items * ((0.5 * width / beyond) ** 2 - 1.0) if beyond > 0.0 else math.inf
-    if items >= MANY and more > items:
+    distance = abs(share - 0.5)
+    more_items = items * ((0.5 * width / distance) ** 2 - 1.0) if distance > 0.0 else math.inf
+    if items >= ENOUGH_ITEMS and more_items > items:
         return "More items would hardly tell: rest on people's scores, or ask other judges."
-    count = AT_LEAST if items < MANY else max(AT_LEAST, -(-int(more) // 10) * 10)
+    count = MIN_MORE_ITEMS if items < ENOUGH_ITEMS else max(MIN_MORE_ITEMS, -(-int(more_items) // 10) * 10)
     return f"Let people score about {count} more items{_items_to_ask(problem)}."
 
 
@@ -155,10 +157,10 @@ def _items_to_ask(problem: ScoresProblem) -> str:
     count = np.maximum(np.bincount(unit, minlength=size), 1)
     mean = np.bincount(unit, table.score, size) / count
     spread = np.bincount(unit, (table.score - mean[unit]) ** 2, size) / count
-    each = spread.reshape(len(problem.criteria), -1).mean(axis=0)
+    spreads = spread.reshape(len(problem.criteria), -1).mean(axis=0)
     assert problem.anchors is not None
-    each[np.unique(problem.anchors.table.item)] = -1.0
-    order = [item for item in np.argsort(-each, kind="stable")[:_SHOWN] if each[item] >= 0.0]
+    spreads[np.unique(problem.anchors.table.item)] = -1.0
+    order = [item for item in np.argsort(-spreads, kind="stable")[:_MAX_NAMES] if spreads[item] >= 0.0]
     if not order:
         return ""
     return (

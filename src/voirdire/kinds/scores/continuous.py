@@ -22,9 +22,9 @@ from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-SMALLEST_SPREAD = 0.03  # of the first guess
-FIRST_SPREAD = 0.1  # of tastes and severities there
-ANSWERED = ("score", "end", "weight")
+MIN_SPREAD = 0.03  # of the first guess
+INITIAL_SPREAD = 0.1  # of tastes and severities there
+SCORE_COLUMNS = ("score", "end", "weight")
 
 
 def encode_numbers(about: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     """Log density of each score and its weight."""
     part = data["scores"]
     mu = perceived_strengths(density, values, data["panel"], part, xp)
-    of = part["criterion"] if "log_noise_criterion" in values else 0
-    noise = log_noise(values)[..., part["judge"], of]
+    noise_criterion = part["criterion"] if "log_noise_criterion" in values else 0
+    noise = log_noise(values)[..., part["judge"], noise_criterion]
     return score_log_density(part["score"], part["end"], mu, noise, xp), part["weight"]
 
 
@@ -79,22 +79,22 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
     weight, total = part["weight"], part["weight"] * part["score"]
     unit, size = part["criterion"] * density.items + part["item"], density.criteria * density.items
     mean = np.bincount(unit, total, size) / np.maximum(np.bincount(unit, weight, size), 1.0)
-    found = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
+    values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     for parameter in density.parameters:
         if isinstance(parameter.prior, Normal):
-            found[parameter.name] += parameter.prior.mean
+            values[parameter.name] += parameter.prior.mean
     strength = mean.reshape(density.criteria, density.items)
-    found["level"] = strength.mean(axis=1)
-    found["strength"] = strength
-    if "general" in found:
-        found["general"] = (strength - strength.mean(axis=1, keepdims=True)).mean(axis=0)
-        found["log_general_spread"] = np.log(np.maximum(found["general"].std(), SMALLEST_SPREAD))
-        strength = strength - found["general"]
-    found["log_spread"] = np.log(np.maximum(strength.std(axis=1), SMALLEST_SPREAD))
+    values["level"] = strength.mean(axis=1)
+    values["strength"] = strength
+    if "general" in values:
+        values["general"] = (strength - strength.mean(axis=1, keepdims=True)).mean(axis=0)
+        values["log_general_spread"] = np.log(np.maximum(values["general"].std(), MIN_SPREAD))
+        strength = strength - values["general"]
+    values["log_spread"] = np.log(np.maximum(strength.std(axis=1), MIN_SPREAD))
     for name in ("log_taste_spread", "log_severity_spread"):
-        if name in found:
-            found[name] += np.log(FIRST_SPREAD)
-    return [found]
+        if name in values:
+            values[name] += np.log(INITIAL_SPREAD)
+    return [values]
 
 
 def cells(density: ScoresLayout, data: Data) -> ScoreCells:
@@ -104,11 +104,13 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     noise of their own.
     """
     parts = density.score_parts(data)
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in (*density.about, *ANSWERED)}
+    joined = {
+        name: np.concatenate([part[name] for part in parts]) for name in (*density.about, *SCORE_COLUMNS)
+    }
     about = {name: joined[name] for name in density.about}
-    item, of_people = about.pop("item"), about["judge"] < 0
-    about["criterion of people"] = np.where(of_people, about["criterion"], -1)
-    about["people"] = np.where(of_people, 0, -1)
+    item, is_people = about.pop("item"), about["judge"] < 0
+    about["criterion of people"] = np.where(is_people, about["criterion"], -1)
+    about["people"] = np.where(is_people, 0, -1)
     terms = [
         Term("level", ("criterion",), 0),
         Term("severity_people", ("criterion of people",), 0, sign=-1.0),
@@ -116,5 +118,5 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         Term("log_noise_criterion", ("judge", "criterion"), 1),
         Term("log_noise_people", ("people",), 1),
     ]
-    answers = NormalAnswers(*(joined[name] for name in ANSWERED))
+    answers = NormalAnswers(*(joined[name] for name in SCORE_COLUMNS))
     return ScoreCells(Cells(len(item), about, (item,)), terms, 2, answers, "level", 1.0, frozenset())

@@ -45,11 +45,11 @@ from voirdire.typing import Bools, Floats, Ints
 
 CUT_KIND = "rater-discrimination"
 GRID = np.linspace(-4.0, 4.0, 81)
-DRAWS = 24  # of the discriminations, each with a Laplace approximation of the rest
+DISCRIMINATION_DRAWS = 24  # of the discriminations, each with a Laplace approximation of the rest
 SMOOTHING = 0.5  # scores added to each level
-FURTHEST = 60.0  # cutpoints are sought within it
-HALVINGS = 40
-HELD = ("raw_discrimination", "log_people", "log_spread")
+MAX_CUTPOINT = 60.0  # cutpoints are sought within it
+BISECTION_STEPS = 40
+FIXED_PARAMETERS = ("raw_discrimination", "log_people", "log_spread")
 
 
 def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> Floats:
@@ -84,33 +84,34 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
     scale = np.array(problem.scale.levels)
     human = np.searchsorted(scale, people.score)
     cell = people.criterion * items + people.item
-    seen = (np.exp(person["mean"]) * theta)[None]
-    theirs = _log_levels(
-        seen, _shares_above(people.criterion, human, np.ones(len(human)), len(problem.criteria), levels)
+    perceived = (np.exp(person["mean"]) * theta)[None]
+    people_logs = _log_levels(
+        perceived, _shares_above(people.criterion, human, np.ones(len(human)), len(problem.criteria), levels)
     )
-    cells, place = np.unique(cell, return_inverse=True)
-    known = np.zeros((len(cells), len(theta)))
-    np.add.at(known, place, theirs[people.criterion, human, 0])
-    known = known + log_weight
-    known = known - logsumexp(known, axis=1, keepdims=True)  # log weight of each strength, given people
-    own_cell = table.criterion * items + table.item
-    found = np.empty((len(problem.judges), len(GRID)))
+    cells, position = np.unique(cell, return_inverse=True)
+    log_people = np.zeros((len(cells), len(theta)))
+    np.add.at(log_people, position, people_logs[people.criterion, human, 0])
+    log_people = log_people + log_weight
+    # log weight of each strength, given people
+    log_people = log_people - logsumexp(log_people, axis=1, keepdims=True)
+    judge_cell = table.criterion * items + table.item
+    log_posterior = np.empty((len(problem.judges), len(GRID)))
     for judge in range(len(problem.judges)):
-        rows = np.flatnonzero((table.judge == judge) & np.isin(own_cell, cells))
-        found[judge] = log_prior
+        rows = np.flatnonzero((table.judge == judge) & np.isin(judge_cell, cells))
+        log_posterior[judge] = log_prior
         if not len(rows):
             continue  # known by the prior alone
-        given, run = np.unique(own_cell[rows], return_inverse=True)
-        once = 1.0 / np.bincount(run)[run]  # several runs are one opinion
+        scored_cells, run = np.unique(judge_cell[rows], return_inverse=True)
+        run_weight = 1.0 / np.bincount(run)[run]  # several runs are one opinion
         level, criterion = np.searchsorted(scale, table.score[rows]), table.criterion[rows]
         logs = _log_levels(
-            GRID[:, None] * theta, _shares_above(criterion, level, once, len(problem.criteria), levels)
+            GRID[:, None] * theta, _shares_above(criterion, level, run_weight, len(problem.criteria), levels)
         )
-        together = np.zeros((len(given), len(GRID), len(theta)))
-        np.add.at(together, run, once[:, None, None] * logs[criterion, level])
-        together += known[np.searchsorted(cells, given)][:, None, :]
-        found[judge] += logsumexp(together, axis=2).sum(axis=0)
-    return np.asarray(found - logsumexp(found, axis=1, keepdims=True))
+        log_joint = np.zeros((len(scored_cells), len(GRID), len(theta)))
+        np.add.at(log_joint, run, run_weight[:, None, None] * logs[criterion, level])
+        log_joint += log_people[np.searchsorted(cells, scored_cells)][:, None, :]
+        log_posterior[judge] += logsumexp(log_joint, axis=2).sum(axis=0)
+    return np.asarray(log_posterior - logsumexp(log_posterior, axis=1, keepdims=True))
 
 
 def _shares_above(criterion: Ints, level: Ints, weight: Floats, criteria: int, levels: int) -> Floats:
@@ -131,16 +132,16 @@ def _log_levels(seen: Floats, above: Floats) -> Floats:
     above : array, shape (criteria, levels - 1)
     """
     weight = np.exp(normal_quadrature()[1])
-    low = np.full((*above.shape, len(seen)), -FURTHEST)
+    low = np.full((*above.shape, len(seen)), -MAX_CUTPOINT)
     high = -low
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
-        more = expit(seen - middle[..., None]) @ weight > above[..., None]  # the cutpoint lies higher
-        low, high = np.where(more, middle, low), np.where(more, high, middle)
+        is_higher = expit(seen - middle[..., None]) @ weight > above[..., None]  # the cutpoint lies higher
+        low, high = np.where(is_higher, middle, low), np.where(is_higher, high, middle)
     upper = expit(seen - (0.5 * (low + high))[..., None])  # criteria, levels - 1, grid, nodes
     ends = np.zeros((len(above), 1, *seen.shape))
-    chance = np.concatenate([ends + 1.0, upper], axis=1) - np.concatenate([upper, ends], axis=1)
-    return np.asarray(np.log(np.maximum(chance, 1e-300)))
+    probability = np.concatenate([ends + 1.0, upper], axis=1) - np.concatenate([upper, ends], axis=1)
+    return np.asarray(np.log(np.maximum(probability, 1e-300)))
 
 
 def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | None = None) -> Mode:
@@ -159,7 +160,7 @@ def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | N
 
 
 def fix_discriminations(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
-    """The tables with the judges' discriminations b, people's and the spread of strengths held; see the module."""
+    """The tables with the judges' discriminations b, people's and the spread of strengths fixed; see the module."""
     density, model = problem.density, problem.model
     assert model.anchors is not None
     values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
@@ -168,11 +169,11 @@ def fix_discriminations(problem: ScoresProblem, b: Floats, data: Data | None = N
     values["raw_discrimination"] = b
     values["log_people"] = np.array(model.anchors.numbers["mean"] - np.log(r))
     values["log_spread"] += model.strength.numbers["mean"] + np.log(r)
-    held = np.zeros(density.size)
-    for name in HELD:
-        held[density.parameter_slices[name]] = 1.0
+    fixed = np.zeros(density.size)
+    for name in FIXED_PARAMETERS:
+        fixed[density.parameter_slices[name]] = 1.0
     tables = problem.data if data is None else data
-    return tables | {"pinned": {"x": density.flat(values, np), "held": held}}
+    return tables | {"pinned": {"x": density.flat(values, np), "held": fixed}}
 
 
 BASELINE = "people's shares"
@@ -206,10 +207,10 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         """As in :class:`.HumanAnswers`."""
         problem = self.problem
         log = log_discriminations(problem)
-        size, step = min(DRAWS, count), GRID[1] - GRID[0]
-        drawn = np.stack([rng.choice(GRID, size, p=np.exp(each)) for each in log], axis=1)
-        drawn = drawn + step * rng.uniform(-0.5, 0.5, drawn.shape)
-        tables = [fix_discriminations(problem, b) for b in drawn]
+        size, step = min(DISCRIMINATION_DRAWS, count), GRID[1] - GRID[0]
+        draws = np.stack([rng.choice(GRID, size, p=np.exp(row)) for row in log], axis=1)
+        draws = draws + step * rng.uniform(-0.5, 0.5, draws.shape)
+        tables = [fix_discriminations(problem, b) for b in draws]
         modes = [
             find_modes(problem.density, [table])[0] for table in tables
         ]  # small ones need no compilation
@@ -226,19 +227,22 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         level = np.searchsorted(problem.scale.levels, people.score)
         cells, cell = np.unique(people.criterion * len(problem.items) + people.item, return_inverse=True)
         about = problem.codes(people)
-        chance = {name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)}
-        for part in anchor_folds(len(cells)):
-            hidden = np.isin(cell, part)
+        probabilities = {
+            name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)
+        }
+        for fold in anchor_folds(len(cells)):
+            hidden = np.isin(cell, fold)
             rows = np.flatnonzero(hidden)
-            chance[BASELINE][rows] = _level_shares(problem, level, hidden)[people.criterion[rows]]
-            data = _hide_cells(problem, cells[part])
-            of_joint = find_modes(problem.density, [data], starts=[joint])[0]
-            for name, found in ((JOINT, of_joint), (CUT, cut_mode(problem, hidden, data))):
-                chance[name][rows] = _level_probabilities(
-                    problem, found.x, {n: c[rows] for n, c in about.items()}
+            probabilities[BASELINE][rows] = _level_shares(problem, level, hidden)[people.criterion[rows]]
+            data = _hide_cells(problem, cells[fold])
+            joint_mode = find_modes(problem.density, [data], starts=[joint])[0]
+            for name, mode in ((JOINT, joint_mode), (CUT, cut_mode(problem, hidden, data))):
+                probabilities[name][rows] = _level_probabilities(
+                    problem, mode.x, {n: c[rows] for n, c in about.items()}
                 )
         return {
-            name: LeftOut.from_answer_probabilities(p, level, name != BASELINE) for name, p in chance.items()
+            name: LeftOut.from_answer_probabilities(p, level, name != BASELINE)
+            for name, p in probabilities.items()
         }
 
 

@@ -40,8 +40,8 @@ from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.kinds.criteria_votes import log_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
 from voirdire.kinds.scores import baseline, continuous, ordinal
-from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
-from voirdire.kinds.scores.latent_model import field_of
+from voirdire.kinds.scores.eliminated import MAX_HESSIAN_WORK, EliminatedItems, can_eliminate_items
+from voirdire.kinds.scores.latent_model import build_scores_model
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import ClosedFormDerivatives, Data
 from voirdire.model.panel_density import added_parameters
@@ -65,9 +65,10 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.strength import SharedStrength, SharedStrengthLevel
 from voirdire.typing import Floats
 
-WITH_SPREADS = (SharedStrength.kind, SharedStrengthLevel.kind)  # kinds of strengths whose spreads are learned
+#: Kinds of strengths whose spreads are learned.
+LEARNED_SPREAD_KINDS = (SharedStrength.kind, SharedStrengthLevel.kind)
 #: What one log-odds is like in parts of the scale's length, of priors of terms that no model file has.
-LOG_ODDS = 1 / 6
+SCALE_PER_LOG_ODDS = 1 / 6
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,10 @@ class ScoresDensity(ScoresLayout):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        found = self._term_parameters(SCORE_STRENGTH, model.strength)
+        parameters = self._term_parameters(SCORE_STRENGTH, model.strength)
         if self.repeats and model.strength.kind == "normal":
             # else the mode of strengths and judges' own components together would let strengths follow one judge
-            found = (replace(found[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
+            parameters = (replace(parameters[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
         for registry, section in (
             (WEIGHTS, model.weights if self.voted else None),
             (SEVERITY, model.severity),
@@ -107,20 +108,20 @@ class ScoresDensity(ScoresLayout):
             (FAMILIES, model.families if self.families else None),
             (SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
-            found += () if section is None else self._term_parameters(registry, section)
-        found += added_parameters(self.added)
-        nothing = {
+            parameters += () if section is None else self._term_parameters(registry, section)
+        parameters += added_parameters(self.added)
+        empty_dims = {
             name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size
         }
-        return tuple(p for p in found if not nothing & set(p.dims))
+        return tuple(p for p in parameters if not empty_dims & set(p.dims))
 
     def _term_parameters(self, registry: Any, section: Section) -> tuple[Parameter, ...]:
-        """Of a term; some have less to tell under one criterion, or are of an item in a context."""
+        """Parameters of a term; some differ under a single criterion, or with contexts."""
         term = registry[section.kind]
         term = getattr(term, "alone", term) if self.criteria == 1 else term
-        of = getattr(term, "in_contexts", term.parameters) if self.contexts else term.parameters
-        found: tuple[Parameter, ...] = of(section.numbers)
-        return found
+        make_parameters = getattr(term, "in_contexts", term.parameters) if self.contexts else term.parameters
+        parameters: tuple[Parameter, ...] = make_parameters(section.numbers)
+        return parameters
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
         """About what the answers say of an item's strength, shape (..., criteria or 1, 1, 1).
@@ -142,24 +143,26 @@ class ScoresDensity(ScoresLayout):
         log_sd, panel = prior.log_sd(values), self.information(parameter.name, values, xp)
         log_ratio = prior.log_ratio(log_sd, panel, xp)
         if self.anchors and not self.uses_marginal_likelihood:
-            own = self.form.people_information(values, xp)[..., None, None]
+            people_information = self.form.people_information(values, xp)[..., None, None]
             log_ratio = log_ratio * (1.0 - sum(share for share, _ in self.anchors))
             for share, count in self.anchors:
-                log_ratio = log_ratio + share * prior.log_ratio(log_sd, panel + count * own, xp)
+                log_ratio = log_ratio + share * prior.log_ratio(
+                    log_sd, panel + count * people_information, xp
+                )
         return log_sd + log_ratio, log_ratio
 
     @property
     def uses_marginal_likelihood(self) -> bool:
         """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.latent_gaussian`)."""
-        return self.model.strength.kind in WITH_SPREADS
+        return self.model.strength.kind in LEARNED_SPREAD_KINDS
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
         return strengths_over_contexts(values, self.over)
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
-        """See :func:`.scores.field.build_votes_model`."""
-        return field_of(self, data, self.form.cells)
+        """See :func:`.scores.latent_model.build_scores_model`."""
+        return build_scores_model(self, data, self.form.cells)
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:
@@ -173,7 +176,7 @@ class ScoresDensity(ScoresLayout):
 
     @property
     def has_mirror(self) -> bool:
-        """True if judges may perceive items turned round, so that the prior alone tells which way is up."""
+        """True if judges may perceive items reversed, so that the prior alone fixes the orientation."""
         return self.model.reliability.kind == "rater-discrimination"
 
     def mirror_values(self, x: Array, xp: Any) -> Array:
@@ -214,13 +217,15 @@ class ScoresDensity(ScoresLayout):
         return ["anchors"] * bool(self.anchors)
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """With the items eliminated, of levels; see :class:`.scores.eliminated.Eliminated`."""
+        """Derivatives with the items eliminated, of levels; see :class:`.scores.eliminated.EliminatedItems`."""
         if not can_eliminate_items(self, data):
             return None
-        found = Eliminated(self, data)
-        large = count_numbers(data) * self.size > LARGE
+        elimination = EliminatedItems(self, data)
+        is_large = count_numbers(data) * self.size > MAX_HESSIAN_WORK
         return ClosedFormDerivatives(
-            found.both, curvature=found.curvature, draws_about_mode=found.draws_about_mode if large else None
+            elimination.both,
+            curvature=elimination.curvature,
+            draws_about_mode=elimination.draws_about_mode if is_large else None,
         )
 
     def starts(self, data: Data) -> list[Floats]:
@@ -251,4 +256,4 @@ def log_odds_unit(model: Model) -> float:
     >>> log_odds_unit(load_model("rating-learned")), round(log_odds_unit(load_model("rating-continuous")), 3)
     (1.0, 0.167)
     """
-    return LOG_ODDS if score_form_module(model) is continuous else 1.0
+    return SCALE_PER_LOG_ODDS if score_form_module(model) is continuous else 1.0

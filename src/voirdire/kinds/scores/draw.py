@@ -1,4 +1,4 @@
-"""Scores drawn from a model: what each judge feels of an item with noise, on the scale.
+"""Simulation of scores from a model: each judge's perception of an item with noise, on the scale.
 
 Where judges score an item repeatedly, what a judge makes of it is drawn anew for every judge, criterion and item.
 
@@ -39,19 +39,19 @@ def score_outcomes(problem: ScoresProblem) -> list[Outcome]:
     if form is baseline:
         return []
     levels = _repeated_outcome if density.integrates_repeats else _panel_levels
-    found = [(levels if form is ordinal else _panel_scores)(problem)]
+    outcomes = [(levels if form is ordinal else _panel_scores)(problem)]
     if density.voted:
-        found.append(_on_criteria(problem))
+        outcomes.append(_criteria_outcome(problem))
     if density.anchors:
-        found.append(_people_levels(problem) if form is ordinal else _people_scores(problem))
-    return found
+        outcomes.append(_people_levels(problem) if form is ordinal else _people_scores(problem))
+    return outcomes
 
 
-Seen = tuple[Array, Array]
+ArrayPair = tuple[Array, Array]
 
 
 def _level_outcome(
-    problem: ScoresProblem, name: str, part: dict[str, Any], seen: Callable[[Values, Any, Any], Seen]
+    problem: ScoresProblem, name: str, part: dict[str, Any], seen: Callable[[Values, Any, Any], ArrayPair]
 ) -> Outcome:
     """Counts of levels by what they depend on: what is perceived of it, and cutpoints, are ``seen``."""
     levels = problem.density.levels
@@ -70,15 +70,15 @@ def _level_outcome(
 def _panel_levels(problem: ScoresProblem) -> Outcome:
     density = problem.density
 
-    def seen(values: Values, about: Any, xp: Any) -> Seen:
+    def seen(values: Values, about: Any, xp: Any) -> ArrayPair:
         eta = perceived_strengths(density, values, problem.data["panel"], about, xp)
-        return eta, ordinal.own_cutpoints(density, values, about, xp)
+        return eta, ordinal.answer_cutpoints(density, values, about, xp)
 
     return _level_outcome(problem, "scores", problem.data["scores"], seen)
 
 
 def _people_levels(problem: ScoresProblem) -> Outcome:
-    def seen(values: Values, about: Any, xp: Any) -> Seen:
+    def seen(values: Values, about: Any, xp: Any) -> ArrayPair:
         eta, cuts = ordinal.people_perceptions(problem.density, values, about, xp)
         return eta, cuts[about["criterion"]]
 
@@ -86,22 +86,22 @@ def _people_levels(problem: ScoresProblem) -> Outcome:
 
 
 def _repeated_outcome(problem: ScoresProblem) -> Outcome:
-    """Counts of the levels that a judge gave an item, what the judge alone makes of it summed out."""
+    """Counts of the levels that a judge gave an item; the judge's own effect on the item is integrated out."""
     density, part = problem.density, problem.data["scores"]
     counts = np.asarray(part["counts"], dtype=float)
     total, judge = counts.sum(axis=1).astype(np.int64), part["judge"]
 
     def log_probability(value: Any, values: Values, xp: Any) -> Array:
         data = problem.data | {"scores": part | {"counts": value}}
-        of, weight = density.form.log_part(density, values, data, xp)
-        return of * weight
+        log, weight = density.form.log_part(density, values, data, xp)
+        return log * weight
 
     def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
         eta = perceived_strengths(density, values, problem.data["panel"], part)
         eta = eta + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(judge))
-        own = ordinal.own_cutpoints(density, values, part, np)
-        chance = np.exp(np.stack(level_log_probabilities(eta, own, density.levels, np), axis=-1))
-        return rng.multinomial(total, chance / chance.sum(axis=-1, keepdims=True)).astype(float)
+        cutpoints = ordinal.answer_cutpoints(density, values, part, np)
+        probability = np.exp(np.stack(level_log_probabilities(eta, cutpoints, density.levels, np), axis=-1))
+        return rng.multinomial(total, probability / probability.sum(axis=-1, keepdims=True)).astype(float)
 
     return Outcome("scores", counts, log_probability, draw_counts)
 
@@ -109,15 +109,15 @@ def _repeated_outcome(problem: ScoresProblem) -> Outcome:
 def _score_outcome(
     name: str,
     part: dict[str, Any],
-    log_part: Callable[[dict[str, Any], Values, Any], Seen],
+    log_part: Callable[[dict[str, Any], Values, Any], ArrayPair],
     moments: Callable[[Values], tuple[Floats, Floats]],
 ) -> Outcome:
     """Scores on a continuous scale by their log density with weights, and by mean and noise."""
 
     def log_density(value: Any, values: Values, xp: Any) -> Array:
         ends = xp.where(value <= -HALF, -1, xp.where(value >= HALF, 1, 0))
-        of, weight = log_part(part | {"score": value, "end": ends}, values, xp)
-        return of * weight
+        log, weight = log_part(part | {"score": value, "end": ends}, values, xp)
+        return log * weight
 
     def draw_numbers(values: Values, rng: np.random.Generator) -> Floats:
         mean, noise = moments(values)
@@ -129,9 +129,9 @@ def _score_outcome(
 def _panel_scores(problem: ScoresProblem) -> Outcome:
     density, part = problem.density, problem.data["scores"]
 
-    def log_part(part: dict[str, Any], values: Values, xp: Any) -> Seen:
-        found: Seen = density.form.log_part(density, values, problem.data | {"scores": part}, xp)
-        return found
+    def log_part(part: dict[str, Any], values: Values, xp: Any) -> ArrayPair:
+        parts: ArrayPair = density.form.log_part(density, values, problem.data | {"scores": part}, xp)
+        return parts
 
     def moments(values: Values) -> tuple[Floats, Floats]:
         noise = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
@@ -141,7 +141,7 @@ def _panel_scores(problem: ScoresProblem) -> Outcome:
     return _score_outcome("scores", part, log_part, moments)
 
 
-def _on_criteria(problem: ScoresProblem) -> Outcome:
+def _criteria_outcome(problem: ScoresProblem) -> Outcome:
     part = problem.data["criteria"]
     first, second = np.minimum(part["first"], part["second"]), np.maximum(part["first"], part["second"])
     about, row = distinct_combinations({"judge": part["judge"], "first": first, "second": second})
@@ -152,8 +152,8 @@ def _on_criteria(problem: ScoresProblem) -> Outcome:
 
     def log_choices(values: Values, xp: Any) -> list[Array]:
         gap = values["weight"][about["first"]] - values["weight"][about["second"]]
-        seen = RATERS[problem.model.reliability.kind].perceived_strength(values, gap, judge, xp)
-        return [log_sigmoid(seen, xp), log_sigmoid(-seen, xp)]
+        perceived = RATERS[problem.model.reliability.kind].perceived_strength(values, gap, judge, xp)
+        return [log_sigmoid(perceived, xp), log_sigmoid(-perceived, xp)]
 
     return counted_outcome("criteria_votes", counts, log_choices, problem.weight_of(judge))
 
@@ -178,7 +178,7 @@ def _count_levels(row: Ints, level: Ints, weight: Floats, rows: int, levels: int
 
 
 def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Scores:
-    """The scores of a problem, drawn anew under one set of values.
+    """Simulate the scores of a problem under one set of values.
 
     Raises
     ------
@@ -190,18 +190,20 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
     if form not in (ordinal, continuous):
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
     judge, criterion, item = table.judge, table.criterion, table.item
-    felt = perceived_strengths(density, values, problem.data["panel"], problem.codes(table))
+    perceived = perceived_strengths(density, values, problem.data["panel"], problem.codes(table))
     if density.integrates_repeats:
         unit = (judge * len(table.criteria) + criterion) * len(table.items) + item
-        units, place = np.unique(unit, return_inverse=True)
-        felt = felt + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[place]
+        units, unit_row = np.unique(unit, return_inverse=True)
+        perceived = (
+            perceived + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[unit_row]
+        )
     if form is continuous:
         noise = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
-        noisy = felt + np.exp(noise[judge, criterion]) * rng.normal(size=len(judge))
+        noisy = perceived + np.exp(noise[judge, criterion]) * rng.normal(size=len(judge))
         middle = 0.5 * (scale.low + scale.high)
         return replace(table, score=np.asarray(middle + scale.range * np.clip(noisy, -HALF, HALF)))
-    own = ordinal.own_cutpoints(density, values, {"judge": judge, "criterion": criterion}, np)
-    level = ((felt + rng.logistic(size=len(judge)))[:, None] > own).sum(axis=1)
+    cutpoints = ordinal.answer_cutpoints(density, values, {"judge": judge, "criterion": criterion}, np)
+    level = ((perceived + rng.logistic(size=len(judge)))[:, None] > cutpoints).sum(axis=1)
     return replace(table, score=np.array(scale.levels)[level])
 
 

@@ -32,8 +32,8 @@ import numpy as np
 
 from voirdire.infer.krylov import inverse_root
 from voirdire.infer.trust_region import correct_preconditioner
-from voirdire.kinds.scores.arrow import AmongItems, Arrow, factor_arrow
-from voirdire.kinds.scores.judge_blocks import PLACED, JudgeBlocks
+from voirdire.kinds.scores.arrow import ArrowFactor, ZeroSumInverse, factor_arrow
+from voirdire.kinds.scores.judge_blocks import BLOCK_PARAMETERS, JudgeBlocks
 from voirdire.kinds.scores.judge_effects import JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.kinds.scores.level_answers import LevelAnswers
@@ -52,12 +52,12 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
     def direction_of(name: str, criterion: int | None = None, *, logs: bool = False) -> Floats:
         row = np.zeros_like(x)
         if name in parameters:
-            parameter, here = parameters[name], density.parameter_slices[name]
-            value = (np.ones_like(x) if logs else x)[here].reshape(parameter.free_shape(density.sizes))
+            parameter, span = parameters[name], density.parameter_slices[name]
+            value = (np.ones_like(x) if logs else x)[span].reshape(parameter.free_shape(density.sizes))
             if criterion is not None:
-                at = np.indices(value.shape)[parameter.dims.index("criterion")]
-                value = np.where(at == criterion, value, 0.0)
-            row[here] = value.ravel()
+                level = np.indices(value.shape)[parameter.dims.index("criterion")]
+                value = np.where(level == criterion, value, 0.0)
+            row[span] = value.ravel()
         return row
 
     rows = [direction_of("raw_discrimination"), direction_of("severity") + direction_of("severity_group")]
@@ -70,24 +70,25 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
     return np.array([row for row in rows if row.any()])
 
 
-LARGE = 3e8  # numbers times parameters from which draws are made so: below, the Hessian takes seconds
-NUMBERS = 2e7  # that draws may hold,
-FEWEST = 250  # of them beyond which there are no fewer: a standard deviation is off by 4.5%
-MANY = 1500  # parameters but items from which draws take products in the place of a matrix
+#: Numbers times parameters up to which the Hessian takes seconds.
+MAX_HESSIAN_WORK = 3e8
+MAX_DRAW_NUMBERS = 2e7  # that draws may hold,
+MIN_DRAWS = 250  # of them beyond which there are no fewer: a standard deviation is off by 4.5%
+MAX_DENSE_PARAMETERS = 1500  # parameters but items from which draws take products in the place of a matrix
 
 
 def can_eliminate_items(density: ScoresLayout, data: Data) -> bool:
     """True if a table's answers are levels that judges give once, and the model's parameters those known here."""
-    plain = not (density.repeats or density.voted or density.anchors or "pinned" in data)
+    is_plain = not (density.repeats or density.voted or density.anchors or "pinned" in data)
     return (
-        plain
+        is_plain
         and density.model.cutpoints is not None
-        and {p.name for p in density.parameters} <= PLACED | {"strength", "log_spread"}
+        and {p.name for p in density.parameters} <= BLOCK_PARAMETERS | {"strength", "log_spread"}
         and density.items > 1
     )
 
 
-class Eliminated:
+class EliminatedItems:
     """Minus the log density of one table with its derivatives; see the module.
 
     Parameters
@@ -112,8 +113,8 @@ class Eliminated:
     def flat(self, g: Floats, psi: Floats) -> Floats:
         """Flat vectors; inverse of :meth:`parts`. Of a gradient by items what is left among values of zero sum."""
         free = zero_sum_free(psi - psi.mean(axis=-1, keepdims=True)).reshape((*g.shape[:-1], -1))
-        at = self._here.start
-        return np.concatenate([g[..., :at], free, g[..., at:]], axis=-1)
+        start = self._here.start
+        return np.concatenate([g[..., :start], free, g[..., start:]], axis=-1)
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
@@ -121,20 +122,23 @@ class Eliminated:
         h = self._effects.of(g)
         if not np.isfinite(h).all():
             return np.inf, np.full_like(x, np.inf)
-        at = _Point(self._answers, h, psi)
-        rest, of_g = self._effects.pulled(g, at.by_h)
-        return at.value + rest, self.flat(of_g, at.by_psi)
+        point = _Point(self._answers, h, psi)
+        prior_value, g_gradient = self._effects.pulled(g, point.by_h)
+        return point.value + prior_value, self.flat(g_gradient, point.by_psi)
 
     def curvature(self, x: Floats) -> Curvature:
         """The second derivatives, and near them blocks of judges and the diagonal of items."""
         g, psi = self.parts(x)
-        at = _Point(self._answers, self._effects.of(g), psi)
-        effects = self._effects.effect_derivatives(g, at.by_h)
-        blocks, items = JudgeBlocks(self._effects, g, at.h, at.answers, at.by_h), AmongItems(1.0 / at.own)
+        point = _Point(self._answers, self._effects.of(g), psi)
+        effects = self._effects.effect_derivatives(g, point.by_h)
+        blocks, items = (
+            JudgeBlocks(self._effects, g, point.h, point.answers, point.by_h),
+            ZeroSumInverse(1.0 / point.own),
+        )
 
         def hessian_product(v: Floats) -> Floats:
             of_g, of_psi = self.parts(v)
-            by_h, by_psi = at.product(effects.ahead(of_g), of_psi)
+            by_h, by_psi = point.product(effects.ahead(of_g), of_psi)
             return self.flat(effects.back(by_h), by_psi)
 
         def divide_by_blocks(v: Floats) -> Floats:
@@ -147,8 +151,8 @@ class Eliminated:
 
     def draws_about_mode(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """Up to ``count`` draws of the normal approximation at a mode, and whether it is a proper maximum."""
-        count = int(np.clip(NUMBERS / len(x), FEWEST, count))
-        if self._effects.size > MANY:
+        count = int(np.clip(MAX_DRAW_NUMBERS / len(x), MIN_DRAWS, count))
+        if self._effects.size > MAX_DENSE_PARAMETERS:
             return self._draws_without_matrix(x, count, rng)
         arrow = self.factored_hessian(x)
         return x + self.flat(*arrow.draws(count, rng)), not arrow.shifted
@@ -156,16 +160,19 @@ class Eliminated:
     def _draws_without_matrix(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """As :meth:`draws_about_mode`, of many judges: products in the place of a matrix."""
         g, psi = self.parts(x)
-        at = _Point(self._answers, self._effects.of(g), psi)
-        effects = self._effects.effect_derivatives(g, at.by_h)
-        blocks, items = JudgeBlocks(self._effects, g, at.h, at.answers, at.by_h), AmongItems(1.0 / at.own)
-        of_h, across = at.written_out()
-        back = across.T.tocsr()
+        point = _Point(self._answers, self._effects.of(g), psi)
+        effects = self._effects.effect_derivatives(g, point.by_h)
+        blocks, items = (
+            JudgeBlocks(self._effects, g, point.h, point.answers, point.by_h),
+            ZeroSumInverse(1.0 / point.own),
+        )
+        of_h, across = point.written_out()
+        transposed = across.T.tocsr()
 
         def effect_changes(of_g: Floats) -> tuple[Floats, Floats]:
             """Change of effects with that of g, and of items with them, g being what is changed."""
             by_h = effects.ahead(of_g)
-            return by_h, -items.divide((back @ by_h).reshape(self._shape))
+            return by_h, -items.divide((transposed @ by_h).reshape(self._shape))
 
         def white_product(white: Floats) -> Floats:
             by_h, of_psi = effect_changes(blocks.from_white(white))
@@ -179,17 +186,17 @@ class Eliminated:
             row[:] = x + self.flat(of_g, noise + effect_changes(of_g)[1])
         return out, smallest > 0
 
-    def factored_hessian(self, x: Floats) -> Arrow:
+    def factored_hessian(self, x: Floats) -> ArrowFactor:
         """The second derivatives, written out and factored."""
         g, psi = self.parts(x)
-        at = _Point(self._answers, self._effects.of(g), psi)
-        effects = self._effects.effect_derivatives(g, at.by_h)
-        turn, rest = np.empty((len(g), len(at.h))), np.empty((len(g), len(g)))
-        for place, unit in enumerate(np.eye(len(g))):
-            turn[place], rest[place] = effects.ahead(unit), effects.back()
-        of_h, across = at.written_out()
-        matrix = turn @ of_h @ turn.T + rest
-        return factor_arrow(matrix, (turn @ across).reshape(len(g), *self._shape), at.own)
+        point = _Point(self._answers, self._effects.of(g), psi)
+        effects = self._effects.effect_derivatives(g, point.by_h)
+        effect_jacobian, prior_hessian = np.empty((len(g), len(point.h))), np.empty((len(g), len(g)))
+        for row, unit in enumerate(np.eye(len(g))):
+            effect_jacobian[row], prior_hessian[row] = effects.ahead(unit), effects.back()
+        of_h, across = point.written_out()
+        matrix = effect_jacobian @ of_h @ effect_jacobian.T + prior_hessian
+        return factor_arrow(matrix, (effect_jacobian @ across).reshape(len(g), *self._shape), point.own)
 
 
 class _Point:
@@ -224,14 +231,16 @@ class _Point:
         by_h, by_psi = self.answers.product(h[: self._effects], psi.ravel())
         ratio = h[self._effects :, None]
         by_ratio = 2.0 * (self._precision * self._psi * (self._psi * ratio + psi)).sum(axis=-1)
-        own = self._precision * (psi + 2.0 * ratio * self._psi)
-        return np.append(by_h, by_ratio), by_psi.reshape(psi.shape) + own
+        by_item = self._precision * (psi + 2.0 * ratio * self._psi)
+        return np.append(by_h, by_ratio), by_psi.reshape(psi.shape) + by_item
 
     def written_out(self) -> tuple[Any, Any]:
         """Sparse second derivatives by effects, shape (h, h), and by effects and items, shape (h, units)."""
         from scipy.sparse import block_array, block_diag, coo_array, diags_array
 
         by_h, across = self.answers.written_out()
-        of_ratio = diags_array(2.0 * self._squares)
+        ratio_hessian = diags_array(2.0 * self._squares)
         by_ratio = block_diag([coo_array(row[None]) for row in 2.0 * self._precision * self._psi])
-        return block_diag([by_h, of_ratio], format="csr"), block_array([[across], [by_ratio]], format="csr")
+        return block_diag([by_h, ratio_hessian], format="csr"), block_array(
+            [[across], [by_ratio]], format="csr"
+        )

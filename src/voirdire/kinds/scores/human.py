@@ -8,9 +8,9 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.people import (
-    NOT_KNOWN,
-    NOT_USED,
     PEOPLE,
+    UNKNOWN_CONTEXT_NOTE,
+    UNUSED_NOTE,
     PeopleTable,
     describe_unknown_anchors,
     match_items,
@@ -30,20 +30,20 @@ def recode_contexts(people: PeopleTable[Scores], panel: Scores) -> PeopleTable[S
     InputError
         No score is left.
     """
-    given = people.table
-    if given.context is None or given.contexts == panel.contexts:
+    scores = people.table
+    if scores.context is None or scores.contexts == panel.contexts:
         return people
-    place = level_positions(given.contexts, panel.contexts)[given.context]
-    table = replace(given, contexts=panel.contexts, context=place)
-    said = describe_unknown_anchors(given.contexts, given.context, panel.contexts, "in context")
-    if not said:
+    context = level_positions(scores.contexts, panel.contexts)[scores.context]
+    table = replace(scores, contexts=panel.contexts, context=context)
+    message = describe_unknown_anchors(scores.contexts, scores.context, panel.contexts, "in context")
+    if not message:
         return replace(people, table=table)
-    if (place < 0).all():
+    if (context < 0).all():
         raise InputError(
-            f"anchors: all {said}; name contexts as in the scores, or leave the column out if people scored items "
+            f"anchors: all {message}; name contexts as in the scores, or leave the column out if people scored items "
             "as such"
         )
-    return PeopleTable(table.subset(place >= 0), (*people.notes, f"{said}: {NOT_KNOWN}"))
+    return PeopleTable(table.subset(context >= 0), (*people.notes, f"{message}: {UNKNOWN_CONTEXT_NOTE}"))
 
 
 def read_scored_anchors(
@@ -107,20 +107,20 @@ def scored_by_people(table: object, panel: Scores) -> tuple[ScoredByPeople, tupl
     InputError
         As :func:`read_scored_anchors`, but for the scale.
     """
-    read = _match_people(read_scores(table, name="anchors", judge=PEOPLE), panel, Problems("anchors"))
-    people = read.table
+    matched = _match_people(read_scores(table, name="anchors", judge=PEOPLE), panel, Problems("anchors"))
+    people = matched.table
     count = np.maximum(np.bincount(people.criterion, minlength=len(people.criteria)), 1)
     mean = np.bincount(people.criterion, people.score, minlength=len(people.criteria)) / count
     score = people.score - mean[people.criterion]
     item = tuple(people.items[code] for code in people.item)
-    return ScoredByPeople(item, tuple(score.tolist())), read.notes
+    return ScoredByPeople(item, tuple(score.tolist())), matched.notes
 
 
 def _match_people(people: Scores, panel: Scores, problems: Problems) -> PeopleTable[Scores]:
     """People's scores in the coding of a panel's."""
-    coded, said = match_items(people, panel, problems, "scored")
+    coded, message = match_items(people, panel, problems, "scored")
     kept = coded.item >= 0
     if not kept.any():
-        problems.table(f"all {said}; name the items as in the scores")
+        problems.table(f"all {message}; name the items as in the scores")
     problems.raise_any()
-    return PeopleTable(coded.subset(kept), (f"{said}: {NOT_USED}",) if said else ())
+    return PeopleTable(coded.subset(kept), (f"{message}: {UNUSED_NOTE}",) if message else ())

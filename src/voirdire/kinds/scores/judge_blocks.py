@@ -1,10 +1,10 @@
-"""A matrix near the second derivatives of scores on an ordered scale, among all but items, that is cheap to divide by.
+"""Block approximation of the Hessian of scores on an ordered scale, without items, that is cheap to invert.
 
 Judges have values of their own (slope, severity, place and widths of their cutpoints) and share others (the panel's
 cutpoints, severities of groups). The matrix is that of Gauss and Newton, which is never negative, with a block for each
 judge and one, with its border, for what is shared. What judges and items have in common is left out: conjugate
 gradients make up for it (:mod:`voirdire.infer.trust_region`). Memory follows judges times the square of the levels;
-where that is more than ``MOST`` numbers, the widths of cutpoints stand by themselves.
+where that is more than ``MAX_BLOCK_NUMBERS``, the widths of cutpoints stand by themselves.
 
 Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread_cutpoints`): with F
 derivatives by cutpoints, those by them are sum_l F_l and gap_j (sum_{l > j} F_l - sum_l F_l / 2).
@@ -19,16 +19,16 @@ import numpy as np
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.judge_effects import JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.kinds.scores.level_answers import AtPoint
+from voirdire.kinds.scores.level_answers import AnswerDerivatives
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.parameters import Normal, TwoSided
 from voirdire.model.terms.raters import slope_scale
 from voirdire.typing import Floats, Ints
 
-MOST = 5e6  # numbers of the blocks
-NEVER = 1e30  # precision of what is no value of a judge's
+MAX_BLOCK_NUMBERS = 5e6  # numbers of the blocks
+NO_VALUE_PRECISION = 1e30  # precision of what is no value of a judge's
 #: Parameters that have a place in the matrix.
-PLACED = frozenset(
+BLOCK_PARAMETERS = frozenset(
     {"raw_discrimination", "severity", "severity_group", "cut_location", "log_gap", "shift", "log_gap_judge"}
 )
 
@@ -42,28 +42,30 @@ class JudgeBlocks:
     g : array, shape (size,)
     h : array, shape (effects + criteria,)
         Effects at g.
-    at : AtPoint
+    at : AnswerDerivatives
         Answers there.
     by_h : array, shape (effects + criteria,)
         Gradient of minus the log likelihood.
     """
 
-    def __init__(self, effects: JudgeEffects, g: Floats, h: Floats, at: AtPoint, by_h: Floats) -> None:
+    def __init__(
+        self, effects: JudgeEffects, g: Floats, h: Floats, at: AnswerDerivatives, by_h: Floats
+    ) -> None:
         small, sums = effects.small, _derivative_sums(effects.small, h, at, by_h)
-        kept = 1 if _count_numbers(small) > MOST else small.levels - 1
-        self._own, self._shared, self._alone = _parameter_places(small, kept)
-        own, border, shared = _block_hessians(effects, g, sums, kept)
-        precision = np.append(_prior_precisions(small), NEVER)
-        own += precision[self._own][:, :, None] * np.eye(own.shape[1])
-        self._root = _inverse_root(own)
+        block_cuts = 1 if _count_numbers(small) > MAX_BLOCK_NUMBERS else small.levels - 1
+        self._own, self._shared, self._alone = _parameter_places(small, block_cuts)
+        judge_hessian, border, shared_hessian = _block_hessians(effects, g, sums, block_cuts)
+        precision = np.append(_prior_precisions(small), NO_VALUE_PRECISION)
+        judge_hessian += precision[self._own][:, :, None] * np.eye(judge_hessian.shape[1])
+        self._root = _inverse_root(judge_hessian)
         self._border = self._root @ border
-        across = self._border.reshape(-1, len(shared))
-        left = shared + np.diag(precision[self._shared]) - across.T @ across
-        self._middle = _inverse_root(left)
+        white = self._border.reshape(-1, len(shared_hessian))
+        schur = shared_hessian + np.diag(precision[self._shared]) - white.T @ white
+        self._middle = _inverse_root(schur)
         widths = sums.gap_derivatives()
         own_widths = [widths.ravel()] if ordinal.has_judge_cutpoints(small) else []
-        every = np.concatenate([*own_widths, widths.sum(axis=0).ravel()])
-        self._scale = np.sqrt(every[len(every) - len(self._alone) :] + precision[self._alone])
+        all_widths = np.concatenate([*own_widths, widths.sum(axis=0).ravel()])
+        self._scale = np.sqrt(all_widths[len(all_widths) - len(self._alone) :] + precision[self._alone])
 
     def divide(self, g: Floats) -> Floats:
         """The inverse times a vector, shape (size,); what has no place in the matrix stays as it is."""
@@ -73,9 +75,11 @@ class JudgeBlocks:
         """L^-1 times a vector, shape (size,), with L L' the matrix."""
         out = np.append(g, 0.0)
         out[self._alone] /= self._scale
-        of_own = np.einsum("kop,kp->ko", self._root, out[self._own])
-        out[self._shared] = self._middle @ (out[self._shared] - np.einsum("kos,ko->s", self._border, of_own))
-        out[self._own] = of_own
+        judge_values = np.einsum("kop,kp->ko", self._root, out[self._own])
+        out[self._shared] = self._middle @ (
+            out[self._shared] - np.einsum("kos,ko->s", self._border, judge_values)
+        )
+        out[self._own] = judge_values
         return out[:-1]
 
     def from_white(self, white: Floats) -> Floats:
@@ -83,8 +87,8 @@ class JudgeBlocks:
         out = np.append(white, 0.0)
         out[self._alone] /= self._scale
         out[self._shared] = self._middle.T @ out[self._shared]
-        of_own = out[self._own] - self._border @ out[self._shared]
-        out[self._own] = np.einsum("kpo,kp->ko", self._root, of_own)
+        judge_values = out[self._own] - self._border @ out[self._shared]
+        out[self._own] = np.einsum("kpo,kp->ko", self._root, judge_values)
         return out[:-1]
 
 
@@ -113,68 +117,73 @@ def _parameter_places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]
     judges, criteria, gaps = small.judges, small.criteria, small.levels - 2
 
     def places_of(name: str, *shape: int) -> Ints:
-        where = small.parameter_slices.get(name)
-        return np.arange(small.size)[where or slice(0)].reshape(shape)
+        span = small.parameter_slices.get(name)
+        return np.arange(small.size)[span or slice(0)].reshape(shape)
 
-    own = (
+    judge_places = (
         [places_of("raw_discrimination", judges, 1)] if "raw_discrimination" in small.parameter_slices else []
     )
     # severities sum to zero: the free coordinates are nearly those of all judges but the first
-    own.append(np.append(small.size, places_of("severity", judges - 1))[:, None])
-    alone = []
+    judge_places.append(np.append(small.size, places_of("severity", judges - 1))[:, None])
+    separate_places = []
     if ordinal.has_judge_cutpoints(small):
         cuts = [places_of("shift", judges, criteria, 1), places_of("log_gap_judge", judges, criteria, gaps)]
-        each = np.concatenate(cuts, axis=-1)
-        own.append(each[..., :kept].reshape(judges, -1))
-        alone.append(each[..., kept:].ravel())
+        cut_places = np.concatenate(cuts, axis=-1)
+        judge_places.append(cut_places[..., :kept].reshape(judges, -1))
+        separate_places.append(cut_places[..., kept:].ravel())
     panel = np.concatenate(
         [places_of("cut_location", criteria, 1), places_of("log_gap", criteria, gaps)], axis=-1
     )
-    alone.append(panel[:, kept:].ravel())
+    separate_places.append(panel[:, kept:].ravel())
     shared = np.append(panel[:, :kept], places_of("severity_group", small.groups - 1))
-    return np.concatenate(own, axis=-1), shared, np.concatenate(alone)
+    return np.concatenate(judge_places, axis=-1), shared, np.concatenate(separate_places)
 
 
 def _prior_precisions(small: ScoresLayout) -> Floats:
-    """Of the priors, shape (size,); of two-sided ones that of either side."""
-    found = np.zeros(small.size)
+    """Precisions of the priors, shape (size,); of two-sided ones that of either side."""
+    precision = np.zeros(small.size)
     for parameter in small.parameters:
         if isinstance(parameter.prior, Normal | TwoSided):
-            found[small.parameter_slices[parameter.name]] = parameter.prior.sd**-2.0
-    return found
+            precision[small.parameter_slices[parameter.name]] = parameter.prior.sd**-2.0
+    return precision
 
 
 def _block_hessians(
-    effects: JudgeEffects, g: Floats, sums: _Sums, kept: int
+    effects: JudgeEffects, g: Floats, sums: _DerivativeSums, kept: int
 ) -> tuple[Floats, Floats, Floats]:
     """Second derivatives of minus the log likelihood by judges' own values, by them and what is shared, and by that."""
     small = effects.small
     judges, values = small.judges, small.values(g, np)
     by_severity = _derivatives_by_gaps(sums.severity_cut, sums.gap)[..., :kept].reshape(judges, 1, -1)
-    first, beside = sums.severity.sum(axis=1)[:, None, None], by_severity
+    judge_block, cut_block = sums.severity.sum(axis=1)[:, None, None], by_severity
     if "raw_discrimination" in values:
         scale = slope_scale(values["raw_discrimination"]) * effects.unit(values)[0]
-        slope, both = (sums.slope * scale**2).sum(axis=1), (sums.slope_severity * scale).sum(axis=1)
-        first = np.stack([slope, both, both, first[:, 0, 0]], axis=-1).reshape(judges, 2, 2)
+        slope, slope_severity = (sums.slope * scale**2).sum(axis=1), (sums.slope_severity * scale).sum(axis=1)
+        judge_block = np.stack(
+            [slope, slope_severity, slope_severity, judge_block[:, 0, 0]], axis=-1
+        ).reshape(judges, 2, 2)
         by_slope = _derivatives_by_gaps(sums.slope_cut * scale[:, None], sums.gap)[..., :kept].reshape(
             judges, 1, -1
         )
-        beside = np.concatenate([by_slope, by_severity], axis=1)
-    within = sums.within() if kept > 1 else sums.location()[..., None] * np.eye(small.criteria)
-    of_group = zero_sum(np.eye(small.groups - 1), small.groups, np).T[effects.group]  # (judges, groups - 1)
+        cut_block = np.concatenate([by_slope, by_severity], axis=1)
+    cut_hessian = sums.within() if kept > 1 else sums.location()[..., None] * np.eye(small.criteria)
+    # shape (judges, groups - 1)
+    group_design = zero_sum(np.eye(small.groups - 1), small.groups, np).T[effects.group]
     if ordinal.has_judge_cutpoints(small):
-        own = np.block([[first, beside], [beside.transpose(0, 2, 1), within]])
-        border, middle = own[:, :, first.shape[1] :], within.sum(axis=0)
+        judge_hessian = np.block([[judge_block, cut_block], [cut_block.transpose(0, 2, 1), cut_hessian]])
+        border, panel_hessian = judge_hessian[:, :, judge_block.shape[1] :], cut_hessian.sum(axis=0)
     else:
-        own, border, middle = first, beside, within[0]
-    at_severity = first.shape[1] - 1
-    border = np.concatenate([border, own[:, :, at_severity, None] * of_group[:, None, :]], axis=-1)
-    across = by_severity[:, 0].T @ of_group
-    groups = of_group.T @ (of_group * own[:, at_severity, at_severity, None])
-    return own, border, np.block([[middle, across], [across.T, groups]])
+        judge_hessian, border, panel_hessian = judge_block, cut_block, cut_hessian[0]
+    severity_row = judge_block.shape[1] - 1
+    border = np.concatenate(
+        [border, judge_hessian[:, :, severity_row, None] * group_design[:, None, :]], axis=-1
+    )
+    cut_group = by_severity[:, 0].T @ group_design
+    groups = group_design.T @ (group_design * judge_hessian[:, severity_row, severity_row, None])
+    return judge_hessian, border, np.block([[panel_hessian, cut_group], [cut_group.T, groups]])
 
 
-class _Sums(NamedTuple):
+class _DerivativeSums(NamedTuple):
     """Second derivatives of minus the log likelihood by slopes, severities and cutpoints, of each judge and criterion.
 
     Shapes (judges, criteria), with cutpoints (judges, criteria, levels - 1). Of ``cut`` by themselves, of ``next_cut``
@@ -193,59 +202,59 @@ class _Sums(NamedTuple):
     pull: Floats
 
     def location(self) -> Floats:
-        """By the location of cutpoints, shape (judges or 1, criteria)."""
+        """Second derivatives by the location of cutpoints, shape (judges or 1, criteria)."""
         return np.asarray(self.cut.sum(axis=-1) + 2.0 * self.next_cut.sum(axis=-1))
 
     def gap_derivatives(self) -> Floats:
-        """By each log gap, shape (judges or 1, criteria, levels - 2)."""
+        """Second derivatives by each log gap, shape (judges or 1, criteria, levels - 2)."""
         return self.gap**2 * (0.25 * self.location()[..., None] - self.next_cut) + self._gap_curvature()
 
     def within(self) -> Floats:
-        """By location and log gaps, shape (judges or 1, cutpoints of all criteria, the same)."""
+        """Second derivatives by location and log gaps, shape (judges or 1, cutpoints of all criteria, the same)."""
         judges, criteria, top = self.cut.shape
-        each = np.zeros((judges, criteria, top, top))
-        at, between = np.arange(top), np.arange(top - 1)
-        each[..., at, at] = self.cut
-        each[..., between, between + 1] = each[..., between + 1, between] = self.next_cut
+        block = np.zeros((judges, criteria, top, top))
+        cut, gap_index = np.arange(top), np.arange(top - 1)
+        block[..., cut, cut] = self.cut
+        block[..., gap_index, gap_index + 1] = block[..., gap_index + 1, gap_index] = self.next_cut
         gap = self.gap[:, :, None]
-        each = _derivatives_by_gaps(_derivatives_by_gaps(each, gap).swapaxes(-1, -2), gap)
-        each[..., between + 1, between + 1] += self._gap_curvature()
-        whole = np.zeros((judges, criteria, top, criteria, top))
+        block = _derivatives_by_gaps(_derivatives_by_gaps(block, gap).swapaxes(-1, -2), gap)
+        block[..., gap_index + 1, gap_index + 1] += self._gap_curvature()
+        matrix = np.zeros((judges, criteria, top, criteria, top))
         for criterion in range(criteria):
-            whole[:, criterion, :, criterion] = each[:, criterion]
-        return whole.reshape(judges, criteria * top, criteria * top)
+            matrix[:, criterion, :, criterion] = block[:, criterion]
+        return matrix.reshape(judges, criteria * top, criteria * top)
 
     def _gap_curvature(self) -> Floats:
         """Curvature that exponentials of log gaps add where a wider gap makes answers less probable."""
         return np.maximum(_derivatives_by_gaps(self.pull, self.gap)[..., 1:], 0.0)
 
 
-def _derivative_sums(small: ScoresLayout, h: Floats, at: AtPoint, by_h: Floats) -> _Sums:
+def _derivative_sums(small: ScoresLayout, h: Floats, at: AnswerDerivatives, by_h: Floats) -> _DerivativeSums:
     judges, criteria, top, runs = small.judges, small.criteria, small.levels - 1, at.answers
-    cells, nowhere = judges * criteria, judges * criteria * top
-    lower = np.where(runs.level > 0, runs.cell * top + runs.level - 1, nowhere)
-    upper = np.where(runs.level < top, runs.cell * top + runs.level, nowhere)
+    cells, no_cut = judges * criteria, judges * criteria * top
+    lower = np.where(runs.level > 0, runs.cell * top + runs.level - 1, no_cut)
+    upper = np.where(runs.level < top, runs.cell * top + runs.level, no_cut)
 
     def by_cell(weight: Floats) -> Floats:
         return np.asarray(np.bincount(runs.cell, weight, cells).reshape(judges, criteria), dtype=float)
 
     def by_cut(below: Floats, above: Floats) -> Floats:
-        total = np.bincount(lower, below, nowhere + 1) + np.bincount(upper, above, nowhere + 1)
+        total = np.bincount(lower, below, no_cut + 1) + np.bincount(upper, above, no_cut + 1)
         return np.asarray(total[:-1].reshape(judges, criteria, top))
 
     below, above = at.curvature_sums
-    of_below, of_above = runs.by_run(at.bend_below * at.z), runs.by_run(at.bend_above * at.z)
-    where = slice(judges * (criteria + 1), runs.effects)
-    cuts, pull = (row[where].reshape(-1, criteria, top) for row in (h, by_h))
+    slope_below, slope_above = runs.by_run(at.bend_below * at.z), runs.by_run(at.bend_above * at.z)
+    cut_span = slice(judges * (criteria + 1), runs.effects)
+    cuts, pull = (row[cut_span].reshape(-1, criteria, top) for row in (h, by_h))
     cut = by_cut(below + at.bend_gap, above + at.bend_gap)
     next_cut = by_cut(-at.bend_gap, 0.0 * at.bend_gap)[..., :-1]
     if not ordinal.has_judge_cutpoints(small):
         cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
-    return _Sums(
+    return _DerivativeSums(
         by_cell(runs.by_run(at.bend * at.z**2)),
-        by_cell(-of_below - of_above),
+        by_cell(-slope_below - slope_above),
         by_cell(below + above),
-        by_cut(-of_below, -of_above),
+        by_cut(-slope_below, -slope_above),
         by_cut(below, above),
         cut,
         next_cut,

@@ -67,8 +67,8 @@ class JudgeEffects:
     def pulled(self, g: Floats, by_h: Floats) -> tuple[float, Floats]:
         """Minus the log prior of g, and the gradient by g of that and what has the gradient ``by_h`` by h."""
         with np.errstate(all="ignore"):
-            _, slope = autodiff.value_and_gradient(lambda at: self._with(at, by_h, []), g)
-            return -float(self.small.log_prior(g, np)), slope
+            _, gradient = autodiff.value_and_gradient(lambda vector: self._with(vector, by_h, []), g)
+            return -float(self.small.log_prior(g, np)), gradient
 
     def effect_derivatives(self, g: Floats, by_h: Floats) -> EffectDerivatives:
         """Second derivatives of minus the log prior plus h times ``by_h``, and first ones of h."""
@@ -86,7 +86,7 @@ class EffectDerivatives:
     def __init__(self, effects: JudgeEffects, g: Floats, by_h: Floats) -> None:
         kept: list[Any] = []
         with np.errstate(all="ignore"):
-            self._tape = Products(lambda at: effects._with(at, by_h, kept), g)
+            self._tape = Products(lambda vector: effects._with(vector, by_h, kept), g)
         self._h = kept[0]
 
     def ahead(self, g: Floats) -> Floats:

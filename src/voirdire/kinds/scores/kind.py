@@ -10,9 +10,9 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
-from voirdire.kinds.answers import Seen, answer_shares
+from voirdire.kinds.answers import PredictionScores, answer_shares
 from voirdire.kinds.columns import to_records
-from voirdire.kinds.further_terms import ONE_FAMILY, attach_terms, why_no_families
+from voirdire.kinds.further_terms import ONE_FAMILY_REASON, attach_terms, reason_families_unknown
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Packed, Results, TableChange
 from voirdire.kinds.over_time import score_series
@@ -32,12 +32,12 @@ from voirdire.kinds.scores.answers import score_answers, score_calibration, scor
 from voirdire.kinds.scores.density import log_odds_unit, score_form_module
 from voirdire.kinds.scores.draw import draw_scores, resample_scores, score_outcomes
 from voirdire.kinds.scores.halo import (
-    why_contexts_left_out,
-    why_no_contexts,
-    why_no_continuous_halo,
-    why_no_halo,
-    why_no_shared_errors,
-    why_spread_given,
+    reason_contexts_unknown,
+    reason_for_fixed_spread,
+    reason_without_contexts,
+    reason_without_continuous_halo,
+    reason_without_halo,
+    reason_without_shared_errors,
 )
 from voirdire.kinds.scores.human import scored_by_people
 from voirdire.kinds.scores.predict import claimed_scores, item_score_questions, predict_scores
@@ -51,11 +51,11 @@ from voirdire.kinds.scores.terms import (
     check_terms,
     families_terms,
     model_from_terms,
-    why_spread_not_learned,
+    reason_spread_not_learned,
     with_learned_spread,
 )
 from voirdire.kinds.scores.weights import (
-    OnCriteria,
+    CriterionImportance,
     given_or_stored_criteria,
     read_criterion_importance,
     unpack_criteria,
@@ -120,41 +120,43 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         ``rating-continuous-halo`` and ``rating-continuous-contexts`` of scores that are not whole numbers, or of too
         many to be levels.
         """
-        why, between = "the table has scores", falls_between_levels(table.score, request.levels)
-        if between:
-            whole = (table.score % 1 == 0).all()
-            why += f" {f'of more than {MOST_LEVELS} different' if whole else 'that are not whole'} numbers"
-        named = {} if request.families is None else read_families(request.families, table.judges)
-        alone = why_no_shared_errors(table, named)
-        without = why_contexts_left_out(table, learns_noise=between)
-        why += f"{',' if between else ''} of families of judges" if alone is None else ""
-        why += f"; errors that families share are left out: {alone}" if alone else ""
-        why += ", of the same items in several contexts" if without is None else ""
-        why += f"; contexts are left out: {without}" if without else ""
-        if alone is None and (between or without is None):
-            terms = parse_terms(families_terms(table, without is None))
-            return model_from_terms(table, replace(request, terms=terms)), why
-        if without is None:
-            return "rating-continuous-contexts" if between else "rating-contexts", why
-        if alone is None:
-            return "rating-families", why
-        without = why_no_continuous_halo(table) if between else why_no_halo(table)
-        if without is None:
-            name = "rating-continuous-halo" if between else "rating-halo"
-            return name, f"{why}, of the same items under several criteria"
-        why = f"{why}; tastes are left out: {without}" if without else why
-        if between:
-            return "rating-continuous", why
-        given = None if request.asks_terms else why_spread_given(table)
-        if given is None:
-            return "rating-learned", why
-        if (without := why_spread_not_learned(table)) is not None:
+        reason, is_continuous = "the table has scores", falls_between_levels(table.score, request.levels)
+        if is_continuous:
+            all_whole = (table.score % 1 == 0).all()
+            reason += (
+                f" {f'of more than {MOST_LEVELS} different' if all_whole else 'that are not whole'} numbers"
+            )
+        families = {} if request.families is None else read_families(request.families, table.judges)
+        shared_reason = reason_without_shared_errors(table, families)
+        omission = reason_without_contexts(table, learns_noise=is_continuous)
+        reason += f"{',' if is_continuous else ''} of families of judges" if shared_reason is None else ""
+        reason += f"; errors that families share are left out: {shared_reason}" if shared_reason else ""
+        reason += ", of the same items in several contexts" if omission is None else ""
+        reason += f"; contexts are left out: {omission}" if omission else ""
+        if shared_reason is None and (is_continuous or omission is None):
+            terms = parse_terms(families_terms(table, omission is None))
+            return model_from_terms(table, replace(request, terms=terms)), reason
+        if omission is None:
+            return "rating-continuous-contexts" if is_continuous else "rating-contexts", reason
+        if shared_reason is None:
+            return "rating-families", reason
+        omission = reason_without_continuous_halo(table) if is_continuous else reason_without_halo(table)
+        if omission is None:
+            name = "rating-continuous-halo" if is_continuous else "rating-halo"
+            return name, f"{reason}, of the same items under several criteria"
+        reason = f"{reason}; tastes are left out: {omission}" if omission else reason
+        if is_continuous:
+            return "rating-continuous", reason
+        spread_reason = None if request.asks_terms else reason_for_fixed_spread(table)
+        if spread_reason is None:
+            return "rating-learned", reason
+        if (omission := reason_spread_not_learned(table)) is not None:
             return (
                 "rating-severity",
-                f"{why}; how far items are apart is given, not learned: {given}, and {without}",
+                f"{reason}; how far items are apart is given, not learned: {spread_reason}, and {omission}",
             )
         model = with_learned_spread(load_model("rating-severity"), table, request.levels)
-        return model, f"{why}; how far items are apart is learned from some of them: {given}"
+        return model, f"{reason}; how far items are apart is learned from some of them: {spread_reason}"
 
     def model_of_terms(self, table: Scores, request: Request) -> Model:
         """See :func:`.scores.terms.model_from_terms`."""
@@ -162,56 +164,60 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
 
     def encode_table(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.encode_scores`."""
-        how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
+        options: dict[str, Any] = {
+            "levels": request.levels,
+            "criteria": request.criteria,
+            "over": request.over,
+        }
         table, model, notes = attach_terms(
             table, model, request, ("family", "group"), unit=log_odds_unit(model)
         )
         if model.terms:
             check_terms(model)
-        about = systems_and_contexts(table)
+        system_contexts = systems_and_contexts(table)
         if request.families is not None and uses_families(model):
-            how["families"] = read_families(request.families, table.judges)
-            if len(set(how["families"].values())) == 1 < len(table.judges):
+            options["families"] = read_families(request.families, table.judges)
+            if len(set(options["families"].values())) == 1 < len(table.judges):
                 raise InputError(
-                    f"families: {ONE_FAMILY}; name judges of another, or take rating-severity or rating-halo"
+                    f"families: {ONE_FAMILY_REASON}; name judges of another, or take rating-severity or rating-halo"
                 )
-        if model.context is None or why_no_contexts(table) is not None:
+        if model.context is None or reason_contexts_unknown(table) is not None:
             check_context_scope(
-                about,
+                system_contexts,
                 request.over,
                 "scores",
                 ", or of items in several contexts by rating-contexts and rating-continuous-contexts",
             )
-        problem = encode_scores(model, table, anchors=request.anchors, **how)
+        problem = encode_scores(model, table, anchors=request.anchors, **options)
         notes += [] if problem.anchors is None else list(problem.anchors.notes)
         if problem.density.contexts:
             notes.append(contexts_note(request.over))
         elif model.context is not None:
-            notes.append(f"Model {model.name} is fitted without contexts: {why_no_contexts(table)}.")
+            notes.append(f"Model {model.name} is fitted without contexts: {reason_contexts_unknown(table)}.")
         if model.families is not None and not problem.density.families:
-            why = why_no_families(table, request)
-            notes.append(f"Model {model.name} is fitted without what families share: {why}.")
-        if about is not None:
+            reason = reason_families_unknown(table, request)
+            notes.append(f"Model {model.name} is fitted without what families share: {reason}.")
+        if system_contexts is not None:
             notes.append(systems_note(table, request.over))
         notes += [] if problem.density.has_mirror else weighed_note(problem.criteria_votes)
         return problem, notes
 
     def context_results(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """As in :class:`.TermsKind`, and the worth of systems, where the table is about systems."""
-        found = super().context_results(problem, posterior, prob)
+        tables = super().context_results(problem, posterior, prob)
         if systems_and_contexts(problem.table) is None or posterior.values is None:
-            return found
+            return tables
         rows = to_records(systems.system_table(problem, posterior, prob))
-        return {"over": problem.over, "systems": rows} | found
+        return {"over": problem.over, "systems": rows} | tables
 
     def board_entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""
         if systems_and_contexts(problem.table) is None or posterior.values is None:
-            found = super().board_entrants(problem, posterior, prob)
-            zero, one = problem.unit
-            return found._replace(draws=zero + one * found.draws)
-        drawn = systems.system_draws_about_subject(problem, posterior)
-        return system_entrants(problem, drawn, systems.system_table(problem, posterior, prob))
+            entrants = super().board_entrants(problem, posterior, prob)
+            origin, unit_size = problem.unit
+            return entrants._replace(draws=origin + unit_size * entrants.draws)
+        draws = systems.system_draws_about_subject(problem, posterior)
+        return system_entrants(problem, draws, systems.system_table(problem, posterior, prob))
 
     def board_names(self, problem: ScoresProblem) -> tuple[str, ...]:
         """Systems, where the table is about systems."""
@@ -224,25 +230,27 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         return {"system_score": Quantity(systems.system_draws_about_subject(problem, posterior), ("system",))}
 
     def people_preference(self, problem: ScoresProblem, posterior: Posterior) -> Preference | None:
-        """Of two scores of a person; see :func:`.scores.results.person_preference`."""
+        """Preference between two scores of a person; see :func:`.scores.results.person_preference`."""
         return results.person_preference(problem, posterior.central_values)
 
     def context_difference_variance(
         self, problem: ScoresProblem, posterior: Posterior, items: tuple[str, str]
     ) -> float:
-        """Of systems how far their answers are apart in each context."""
+        """As in :class:`.Kind`; of systems, by the differences of their answers in each context."""
         if systems_and_contexts(problem.table) is None:
             return problem.unit[1] ** 2 * super().context_difference_variance(problem, posterior, items)
         return systems.difference_variance_over_contexts(problem, posterior, items)
 
     def encode_again(self, problem: ScoresProblem, change: TableChange) -> ScoresProblem:
         """As in :class:`.Kind`; the scale stays."""
-        how: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
-        how |= {"families": problem.families, "anchors": problem.anchors if change.own else None}
-        how["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
-        return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **how)
+        options: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
+        options |= {"families": problem.families, "anchors": problem.anchors if change.own else None}
+        options["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
+        return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **options)
 
-    def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
+    def on_criteria(
+        self, problem: ScoresProblem, criteria: tuple[str, ...], given: object
+    ) -> CriterionImportance:
         """Old and new votes on criteria, or the new weights."""
         return read_criterion_importance(given, criteria).after(problem.criteria_votes)
 
@@ -294,7 +302,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         """True if the scale is continuous."""
         return score_form_module(model) is continuous
 
-    def score_held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
+    def score_held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> PredictionScores:
         """See :func:`.scores.answers.score_held_out`."""
         table, model, _ = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
@@ -310,19 +318,19 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         names |= {"levels": problem.scale.levels, "weights": problem.density.given}
         if problem.families:
             names["families"] = problem.families
-        people, theirs = pack_people(problem.anchors)
+        people, people_arrays = pack_people(problem.anchors)
         sections = {"tables": names | people, "anchors": None, "over": problem.over}
-        return Packed(sections, arrays | codes | theirs)
+        return Packed(sections, arrays | codes | people_arrays)
 
     def unpack(self, model: Model, packed: Packed) -> ScoresProblem:
         """The problem of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         anchors = unpack_people(Scores, names, arrays)
         table = Scores(**unpack_rated(names["scores"], arrays, "scores"))
-        how = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
-        how["families"] = names.get("families")
-        how["over"] = packed.sections.get("over", "new")
-        return encode_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
+        options = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
+        options["families"] = names.get("families")
+        options["over"] = packed.sections.get("over", "new")
+        return encode_scores(model, table, answer_weight=arrays.get("answer_weight"), **options)
 
 
 SCORES = ScoresKind()

@@ -1,4 +1,4 @@
-"""A model of scores with tastes of judges and of families as a field.
+"""A latent Gaussian model of scores with tastes of judges and of families.
 
 Scores of one judge and item by a criterion depend on a few sums: what the judge perceives, and what the form of the
 scores adds: on an ordered scale the middle of the cutpoints and logarithms of the gaps between these, on a continuous
@@ -27,7 +27,7 @@ from voirdire.model.design import Places, Term, build_design
 from voirdire.model.terms.reliability import Values
 
 #: Of what a judge perceives.
-TERMS = (
+PERCEPTION_TERMS = (
     Term("strength", ("criterion", "item"), 0),
     Term("general", ("item",), 0),
     Term("context_strength", ("criterion", "item", "context"), 0),
@@ -39,10 +39,10 @@ TERMS = (
 )
 
 
-def field_of(
+def build_scores_model(
     density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data], ScoreCells]
 ) -> LatentGaussianModel:
-    """The field of a density and its table, whose ``cells`` the form of the scores makes.
+    """Build the latent Gaussian model of a density and its table, whose ``cells`` depend on the form of the scores.
 
     Raises
     ------
@@ -79,14 +79,14 @@ def sums_of_scores(density: ScoresLayout, data: Data, form: ScoreCells, places: 
     about = replace(form.about, factors=factors)
     if "numbers" in factors:
         about = replace(about, numbers=panel["numbers"][factors["numbers"]])
-    own = Term("judge_item_effect", places.dims.get("judge_item_effect", ()), 0)
-    terms = [*TERMS, own, *form.terms, *density.added]
-    design, learned = (build_design(terms, about, at) for at in (places, places.of_learned))
+    judge_item_term = Term("judge_item_effect", places.dims.get("judge_item_effect", ()), 0)
+    terms = [*PERCEPTION_TERMS, judge_item_term, *form.terms, *density.added]
+    design, learned = (build_design(terms, about, layout) for layout in (places, places.of_learned))
     return AnsweredSums(design.used, form.answers, form.predictors, learned)
 
 
 def subtract_general(values: Values, location: str) -> Values:
-    """With the differences of strengths from what their items are worth under all criteria alike, and the level."""
+    """Replace strengths by their differences from the general strengths and the level."""
     strength = values["strength"]
     if "general" in values:
         strength = strength - values["general"][..., None, :]
@@ -97,10 +97,10 @@ def subtract_general(values: Values, location: str) -> Values:
 
 def centre_values(values: Values, location: str, sign: float) -> Values:
     """Strengths and severities with sum zero; the location takes what they are on average."""
-    found = dict(values)
+    centred = dict(values)
     strength = values["strength"]
     if "general" in values:
-        found["general"] = values["general"] - values["general"].mean(axis=-1, keepdims=True)
+        centred["general"] = values["general"] - values["general"].mean(axis=-1, keepdims=True)
         strength = strength + values["general"][..., None, :]
     level = values[location] + sign * strength.mean(axis=-1)
     for name in ("severity", "severity_group", "severity_criterion"):
@@ -108,11 +108,11 @@ def centre_values(values: Values, location: str, sign: float) -> Values:
             mean = values[name].mean(axis=-1, keepdims=True)
             by_criterion = mean[..., 0] if name == "severity_criterion" else mean
             level = level - sign * by_criterion
-            found[name] = values[name] - mean
-            if "severity_people" in found:
-                found["severity_people"] = found["severity_people"] - by_criterion
-    found[location] = level
+            centred[name] = values[name] - mean
+            if "severity_people" in centred:
+                centred["severity_people"] = centred["severity_people"] - by_criterion
+    centred[location] = level
     strength = strength - strength.mean(axis=-1, keepdims=True)
     # where the strengths themselves are about the location
-    found["strength"] = strength + level[..., :, None] if location == "level" else strength
-    return found
+    centred["strength"] = strength + level[..., :, None] if location == "level" else strength
+    return centred

@@ -1,6 +1,6 @@
-"""The sizes of a table of scores, which the forms of its density are written against.
+"""Sizes of a table of scores that the forms of its density need.
 
-Cells of answers of a table of scores, as the forms of a density give them to its field.
+Cells of answers of a table of scores, as the forms of a density give them to its latent Gaussian model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from voirdire.typing import Ints
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """Answers whose probability depends on a few sums of latent values, and what stands in these beside strengths.
+    """Answers whose probability depends on a few sums of latent values, with their terms beside strengths.
 
     Attributes
     ----------
@@ -68,15 +68,15 @@ def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], I
     >>> {name: code.tolist() for name, code in found.items()}, row.tolist()
     ({'judge': [0, 1], 'item': [-1, 0]}, [1, 0, 1])
     """
-    least = {name: int(code.min(initial=0)) for name, code in about.items()}
-    shape = [int(code.max(initial=0)) + 1 - least[name] for name, code in about.items()]
-    number = np.ravel_multi_index([code - least[name] for name, code in about.items()], shape)
+    lowest = {name: int(code.min(initial=0)) for name, code in about.items()}
+    shape = [int(code.max(initial=0)) + 1 - lowest[name] for name, code in about.items()]
+    number = np.ravel_multi_index([code - lowest[name] for name, code in about.items()], shape)
     numbers, row = np.unique(number, return_inverse=True)
     codes = np.unravel_index(numbers, shape)
-    return {name: code + least[name] for name, code in zip(about, codes, strict=True)}, row
+    return {name: code + lowest[name] for name, code in zip(about, codes, strict=True)}, row
 
 
-NAMES = ("judge", "criterion", "item")  # what a score is about, beside its context
+FACTOR_NAMES = ("judge", "criterion", "item")  # what a score is about, beside its context
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ class ScoresLayout(LogDensity):
 
     @cached_property
     def about(self) -> tuple[str, ...]:
-        """Names of the codes that a score is told by: what it is about, and its row of numbers where there are such."""
-        known = (*NAMES, "context") if self.contexts else NAMES
+        """Names of the codes of a score: its factors, and its row of numbers where there are such."""
+        known = (*FACTOR_NAMES, "context") if self.contexts else FACTOR_NAMES
         factors = {factor for term in self.added for factor in term.factors} - {*known, STEP}
         numbers = ("numbers",) if any(term.covariate is not None for term in self.added) else ()
         return (*known, *sorted(factors), *numbers)
@@ -165,9 +165,9 @@ class ScoresLayout(LogDensity):
 
     def about_rows(self, rows: tuple[Ints, ...]) -> dict[str, Ints]:
         """Codes by name of rows that are told by :attr:`about`, or by the first of these; -1 of all others."""
-        nothing = rows[0] * 0 - 1
+        missing = rows[0] * 0 - 1
         return {
-            **dict.fromkeys((*self.about, "context"), nothing),
+            **dict.fromkeys((*self.about, "context"), missing),
             **dict(zip(self.about, rows, strict=False)),
         }
 
@@ -227,26 +227,26 @@ def perceived_strengths(
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
     if "judge_item_effect" in values:
-        own = values["judge_item_effect"]
+        judge_item = values["judge_item_effect"]
         if density.contexts:
-            own = _in_contexts(own, xp)[..., judge, criterion, item, about["context"]]
+            judge_item = _in_contexts(judge_item, xp)[..., judge, criterion, item, about["context"]]
         else:
-            own = own[..., judge, criterion, item]
-        strength = strength + own
+            judge_item = judge_item[..., judge, criterion, item]
+        strength = strength + judge_item
     if "family_item" in values:
         family = xp.take(np.array(density.families), judge)
         shared = values["family_item"][..., xp.maximum(family, 0), item]
         strength = strength + (family >= 0) * shared
     rater = RATERS[density.model.reliability.kind]
-    whole = rater.kind == LearnedLinkedPosition.kind  # a_k also of severities and of where the cutpoints are
-    seen = strength if whole else rater.perceived_strength(values, strength, judge, xp)
+    linked = rater.kind == LearnedLinkedPosition.kind  # a_k also of severities and of where the cutpoints are
+    perceived = strength if linked else rater.perceived_strength(values, strength, judge, xp)
     if "severity" in values:
-        seen = seen - total_severity(values, panel["group"])[..., judge]
+        perceived = perceived - total_severity(values, panel["group"])[..., judge]
     if "severity_criterion" in values:
-        seen = seen - values["severity_criterion"][..., criterion, judge]
+        perceived = perceived - values["severity_criterion"][..., criterion, judge]
     numbers = panel["numbers"][about["numbers"]] if "numbers" in about else None
-    seen = seen + sum_of_terms(density.added, values, about, numbers)
-    if not whole:
-        return seen
+    perceived = perceived + sum_of_terms(density.added, values, about, numbers)
+    if not linked:
+        return perceived
     location = values["cut_location"][..., criterion]
-    return rater.perceived_strength(values, seen - location, judge, xp) + location
+    return rater.perceived_strength(values, perceived - location, judge, xp) + location

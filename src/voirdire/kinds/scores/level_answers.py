@@ -28,7 +28,7 @@ from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
 from voirdire.typing import Floats, Ints
 
-NARROWEST = 1e-140  # gap of cutpoints, so that its square is a number
+MIN_GAP = 1e-140  # gap of cutpoints, so that its square is a number
 
 
 class LevelAnswers:
@@ -61,8 +61,8 @@ class LevelAnswers:
         keys, self.run, self.length = np.unique(key[order], return_index=True, return_counts=True)
         self.cell, self.level = np.divmod(keys, density.levels)
         start = density.judges * (density.criteria + 1)
-        whose = self.cell if ordinal.has_judge_cutpoints(density) else self.cell % density.criteria
-        cuts = start + whose * top
+        cut_row = self.cell if ordinal.has_judge_cutpoints(density) else self.cell % density.criteria
+        cuts = start + cut_row * top
         self.slope = self.cell
         self.severity = density.judges * density.criteria + self.cell // density.criteria
         self.effects = (
@@ -72,7 +72,7 @@ class LevelAnswers:
         self.lower = np.where(self.level > 0, cuts + self.level - 1, self.effects)
         self.upper = np.where(self.level < top, cuts + self.level, self.effects + 1)
 
-    def at(self, h: Floats, psi: Floats) -> AtPoint:
+    def at(self, h: Floats, psi: Floats) -> AnswerDerivatives:
         """Log likelihood and derivatives at effects h, shape (effects,), and items psi, shape (units,)."""
         ends = np.append(h, [-np.inf, np.inf])
         slope, z = self.repeat_by_answer(ends[self.slope]), psi[self.unit]
@@ -81,20 +81,20 @@ class LevelAnswers:
         above = self.repeat_by_answer(ends[self.upper]) - eta
         small_below, small_above = np.exp(-np.abs(below)), np.exp(-np.abs(above))
         log = np.minimum(below, 0.0) + np.minimum(above, 0.0) - np.log1p(small_below) - np.log1p(small_above)
-        one_below, one_above = self.weight / (1.0 + small_below), self.weight / (1.0 + small_above)
+        weight_below, weight_above = self.weight / (1.0 + small_below), self.weight / (1.0 + small_above)
         with np.errstate(over="ignore"):
-            push = 1.0 / np.expm1(np.maximum(ends[self.upper] - ends[self.lower], NARROWEST))
+            push = 1.0 / np.expm1(np.maximum(ends[self.upper] - ends[self.lower], MIN_GAP))
         weight = self.by_run(self.weight)
-        return AtPoint(
+        return AnswerDerivatives(
             self,
             slope,
             z,
             float(self.weight @ log - weight @ np.log1p(push)),
-            np.where(below > 0, small_below, 1.0) * one_below,
-            np.where(above > 0, small_above, 1.0) * one_above,
+            np.where(below > 0, small_below, 1.0) * weight_below,
+            np.where(above > 0, small_above, 1.0) * weight_above,
             weight * push,
-            small_below * one_below / (1.0 + small_below),
-            small_above * one_above / (1.0 + small_above),
+            small_below * weight_below / (1.0 + small_below),
+            small_above * weight_above / (1.0 + small_above),
             weight * push * (1.0 + push),
         )
 
@@ -118,7 +118,7 @@ class LevelAnswers:
 
 
 @dataclass(frozen=True, eq=False)
-class AtPoint:
+class AnswerDerivatives:
     """Log likelihood of a table's answers at one point.
 
     Attributes
@@ -178,21 +178,23 @@ class AtPoint:
         """Second derivatives of minus the log likelihood, by effects and items, times a change of both."""
         c = self.answers
         ends = np.append(h, [0.0, 0.0])
-        slope, severity, lower, upper = (ends[at] for at in (c.slope, c.severity, c.lower, c.upper))
-        of_slope, of_item = c.repeat_by_answer(slope), psi[c.unit]
-        seen = self.slope * of_item + of_slope * self.z
-        below, above = self.bend_below * seen, self.bend_above * seen
-        turned = below + above
-        turned -= self.bend_below * c.repeat_by_answer(
+        slope, severity, lower, upper = (ends[place] for place in (c.slope, c.severity, c.lower, c.upper))
+        slope_change, item_change = c.repeat_by_answer(slope), psi[c.unit]
+        eta_change = self.slope * item_change + slope_change * self.z
+        below, above = self.bend_below * eta_change, self.bend_above * eta_change
+        eta_product = below + above
+        eta_product -= self.bend_below * c.repeat_by_answer(
             severity + lower
         ) + self.bend_above * c.repeat_by_answer(severity + upper)
-        of_below, of_above = self.curvature_sums
-        from_below = c.by_run(below) - of_below * (severity + lower)
-        from_above = c.by_run(above) - of_above * (severity + upper)
-        between = self.bend_gap * (lower - upper)
-        by_slope = c.by_run(turned * self.z + self.by_eta * of_item)
-        by_h = c.by_effect(by_slope, -from_below - from_above, between - from_below, -between - from_above)
-        return by_h, c.by_unit(turned * self.slope + self.by_eta * of_slope)
+        below_sums, above_sums = self.curvature_sums
+        from_below = c.by_run(below) - below_sums * (severity + lower)
+        from_above = c.by_run(above) - above_sums * (severity + upper)
+        gap_product = self.bend_gap * (lower - upper)
+        by_slope = c.by_run(eta_product * self.z + self.by_eta * item_change)
+        by_h = c.by_effect(
+            by_slope, -from_below - from_above, gap_product - from_below, -gap_product - from_above
+        )
+        return by_h, c.by_unit(eta_product * self.slope + self.by_eta * slope_change)
 
     def written_out(self) -> tuple[Any, Any]:
         """Sparse second derivatives by effects, shape (h, h), and by effects and items, shape (h, units)."""
@@ -213,13 +215,13 @@ class AtPoint:
             across.append((value, c.repeat_by_answer(place), c.unit))
             for j in range(i, 4):
                 value = self.bend * eta[i] * eta[j] + eta[i] * with_cut[j] + eta[j] * with_cut[i]
-                of_runs = c.by_run(value + 0.0 * self.z) if i < 2 else cuts[i, j]
-                by_h.append((of_runs, place, places[j]))
+                run_sums = c.by_run(value + 0.0 * self.z) if i < 2 else cuts[i, j]
+                by_h.append((run_sums, place, places[j]))
                 if i != j:
-                    by_h.append((of_runs, places[j], place))
+                    by_h.append((run_sums, places[j], place))
 
         def sum_to_matrix(parts: list[tuple[Floats, Any, Ints]], columns: int) -> Any:
-            value, row, column = (np.concatenate(each) for each in zip(*parts, strict=True))
+            value, row, column = (np.concatenate(fields) for fields in zip(*parts, strict=True))
             kept = (row < end) & (column < columns)  # the others are cutpoints at infinity
             return coo_array((value[kept], (row[kept], column[kept])), shape=(end, columns)).tocsr()
 

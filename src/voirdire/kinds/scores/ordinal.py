@@ -19,7 +19,7 @@ import numpy as np
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.kinds.answers import consensus_signs
 from voirdire.kinds.scores.layout import (
-    NAMES,
+    FACTOR_NAMES,
     ScoreCells,
     ScoresLayout,
     distinct_combinations,
@@ -44,9 +44,9 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
 SMOOTHING = 0.5  # scores added to each level of the first guess
-SMALLEST_GAP = 0.2  # of the first guess
-SMALLEST_SPREAD = 0.3  # likewise
-SWEEPS = 50
+MIN_GAP = 0.2  # of the first guess
+MIN_SPREAD = 0.3  # likewise
+POWER_ITERATIONS = 50
 WELL_IDENTIFIED = frozenset({"judge", "group", "criterion", "gap"})  # of what many scores tell
 
 
@@ -70,15 +70,16 @@ def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: 
     [1.0, 2.0]
     """
     if repeats:
-        found, row = distinct_combinations(about)
-        size = len(found["judge"])
+        combinations, row = distinct_combinations(about)
+        size = len(combinations["judge"])
         counts = np.bincount(row * levels + level, minlength=size * levels).reshape(size, levels)
-        return {**found, "counts": counts.astype(float), "weight": np.ones(size)}
-    found, row = distinct_combinations({**about, "level": level})
+        return {**combinations, "counts": counts.astype(float), "weight": np.ones(size)}
+    combinations, row = distinct_combinations({**about, "level": level})
     return {
-        **found,
-        "lower": np.maximum(found["level"] - 1, 0),  # places of the cutpoints on either side; see `log_level`
-        "upper": np.minimum(found["level"], levels - 2),
+        **combinations,
+        # places of the cutpoints on either side; see `log_level`
+        "lower": np.maximum(combinations["level"] - 1, 0),
+        "upper": np.minimum(combinations["level"], levels - 2),
         "weight": np.bincount(row).astype(float),
     }
 
@@ -97,7 +98,7 @@ def judge_cutpoints(density: ScoresLayout, values: Values, xp: Any) -> Array:
     return cuts if term.by_judge else cuts[..., None, :, :]
 
 
-def own_cutpoints(density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any) -> Array:
+def answer_cutpoints(density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any) -> Array:
     """Cutpoints of the judge and criterion of each answer, shape (..., answers, levels - 1)."""
     judge = about["judge"] if has_judge_cutpoints(density) else about["judge"] * 0
     return judge_cutpoints(density, values, xp)[..., judge, about["criterion"], :]
@@ -127,13 +128,13 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     if density.integrates_repeats:
         z, log_weight = normal_quadrature()
         eta = eta[..., None] + xp.exp(values["log_judge_item"])[..., judge][..., None] * z
-        own = own_cutpoints(density, values, part, xp)[..., None, :]
-        logs = level_log_probabilities(eta, own, density.levels, xp)
-        together = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
-        return log_expectation(together, log_weight, xp), part["weight"]
+        cutpoints = answer_cutpoints(density, values, part, xp)[..., None, :]
+        logs = level_log_probabilities(eta, cutpoints, density.levels, xp)
+        log_joint = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
+        return log_expectation(log_joint, log_weight, xp), part["weight"]
     cuts = judge_cutpoints(density, values, xp)
-    whose = judge if has_judge_cutpoints(density) else judge * 0
-    lower, upper = (cuts[..., whose, part["criterion"], part[side]] for side in ("lower", "upper"))
+    cut_row = judge if has_judge_cutpoints(density) else judge * 0
+    lower, upper = (cuts[..., cut_row, part["criterion"], part[side]] for side in ("lower", "upper"))
     return log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
 
@@ -163,7 +164,7 @@ def people_part(
 
 
 def starts(density: ScoresLayout, data: Data) -> list[Values]:
-    """Smoothed log-odds of each item's mean score; and, where judges may be turned round, by the signs of agreement.
+    """Smoothed log-odds of each item's mean score; and, where judges may be reversed, by the signs of agreement.
 
     The signs are those of the leading direction of the judges' agreement, oriented so that most scores count
     straight; they give a second start where some are negative. With human scores either orientation is a start; where
@@ -181,37 +182,37 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
     np.add.at(total, part["criterion"], by_level)
     above = 1.0 - total.cumsum(axis=1)[:, :-1] / total.sum(axis=1, keepdims=True)
     cuts = -np.log(above / (1.0 - above))
-    found = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
+    start = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     for parameter in density.parameters:
         if parameter.name.endswith("people") and isinstance(parameter.prior, Normal):
-            found[parameter.name] += parameter.prior.mean
-    found["cut_location"] = 0.5 * (cuts[:, 0] + cuts[:, -1])
-    if "log_gap" in found:
-        found["log_gap"] = np.log(np.maximum(np.diff(cuts, axis=1), SMALLEST_GAP))
+            start[parameter.name] += parameter.prior.mean
+    start["cut_location"] = 0.5 * (cuts[:, 0] + cuts[:, -1])
+    if "log_gap" in start:
+        start["log_gap"] = np.log(np.maximum(np.diff(cuts, axis=1), MIN_GAP))
     net = (
         mean / top
         - _weighted_means(part["criterion"], mean / top, weight, density.criteria)[part["criterion"]]
     )
     if "pinned" in data:  # the direction of every judge is known
-        held = density.values(np.asarray(data["pinned"]["x"]), np)
-        found |= {name: held[name] for name in ("raw_discrimination", "log_people", "log_spread")}
-        signs = np.clip(scaled_discrimination(held["raw_discrimination"]), -1.0, 1.0)
-        return [{**found, "strength": _starting_strengths(density, part, net, weight, signs)}]
+        fixed = density.values(np.asarray(data["pinned"]["x"]), np)
+        start |= {name: fixed[name] for name in ("raw_discrimination", "log_people", "log_spread")}
+        signs = np.clip(scaled_discrimination(fixed["raw_discrimination"]), -1.0, 1.0)
+        return [{**start, "strength": _starting_strengths(density, part, net, weight, signs)}]
     signs = np.ones(density.judges)
-    found["strength"] = _starting_strengths(density, part, net, weight, signs)
-    if "log_spread" in found:
-        found["log_spread"] = np.log(np.maximum(found["strength"].std(axis=1), SMALLEST_SPREAD))
-    if "raw_discrimination" not in found:
-        return [found]
-    turned = agreement_signs(density, part, net, weight)
-    every = [{**found, "raw_discrimination": signs}]
-    if (turned < 0).any():
-        strength = _starting_strengths(density, part, net, weight, turned)
-        every.append({**found, "strength": strength, "raw_discrimination": turned})
+    start["strength"] = _starting_strengths(density, part, net, weight, signs)
+    if "log_spread" in start:
+        start["log_spread"] = np.log(np.maximum(start["strength"].std(axis=1), MIN_SPREAD))
+    if "raw_discrimination" not in start:
+        return [start]
+    agreement = agreement_signs(density, part, net, weight)
+    candidates = [{**start, "raw_discrimination": signs}]
+    if (agreement < 0).any():
+        strength = _starting_strengths(density, part, net, weight, agreement)
+        candidates.append({**start, "strength": strength, "raw_discrimination": agreement})
     if density.anchors:
         signed = ("strength", "raw_discrimination")
-        every += [{**values, **{name: -values[name] for name in signed}} for values in every]
-    return every
+        candidates += [{**values, **{name: -values[name] for name in signed}} for values in candidates]
+    return candidates
 
 
 def _starting_strengths(
@@ -230,11 +231,11 @@ def _starting_strengths(
 def agreement_signs(density: ScoresLayout, part: dict[str, Any], net: Floats, weight: Floats) -> Floats:
     """Each judge's direction in the consensus that explains most of the panel's agreement, in [-1, 1]."""
     judge = part["judge"]
-    own = _weighted_means(judge, net, weight, density.judges)
+    judge_mean = _weighted_means(judge, net, weight, density.judges)
     unit = part["criterion"] * density.items + part["item"]
-    given = np.bincount(judge, weight, density.judges)
+    judge_weight = np.bincount(judge, weight, density.judges)
     return consensus_signs(
-        judge, unit, weight * (net - own[judge]), given, SWEEPS
+        judge, unit, weight * (net - judge_mean[judge]), judge_weight, POWER_ITERATIONS
     )  # severity is no agreement
 
 
@@ -249,9 +250,9 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     Human scores come after those of the judges, of judge -1 and with people's severity in the place of a judge's.
     """
     tables = [_count_levels(part, density) for part in density.score_parts(data)]
-    about = {name: np.concatenate([found[name] for found, _ in tables]) for name in tables[0][0]}
+    about = {name: np.concatenate([codes[name] for codes, _ in tables]) for name in tables[0][0]}
     counts = np.concatenate([counts for _, counts in tables])
-    judge, criterion, item = (about.pop(name) for name in NAMES)
+    judge, criterion, item = (about.pop(name) for name in FACTOR_NAMES)
     terms = [
         Term("severity_people", ("criterion of people",), 0, sign=-1.0),
         Term("cut_location", ("criterion",), 0, sign=-1.0),
@@ -277,7 +278,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
 
 def _count_levels(part: dict[str, Any], density: ScoresLayout) -> tuple[dict[str, Ints], Floats]:
     """Factors of each cell, by name, and counts of the levels, shape (cells, levels)."""
-    found, row = distinct_combinations({name: part[name] for name in density.about})
-    counts = np.zeros((len(found["item"]), density.levels))
+    codes, row = distinct_combinations({name: part[name] for name in density.about})
+    counts = np.zeros((len(codes["item"]), density.levels))
     np.add.at(counts, (row, part["level"]), part["weight"])
-    return found, counts
+    return codes, counts

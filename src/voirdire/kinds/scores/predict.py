@@ -9,7 +9,7 @@ from voirdire.infer.posterior import MAX_DRAWS, Posterior
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal
-from voirdire.kinds.scores.baseline import no_single_scores
+from voirdire.kinds.scores.baseline import single_scores_message
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.response_probabilities import ends_and_mean, expected_scores, score_probabilities
 from voirdire.kinds.target_predictions import (
@@ -48,25 +48,25 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     InputError
         An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
     """
-    problems, given = Problems("scores"), read_scores(table, answered=False)
+    problems, scores = Problems("scores"), read_scores(table, answered=False)
     form = problem.form
     if form not in (ordinal, continuous):
-        problems.stop(no_single_scores(problem.model.name))
-    codes, columns = fit_codes(problem, given, ("judge", "criterion", "item"), problems)
+        problems.stop(single_scores_message(problem.model.name))
+    codes, columns = fit_codes(problem, scores, ("judge", "criterion", "item"), problems)
     problems.raise_any()
     about = dict(codes)
-    if problem.density.contexts and given.context is not None:
-        about["context"] = known_contexts(given.contexts, problem.table.contexts)[given.context]
+    if problem.density.contexts and scores.context is not None:
+        about["context"] = known_contexts(scores.contexts, problem.table.contexts)[scores.context]
     table_codes = {name: getattr(problem.table, name) for name in about}
     draws = predictive_draws(posterior, _with_families(problem, table_codes), _with_families(problem, about))
-    asked = tuple(about.values())
+    rows = tuple(about.values())
     if form is continuous:
-        found = np.mean([ends_and_mean(problem, values, asked) for values in draws], axis=0)
-        chance, expected = found[:, :2], problem.scale.scores(found[:, 2])
+        moments = np.mean([ends_and_mean(problem, values, rows) for values in draws], axis=0)
+        probability, expected = moments[:, :2], problem.scale.scores(moments[:, 2])
     else:
-        chance = np.mean([score_probabilities(problem, values, asked) for values in draws], axis=0)
-        expected = chance @ np.array(problem.scale.levels)
-    columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
+        probability = np.mean([score_probabilities(problem, values, rows) for values in draws], axis=0)
+        expected = probability @ np.array(problem.scale.levels)
+    columns |= {f"p_{name}": probability[:, level] for level, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}
 
 
@@ -76,7 +76,7 @@ def _with_families(problem: ScoresProblem, codes: dict[str, Ints]) -> dict[str, 
     return codes | ({"family": np.array(families)[codes["judge"]]} if families else {})
 
 
-PERCEIVED = (
+JUDGE_SPECIFIC_TERMS = (
     "taste",
     "family_item",
     "judge_item_effect",
@@ -106,10 +106,10 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
     """
     form = problem.form
     if form not in (ordinal, continuous):
-        raise InputError(no_single_scores(problem.model.name))
-    given = read_scores(table, judge="people", answered=False)
-    item, criterion, named = item_codes(problem, given)
-    refuse_contexts(bool(problem.density.contexts), given.context is not None)
+        raise InputError(single_scores_message(problem.model.name))
+    scores = read_scores(table, judge="people", answered=False)
+    item, criterion, columns = item_codes(problem, scores)
+    refuse_contexts(bool(problem.density.contexts), scores.context is not None)
     if (criterion < 0).any():
         if len(problem.criteria) > 1:
             raise InputError(
@@ -117,21 +117,21 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
                 "(ranking() has what items are worth over all)"
             )
         criterion = item * 0
-    asked, row = np.unique(np.stack([criterion, item]), axis=1, return_inverse=True)
+    cells, row = np.unique(np.stack([criterion, item]), axis=1, return_inverse=True)
     judges = len(problem.judges)
-    judge = np.tile(np.arange(judges), asked.shape[1])
-    rows = (judge, *np.repeat(asked, judges, axis=1))
+    judge = np.tile(np.arange(judges), cells.shape[1])
+    rows = (judge, *np.repeat(cells, judges, axis=1))
 
     def predict_answers(values: Values, worth: Floats) -> Predicted:
-        shared = {name: of for name, of in values.items() if name not in PERCEIVED}
-        each = [
-            {name: of[n] for name, of in shared.items()} | {"strength": worth[n, :-1]}
+        shared = {name: value for name, value in values.items() if name not in JUDGE_SPECIFIC_TERMS}
+        draws = [
+            {name: value[n] for name, value in shared.items()} | {"strength": worth[n, :-1]}
             for n in range(len(worth))
         ]
-        found = np.stack([expected_scores(problem, one, rows) for one in each])
-        return {"expected": found.reshape(len(found), -1, judges).mean(axis=2)[:, row.ravel()]}
+        expected = np.stack([expected_scores(problem, draw, rows) for draw in draws])
+        return {"expected": expected.reshape(len(expected), -1, judges).mean(axis=2)[:, row.ravel()]}
 
-    return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers, MAX_DRAWS)
+    return ItemQuestions(columns, tuple(np.unique(criterion)), predict_answers, MAX_DRAWS)
 
 
 def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
@@ -146,15 +146,15 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
     if problem.model.pool == "none":
         answer = np.bincount(unit, predict_scores(problem, posterior, table)["expected"]) / count
     else:
-        zero, one = problem.unit
-        answer = zero + one * posterior.central_values["strength"].ravel()[units]
-    apart = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
+        origin, unit_size = problem.unit
+        answer = origin + unit_size * posterior.central_values["strength"].ravel()[units]
+    rms_deviation = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
     about = {
         "criterion": np.array(table.criteria)[units // width],
         "item": np.array(table.items)[units % width],
     }
-    taught = np.zeros(len(units), dtype=bool)
+    answered = np.zeros(len(units), dtype=bool)
     if problem.anchors is not None:
-        known = problem.anchors.table
-        taught = np.isin(units, known.criterion * width + known.item)
-    return Claims(about, answer, 1.0 / (1.0 + apart), taught)
+        people = problem.anchors.table
+        answered = np.isin(units, people.criterion * width + people.item)
+    return Claims(about, answer, 1.0 / (1.0 + rms_deviation), answered)

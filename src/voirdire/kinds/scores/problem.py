@@ -1,4 +1,4 @@
-"""A table of scores in the form a density needs."""
+"""Encoding of a table of scores for a density."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation_check
-from voirdire.kinds.criteria_votes import NAME, encode_criteria_votes, weights_problem
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, has_family_terms, resolve_terms
+from voirdire.kinds.criteria_votes import CRITERIA_DATA, encode_criteria_votes, weights_problem
+from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms, has_family_terms, resolve_terms
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.density import WITH_SPREADS, ScoresDensity, log_odds_unit, score_form_module
-from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
+from voirdire.kinds.scores.density import (
+    LEARNED_SPREAD_KINDS,
+    ScoresDensity,
+    log_odds_unit,
+    score_form_module,
+)
+from voirdire.kinds.scores.halo import can_learn_tastes, reason_contexts_unknown
 from voirdire.kinds.scores.human import read_scored_anchors, recode_contexts
-from voirdire.kinds.scores.layout import NAMES, ScoresLayout
+from voirdire.kinds.scores.layout import FACTOR_NAMES, ScoresLayout
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.scores.score_counts import (
     answers_per_cell,
@@ -57,7 +62,7 @@ class ScoresProblem(Problem):
         Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
     families : dict
         Family of each judge, where the model has errors that families share; else empty.
-    added : Resolved
+    added : ResolvedTerms
         Terms beside those of the sections of the model.
     """
 
@@ -70,7 +75,7 @@ class ScoresProblem(Problem):
     answer_weight: Floats | None = None
     anchors: PeopleTable[Scores] | None = None
     families: dict[str, str] = field(default_factory=dict)
-    added: Resolved = NOTHING_ADDED
+    added: ResolvedTerms = NO_TERMS
 
     ordered: ClassVar[bool] = True  # whether answers have neighbours
 
@@ -99,14 +104,14 @@ class ScoresProblem(Problem):
         """Scores, and votes on criteria, where these are weighed whoever votes."""
         if not (self.density.voted and self.density.uses_marginal_likelihood):
             return ()
-        data = {name: part for name, part in self.data.items() if name != NAME}
+        data = {name: part for name, part in self.data.items() if name != CRITERIA_DATA}
         scores = replace(self, density=replace(self.density, voted=False), data=data)
         return scores, weights_problem(self)
 
     def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.orientation_check`."""
-        asked = "scores of some of these items"
-        return orientation_check(mass, at_mode, self.anchors is not None, self.model.data, asked)
+        anchor_words = "scores of some of these items"
+        return orientation_check(mass, at_mode, self.anchors is not None, self.model.data, anchor_words)
 
     @property
     def form(self) -> Any:
@@ -148,9 +153,9 @@ class ScoresProblem(Problem):
         limits = [
             f"{low} | {high}" for low, high in zip(self.scale.names[:-1], self.scale.names[1:], strict=True)
         ]
-        more = {"group": list(self.groups), "gap": gaps, "limit": limits, "family": list(shared)}
+        further = {"group": list(self.groups), "gap": gaps, "limit": limits, "family": list(shared)}
         added = {name: list(names) for name, names in self.added.levels.items()}
-        return added | super().coords | more | {"context": list(self.table.contexts)}
+        return added | super().coords | further | {"context": list(self.table.contexts)}
 
 
 def encode_scores(
@@ -175,7 +180,7 @@ def encode_scores(
     levels : sequence, optional
         The levels of the scale; without it, the whole numbers from the lowest score to the highest. Of models that take
         scores as numbers, the ends of the scale.
-    criteria : path, dataframe, Votes or OnCriteria, optional
+    criteria : path, dataframe, Votes or CriterionImportance, optional
         Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criterion_importance`.
     repeats : bool, optional
         Whether the model has its term for repeated scores; by default, whether the table has them
@@ -217,7 +222,7 @@ def encode_scores(
             "rating-discrimination"
         )
     problems, form = Problems("scores"), score_form_module(model)
-    if model.context is not None and model.strength.kind not in WITH_SPREADS:
+    if model.context is not None and model.strength.kind not in LEARNED_SPREAD_KINDS:
         raise InputError(
             f"model {model.name}: [context] is for models that learn spreads, as rating-contexts and "
             "rating-continuous-contexts"
@@ -235,19 +240,19 @@ def encode_scores(
     sizes = (len(table.criteria), len(table.items))
     codes = (table.judge, table.criterion, table.item)
     if contexts is None:
-        contexts = why_no_contexts(table) is None
+        contexts = reason_contexts_unknown(table) is None
     contexts = contexts and model.context is not None
     if repeats is None:  # what one judge alone makes of an item is what the item is worth to it
         repeats = has_repeats(table, contexts) and len(np.unique(table.judge)) > 1
     repeats = repeats and model.repeats is not None
     answers, runs = answers_per_cell(table)
-    named = dict(families or {}) if uses_families(model) else {}
-    of_families, shared = shared_families(named, table.judges)
-    of_judges = {"group": (judge_group, groups)} if table.groups else {}
-    if of_families:
-        of_judges["family"] = (np.array(of_families), shared)
-    added = resolve_terms(model, table, of_judges, unit=log_odds_unit(model))
-    known = ("judge", "criterion", "item", *of_judges, *(("context",) if contexts else ()))
+    judge_families = dict(families or {}) if uses_families(model) else {}
+    family_of_judge, shared_names = shared_families(judge_families, table.judges)
+    judge_factors = {"group": (judge_group, groups)} if table.groups else {}
+    if family_of_judge:
+        judge_factors["family"] = (np.array(family_of_judge), shared_names)
+    added = resolve_terms(model, table, judge_factors, unit=log_odds_unit(model))
+    known_factors = ("judge", "criterion", "item", *judge_factors, *(("context",) if contexts else ()))
     density = ScoresDensity(
         model,
         len(table.judges),
@@ -259,53 +264,55 @@ def encode_scores(
         given=weights,
         answers=answers,
         runs=runs,
-        families=of_families,
+        families=family_of_judge,
         contexts=len(table.contexts) if contexts else 0,
         tastes=model.taste is not None and (can_learn_tastes(table, contexts) if tastes is None else tastes),
         added=added.terms,
-        added_levels=tuple((name, len(names)) for name, names in added.levels.items() if name not in known),
+        added_levels=tuple(
+            (name, len(names)) for name, names in added.levels.items() if name not in known_factors
+        ),
         over=over,
     )
     about = row_codes(density, table, added.codes)
     count = len(scale.levels) if form is ordinal else 0
-    number = scale.parts(table.score)
+    parts = scale.parts(table.score)
     if form is ordinal:
         level = np.searchsorted(scale.levels, table.score)
         encoded = ordinal.encode_levels(about, level, count, density.integrates_repeats)
     elif form is continuous:
-        encoded = continuous.encode_numbers(about, number)
+        encoded = continuous.encode_numbers(about, parts)
     else:
-        encoded = baseline.encode_centres(*codes, number, sizes, judge_group, model.pool)
+        encoded = baseline.encode_centres(*codes, parts, sizes, judge_group, model.pool)
     if answer_weight is not None:
         encoded["weight"] = encoded["weight"] * answer_weight[encoded["judge"]]
     panel = {"group": judge_group, "numbers": added.numbers}
     data: dict[str, dict[str, Any]] = {"scores": encoded, "panel": panel}
     people = None
     if anchors is not None:
-        how = {"ordinal": form is ordinal, "declared": levels is not None}
-        people = read_scored_anchors(anchors, table, scale, **how)
+        options = {"ordinal": form is ordinal, "declared": levels is not None}
+        people = read_scored_anchors(anchors, table, scale, **options)
         people = recode_contexts(people, table) if contexts else people
         data["anchors"] = _encode_people(people, scale, form, contexts)
     if votes is not None:
-        data[NAME] = encode_criteria_votes(votes, table.judges, table.criteria)
+        data[CRITERIA_DATA] = encode_criteria_votes(votes, table.judges, table.criteria)
         if answer_weight is not None:
-            data[NAME]["weight"] *= answer_weight[data[NAME]["judge"]]
+            data[CRITERIA_DATA]["weight"] *= answer_weight[data[CRITERIA_DATA]["judge"]]
     density = replace(density, anchors=() if people is None else human_scores_per_cell(people.table, sizes))
-    answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
+    judge_scores = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     names = (table.judges, table.criteria, table.items)
-    found = ScoresProblem(
-        density, data, *names, answered, table, scale, groups, judge_group, votes, answer_weight
+    problem = ScoresProblem(
+        density, data, *names, judge_scores, table, scale, groups, judge_group, votes, answer_weight
     )
-    return replace(found, anchors=people, families=named, added=added)
+    return replace(problem, anchors=people, families=judge_families, added=added)
 
 
 def row_codes(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -> dict[str, Ints]:
     """As :meth:`ScoresProblem.codes`; ``added`` has the codes of what added terms are of, where these are known."""
-    found: dict[str, Ints] = {}
+    codes: dict[str, Ints] = {}
     for name in density.about:
-        code = getattr(table, name) if name in (*NAMES, "context") else added.get(name)
-        found[name] = table.judge * 0 - 1 if code is None else code
-    return found
+        code = getattr(table, name) if name in (*FACTOR_NAMES, "context") else added.get(name)
+        codes[name] = table.judge * 0 - 1 if code is None else code
+    return codes
 
 
 def uses_families(model: Model) -> bool:
@@ -316,7 +323,7 @@ def uses_families(model: Model) -> bool:
 def _encode_people(people: PeopleTable[Scores], scale: Scale, form: Any, contexts: bool) -> dict[str, Any]:
     """Distinct human scores and how often each was given; of no judge, and of context -1 where none was named."""
     table = people.table
-    about: dict[str, Ints] = {name: getattr(table, name) for name in NAMES}
+    about: dict[str, Ints] = {name: getattr(table, name) for name in FACTOR_NAMES}
     if contexts:
         about["context"] = table.judge * 0 - 1 if table.context is None else table.context
     if form is ordinal:

@@ -14,11 +14,11 @@ from voirdire.trust.noise import FEWEST, ODDS, Shared, noise_odds, shared_varian
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
-CLEAR = 2.0  # standard errors from nothing
+MIN_STANDARD_ERRORS = 2.0  # standard errors from nothing
 
 
 class Randomness(NamedTuple):
-    """What scores say of judges beside each other.
+    """Evidence on judges who score at random.
 
     Attributes
     ----------
@@ -34,20 +34,20 @@ class Randomness(NamedTuple):
     @property
     def told(self) -> bool:
         """True where scores tell items apart."""
-        return self.shared is not None and self.shared.share >= CLEAR * self.shared.error
+        return self.shared is not None and self.shared.share >= MIN_STANDARD_ERRORS * self.shared.error
 
 
 def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomness | None:
-    """How far scores are at random; None where the model learns the noise of every judge."""
-    alike = residuals_by_scale(problem, posterior_with_equal_items(problem, posterior.centre))
-    if isinstance(alike, SharedErrors):
+    """Estimate how far scores are random; None where the model learns the noise of every judge."""
+    residuals = residuals_by_scale(problem, posterior_with_equal_items(problem, posterior.centre))
+    if isinstance(residuals, SharedErrors):
         return None
-    found = Randomness(shared_variance(alike), None)
-    if len(alike.judges) < FEWEST or not (found.shared is None or found.told):
-        return found
+    randomness = Randomness(shared_variance(residuals), None)
+    if len(residuals.judges) < FEWEST or not (randomness.shared is None or randomness.told):
+        return randomness
     odds = np.zeros(len(problem.judges))
-    odds[alike.judges] = noise_odds(alike)
-    return found._replace(odds=odds)
+    odds[residuals.judges] = noise_odds(residuals)
+    return randomness._replace(odds=odds)
 
 
 def informative_judge_probability(problem: ScoresProblem, x: Floats) -> Floats | None:
@@ -65,7 +65,7 @@ def informative_judge_probability(problem: ScoresProblem, x: Floats) -> Floats |
     """
     if problem.model.reliability.kind != "alike-raters" or problem.model.pool != "none":
         return None
-    found = estimate_randomness(problem, Posterior(problem.density, x, None))
-    if found is None or found.odds is None or (found.odds <= ODDS).all():
+    randomness = estimate_randomness(problem, Posterior(problem.density, x, None))
+    if randomness is None or randomness.odds is None or (randomness.odds <= ODDS).all():
         return None
-    return np.where(found.odds > ODDS, 1.0 / (1.0 + found.odds), 1.0)
+    return np.where(randomness.odds > ODDS, 1.0 / (1.0 + randomness.odds), 1.0)

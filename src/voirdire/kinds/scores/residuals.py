@@ -61,8 +61,8 @@ def residuals_by_scale(problem: ScoresProblem, posterior: Posterior) -> Residual
     return score_residuals(problem, posterior)
 
 
-SMALLEST = 1e-12  # variance of a score, in parts of the scale
-NUMBERS = 2_000_000  # probabilities held at once
+MIN_VARIANCE = 1e-12  # variance of a score, in parts of the scale
+MAX_PROBABILITIES = 2_000_000  # probabilities held at once
 
 
 def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
@@ -79,24 +79,24 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     """
     table = problem.table
     about, cell = distinct_combinations(problem.codes(table))
-    asked, unit = distinct_combinations({name: code for name, code in about.items() if name != "judge"})
-    judge, units = about["judge"], len(asked["item"])
-    given = np.bincount(cell).astype(float)
+    questions, unit = distinct_combinations({name: code for name, code in about.items() if name != "judge"})
+    judge, units = about["judge"], len(questions["item"])
+    count = np.bincount(cell).astype(float)
     total = np.bincount(cell, (table.score - problem.scale.low) / problem.scale.range)
     scored = np.bincount(table.judge, minlength=len(problem.judges))
-    chosen = examined_judges(scored, units)
-    there = np.isin(judge, chosen)
-    row, column = np.searchsorted(chosen, judge[there]), unit[there]
+    examined = examined_judges(scored, units)
+    is_examined = np.isin(judge, examined)
+    row, column = np.searchsorted(examined, judge[is_examined]), unit[is_examined]
     r: list[Floats] = []
     v: list[Floats] = []
     for values in some_draws(posterior, DRAWS):
-        mean, variance = _score_moments(problem, values, tuple(about.values()), given)
-        one = max(float(variance.mean()), SMALLEST)
-        for left, of_cells in ((r, (total - mean) / one**0.5), (v, variance / one)):
-            left.append(np.zeros((len(chosen), units)))
-            left[-1][row, column] = of_cells[there]
-    nothing, none = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
-    return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, asked["item"], none, none)
+        mean, variance = _score_moments(problem, values, tuple(about.values()), count)
+        mean_variance = max(float(variance.mean()), MIN_VARIANCE)
+        for arrays, cell_values in ((r, (total - mean) / mean_variance**0.5), (v, variance / mean_variance)):
+            arrays.append(np.zeros((len(examined), units)))
+            arrays[-1][row, column] = cell_values[is_examined]
+    zeros, no_codes = np.zeros((len(r), len(examined))), np.zeros(0, dtype=np.int64)
+    return Residuals(examined, np.stack(r), np.stack(v), zeros, zeros, questions["item"], no_codes, no_codes)
 
 
 def _score_moments(
@@ -108,24 +108,24 @@ def _score_moments(
     # what a judge makes of an item in all its runs may be what it has in common with others: it is none of its noise
     values = {name: value for name, value in values.items() if name != "judge_item_effect"}
     effects = len(normal_quadrature()[0]) if "log_judge_item" in values else 1
-    step = max(1, NUMBERS // (len(part) * effects))
+    step = max(1, MAX_PROBABILITIES // (len(part) * effects))
     for start in range(0, len(given), step):
-        some = slice(start, start + step)
-        above, weight = exceedance_probabilities(problem, values, tuple(code[some] for code in about))
+        batch = slice(start, start + step)
+        above, weight = exceedance_probabilities(problem, values, tuple(code[batch] for code in about))
         mean = part[0] + above @ np.diff(part)
-        middle[some] = mean @ weight
-        within[some] = np.maximum(part[0] ** 2 + above @ np.diff(part**2) - mean**2, 0.0) @ weight
-        between[some] = np.maximum(mean**2 @ weight - middle[some] ** 2, 0.0)
+        middle[batch] = mean @ weight
+        within[batch] = np.maximum(part[0] ** 2 + above @ np.diff(part**2) - mean**2, 0.0) @ weight
+        between[batch] = np.maximum(mean**2 @ weight - middle[batch] ** 2, 0.0)
     return given * middle, given * within + given**2 * between
 
 
-OTHERS = 2  # judges beside the two that it takes to tell what they have in common
-LEAST = (
+MIN_OTHER_JUDGES = 2  # judges beside the two that it takes to tell what they have in common
+MIN_VARIANCE_SHARE = (
     0.05  # variance of a judge's errors, as a share of the panel's mean, below which it is not taken to be
 )
-NOTHING = 1e-30  # a variance that is none, in parts of the scale
-SWEEPS = 20  # of the least squares of severities
-LARGEST = 10_000_000  # products held; of larger tables, those of the judges with most scores
+NEGLIGIBLE_VARIANCE = 1e-30  # a variance that is none, in parts of the scale
+LEAST_SQUARES_SWEEPS = 20  # of the least squares of severities
+MAX_PRODUCTS = 10_000_000  # products held; of larger tables, those of the judges with most scores
 
 
 def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
@@ -147,16 +147,16 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     >>> bool(t[0, 4] / scale[0, 4] > 0.9), bool((t[0, 1:4] / scale[0, 1:4]).max() < 0.3)
     (True, True)
     """
-    who, unit, deviation, units = _mean_errors(problem, posterior)
-    most = max(4, int(np.sqrt(2 * LARGEST // units)))
-    count = np.bincount(who, minlength=len(problem.judges))
-    order = np.argsort(-count, kind="stable")[:most]
-    chosen = np.sort(order[count[order] > 0])
-    y, given = np.zeros((len(chosen), units)), np.zeros((len(chosen), units), dtype=bool)
-    there = np.isin(who, chosen)
-    at = np.searchsorted(chosen, who[there]), unit[there]
-    y[at], given[at] = deviation[there], True
-    n, total, square = given.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
+    cell_judge, unit, deviation, units = _mean_errors(problem, posterior)
+    max_judges = max(4, int(np.sqrt(2 * MAX_PRODUCTS // units)))
+    count = np.bincount(cell_judge, minlength=len(problem.judges))
+    order = np.argsort(-count, kind="stable")[:max_judges]
+    examined = np.sort(order[count[order] > 0])
+    y, has_score = np.zeros((len(examined), units)), np.zeros((len(examined), units), dtype=bool)
+    mask = np.isin(cell_judge, examined)
+    position = np.searchsorted(examined, cell_judge[mask]), unit[mask]
+    y[position], has_score[position] = deviation[mask], True
+    n, total, square = has_score.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
 
     def mean_of_others(
         left: Floats, squares: Floats, count: int
@@ -165,30 +165,30 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
         others = n - count
         mean = (total - left) / np.maximum(others, 1)
         variance = (square - squares) - others * mean**2
-        return mean, variance / np.maximum(others * (others - 1), 1), others >= OTHERS
+        return mean, variance / np.maximum(others * (others - 1), 1), others >= MIN_OTHER_JUDGES
 
     mean, error, enough = mean_of_others(y, y**2, 1)
-    there = given & enough
-    own = np.where(there, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    mask = has_score & enough
+    variances = np.where(mask, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
     # of two judges nothing is known of either: the floor's square must still be a number
-    floor = LEAST * max(float(np.maximum(own, 0.0).mean()), NOTHING)
-    v = np.maximum(own, floor)
-    one, other = np.triu_indices(len(chosen), 1)
+    floor = MIN_VARIANCE_SHARE * max(float(np.maximum(variances, 0.0).mean()), NEGLIGIBLE_VARIANCE)
+    v = np.maximum(variances, floor)
+    one, other = np.triu_indices(len(examined), 1)
     products, variance = np.zeros((2, len(one), y.shape[1]))
     known = np.zeros(products.shape, dtype=bool)
-    every, others = v @ given, np.maximum(n - 2, 1)
-    for judge in range(len(chosen) - 1):
-        here, rest = one == judge, slice(judge + 1, None)
-        mean, error, enough = mean_of_others(y[judge] + y[rest], y[judge] ** 2 + y[rest] ** 2, 2)
-        there = given[judge] & given[rest] & enough
-        scale, second = (v[judge] * v[rest])[:, None], v[rest, None]
-        w = np.maximum(every - v[judge] - second, 0.0) / others**2
-        own, theirs = y[judge] - mean, y[rest] - mean
-        spread = 0.5 * ((v[judge] + w) * theirs**2 + (second + w) * own**2)
+    total_variance, others = v @ has_score, np.maximum(n - 2, 1)
+    for judge in range(len(examined) - 1):
+        with_judge, later = one == judge, slice(judge + 1, None)
+        mean, error, enough = mean_of_others(y[judge] + y[later], y[judge] ** 2 + y[later] ** 2, 2)
+        mask = has_score[judge] & has_score[later] & enough
+        scale, other_variance = (v[judge] * v[later])[:, None], v[later, None]
+        w = np.maximum(total_variance - v[judge] - other_variance, 0.0) / others**2
+        own_errors, other_errors = y[judge] - mean, y[later] - mean
+        spread = 0.5 * ((v[judge] + w) * other_errors**2 + (other_variance + w) * own_errors**2)
         spread = spread + w**2 * (1.0 + 2.0 / np.maximum(others - 1, 1))
-        products[here] = np.where(there, (own * theirs - error) / np.sqrt(scale), 0.0)
-        variance[here], known[here] = np.where(there, spread / scale, 0.0), there
-    return SharedErrors(chosen, one, other, products, variance, known)
+        products[with_judge] = np.where(mask, (own_errors * other_errors - error) / np.sqrt(scale), 0.0)
+        variance[with_judge], known[with_judge] = np.where(mask, spread / scale, 0.0), mask
+    return SharedErrors(examined, one, other, products, variance, known)
 
 
 def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, Ints, Floats, int]:
@@ -198,32 +198,32 @@ def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, In
     """
     table, values = problem.table, posterior.central_values
     codes = tuple(problem.codes(table).values())
-    seen = expected_uncensored_scores(problem, values, table.score, codes)
+    score = expected_uncensored_scores(problem, values, table.score, codes)
     criteria, items = len(problem.criteria), len(problem.items)
-    place, units = (table.judge * criteria + table.criterion) * items + table.item, criteria * items
+    cell, units = (table.judge * criteria + table.criterion) * items + table.item, criteria * items
     if contexts := problem.density.contexts:
         assert table.context is not None  # of a table with contexts
-        place, y = _place_means(place * contexts + table.context, seen)
-        for _ in range(SWEEPS):
-            y = _centre_groups(_centre_groups(y, place % (units * contexts)), place // contexts)
-        return place // (units * contexts), place % (units * contexts), y, units * contexts
-    place, y = _place_means(place, seen)
+        cell, y = _cell_means(cell * contexts + table.context, score)
+        for _ in range(LEAST_SQUARES_SWEEPS):
+            y = _centre_groups(_centre_groups(y, cell % (units * contexts)), cell // contexts)
+        return cell // (units * contexts), cell % (units * contexts), y, units * contexts
+    cell, y = _cell_means(cell, score)
     if "taste" in values:
         # of all criteria of an item together, without what judge and criterion add
-        for _ in range(SWEEPS):
-            y = _centre_groups(_centre_groups(y, place % units), place // items)
-        place, y = _place_means(place // units * items + place % items, y)
+        for _ in range(LEAST_SQUARES_SWEEPS):
+            y = _centre_groups(_centre_groups(y, cell % units), cell // items)
+        cell, y = _cell_means(cell // units * items + cell % items, y)
         units = items
-    judge, unit = place // units, place % units
-    for _ in range(SWEEPS):
+    judge, unit = cell // units, cell % units
+    for _ in range(LEAST_SQUARES_SWEEPS):
         y = _centre_groups(_centre_groups(y, unit), judge)
     return judge, unit, y, units
 
 
-def _place_means(place: Ints, y: Floats) -> tuple[Ints, Floats]:
+def _cell_means(place: Ints, y: Floats) -> tuple[Ints, Floats]:
     """Places in order, each once, and the mean of the values at each."""
-    places, code = np.unique(place, return_inverse=True)
-    return places, np.bincount(code, y) / np.bincount(code)
+    cells, code = np.unique(place, return_inverse=True)
+    return cells, np.bincount(code, y) / np.bincount(code)
 
 
 def _centre_groups(y: Floats, group: Ints) -> Floats:

@@ -37,10 +37,10 @@ def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints
         return ends_and_mean(problem, values, rows)[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
-    felt, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
-    chance = np.exp(np.stack(level_log_probabilities(felt, cuts, problem.density.levels, np), axis=-1))
-    found: Floats = np.einsum("rel,e->rl", chance, weight)
-    return found
+    perceived, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
+    p = np.exp(np.stack(level_log_probabilities(perceived, cuts, problem.density.levels, np), axis=-1))
+    marginal: Floats = np.einsum("rel,e->rl", p, weight)
+    return marginal
 
 
 def expected_scores(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
@@ -63,9 +63,9 @@ def exceedance_probabilities(
     weight : array, shape (effects,)
         Of each effect of a rule of points; one effect where judges score an item once.
     """
-    felt, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
+    perceived, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
     with np.errstate(over="ignore"):
-        return 1.0 / (1.0 + np.exp(cuts - felt[..., None])), weight
+        return 1.0 / (1.0 + np.exp(cuts - perceived[..., None])), weight
 
 
 def _perceptions_and_cutpoints(
@@ -74,14 +74,14 @@ def _perceptions_and_cutpoints(
     """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
     density = problem.density
     about = density.about_rows(rows)
-    felt = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
-    variance, weight = _untold_variance(problem, values, about), np.ones(1)
+    perceived = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
+    variance, weight = _unknown_effect_variance(problem, values, about), np.ones(1)
     if variance.any():
         z, log_weight = normal_quadrature()
         weight = np.exp(log_weight)
-        felt = felt + np.sqrt(variance)[:, None] * z
-    own = ordinal.own_cutpoints(density, values, about, np)
-    return felt, own[:, None, :], weight
+        perceived = perceived + np.sqrt(variance)[:, None] * z
+    cutpoints = ordinal.answer_cutpoints(density, values, about, np)
+    return perceived, cutpoints[:, None, :], weight
 
 
 def check_answer_probabilities(problem: ScoresProblem) -> None:
@@ -127,20 +127,23 @@ def predicted_moments(
     mu = perceived_strengths(density, values, problem.data["panel"], about)
     log = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
     variance = np.exp(2.0 * log[about["judge"], about["criterion"]])
-    return mu, np.sqrt(variance + _untold_variance(problem, values, about))
+    return mu, np.sqrt(variance + _unknown_effect_variance(problem, values, about))
 
 
-def _untold_variance(problem: ScoresProblem, values: Values, about: dict[str, Ints]) -> Floats:
-    """Variance of what no latent value tells of each score: of what items are worth in contexts where none is named,
-    and of what a judge makes of an item there or, where that is integrated out, anywhere.
+def _unknown_effect_variance(problem: ScoresProblem, values: Values, about: dict[str, Ints]) -> Floats:
+    """Variance of the unknown effects on each score: of the context where none is named, and of judge and item.
+
+    That of judge and item counts there or, where it is integrated out, anywhere.
     """
-    density, nowhere = problem.density, about["context"] < 0
-    variance = np.zeros(len(nowhere))
+    density, no_context = problem.density, about["context"] < 0
+    variance = np.zeros(len(no_context))
     if "log_judge_item" in values:
-        own = np.exp(2.0 * values["log_judge_item"])[about["judge"]]
-        variance += own * (("judge_item_effect" not in values) | (nowhere & (density.contexts > 0)))
+        own_variance = np.exp(2.0 * values["log_judge_item"])[about["judge"]]
+        variance += own_variance * (
+            ("judge_item_effect" not in values) | (no_context & (density.contexts > 0))
+        )
     if "log_context_spread" in values:
-        variance += np.where(nowhere, np.exp(2.0 * values["log_context_spread"]), 0.0)
+        variance += np.where(no_context, np.exp(2.0 * values["log_context_spread"]), 0.0)
     slope = None if density.integrates_repeats else judge_discriminations(values, np)
     return variance if slope is None else slope[about["judge"]] ** 2 * variance
 

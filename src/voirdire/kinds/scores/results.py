@@ -7,7 +7,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import results as summaries
 from voirdire.kinds.columns import Columns, name_array, with_intervals
-from voirdire.kinds.people import PROBIT, TWO_SCORES, Preference
+from voirdire.kinds.people import PROBIT_SCALE, TWO_SCORE_SCALE, Preference
 from voirdire.kinds.quantities import (
     Quantities,
     Quantity,
@@ -28,7 +28,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import total_severity
 from voirdire.typing import Floats
 
-TASTES = 9  # points of the Gauss-Hermite rule over a judge's taste
+TASTE_NODES = 9  # points of the Gauss-Hermite rule over a judge's taste
 
 
 def ranking_on_scale(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -42,12 +42,12 @@ def strengths_on_scale(problem: ScoresProblem, posterior: Posterior, prob: float
 
 
 def _rescale_columns(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
-    zero, one = problem.unit
-    shown = [
+    origin, unit = problem.unit
+    rescaled_keys = [
         key for key in columns if key.removesuffix("_panel").removesuffix("_target") in (name, "low", "high")
     ]
-    found = {key: zero + one * columns[key] for key in shown} | {"sd": one * columns["sd"]}
-    return {key: found.get(key, column) for key, column in columns.items()}
+    rescaled = {key: origin + unit * columns[key] for key in rescaled_keys} | {"sd": unit * columns["sd"]}
+    return {key: rescaled.get(key, column) for key, column in columns.items()}
 
 
 def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -74,9 +74,9 @@ def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Co
         names = name_array(problem.groups)[problem.judge_group]
         names[~scored] = None  # who voted on criteria alone: no table says of what group
         columns["group"] = names
-    found = with_intervals(posterior, lambda values: judge_values(problem, values), prob, len(scored))
-    voted = ("discrimination", "reliability", "p_right") if "discrimination" in found else ()
-    for name, column in found.items():
+    quantities = with_intervals(posterior, lambda values: judge_values(problem, values), prob, len(scored))
+    voted = ("discrimination", "reliability", "p_right") if "discrimination" in quantities else ()
+    for name, column in quantities.items():
         columns[name] = column if name.startswith(voted) else np.where(scored, column, np.nan)
     return columns
 
@@ -89,13 +89,15 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
     """
     if problem.form is not ordinal:
         return summaries.empty_table(("criterion",), ("lower", "upper", "cutpoint", "low", "high"))
-    shown = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)["cutpoint"]
-    judge, criterion, limit = (part.ravel() for part in np.indices(shown.point.shape))
+    summary = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)[
+        "cutpoint"
+    ]
+    judge, criterion, limit = (part.ravel() for part in np.indices(summary.point.shape))
     names = np.array(problem.scale.levels)
-    columns: Columns = {} if len(shown.point) == 1 else {"judge": name_array(problem.judges)[judge]}
+    columns: Columns = {} if len(summary.point) == 1 else {"judge": name_array(problem.judges)[judge]}
     columns["criterion"] = name_array(problem.criteria)[criterion]
-    columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": shown.point.ravel()}
-    return columns | {"low": shown.low.ravel(), "high": shown.high.ravel()}
+    columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": summary.point.ravel()}
+    return columns | {"low": summary.low.ravel(), "high": summary.high.ravel()}
 
 
 def people_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -108,21 +110,21 @@ def people_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> C
     if problem.anchors is None:
         return {"criterion": np.array([], dtype=object), "scores": np.array([], dtype=np.int64)}
     size = len(problem.criteria)
-    given = np.bincount(problem.anchors.table.criterion, minlength=size)
-    columns: Columns = {"criterion": name_array(problem.criteria), "scores": given}
+    count = np.bincount(problem.anchors.table.criterion, minlength=size)
+    columns: Columns = {"criterion": name_array(problem.criteria), "scores": count}
     return columns | with_intervals(posterior, lambda values: people_values(problem, values), prob, size)
 
 
 def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     """Values that :func:`people_table` shows, shape (..., criteria)."""
-    one, severity = problem.unit[1], values["severity_people"]
+    unit_size, severity = problem.unit[1], values["severity_people"]
     scoring = np.unique(problem.table.judge)
     panel = judge_values(problem, values)["severity"][..., scoring].mean(axis=-1)
-    found = {"severity": one * severity - panel[..., None]}
-    for name, log, unit in (("discrimination", "log_people", 1.0), ("noise", "log_noise_people", one)):
+    quantities = {"severity": unit_size * severity - panel[..., None]}
+    for name, log, unit in (("discrimination", "log_people", 1.0), ("noise", "log_noise_people", unit_size)):
         if log in values:
-            found[name] = unit * np.exp(values[log])[..., None] + 0.0 * severity
-    return found
+            quantities[name] = unit * np.exp(values[log])[..., None] + 0.0 * severity
+    return quantities
 
 
 def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -133,29 +135,29 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
     """
     size = len(problem.groups)
     table, group = problem.table, problem.judge_group
-    given = np.bincount(table.judge, minlength=len(problem.judges))
+    count = np.bincount(table.judge, minlength=len(problem.judges))
     total = np.bincount(table.judge, table.score, len(problem.judges))
-    mean = np.divide(total, given, out=np.full(len(given), np.nan), where=given > 0)
+    mean = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
     columns: Columns = {
         "group": name_array(problem.groups),
-        "judges": np.bincount(group[given > 0], minlength=size),
-        "votes": np.bincount(group, given, size).astype(np.int64),
+        "judges": np.bincount(group[count > 0], minlength=size),
+        "votes": np.bincount(group, count, size).astype(np.int64),
         "mean": np.array([np.nanmean(mean[group == g]) for g in range(size)]),
     }
-    nothing = np.full(size, np.nan)
-    columns |= {"severity": nothing, "low": nothing, "high": nothing}
+    missing = np.full(size, np.nan)
+    columns |= {"severity": missing, "low": missing, "high": missing}
     if "severity" in posterior.central_values and size > 1:
-        shown = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
-        of = shown["severity"]
-        columns |= {"severity": of.point, "low": of.low, "high": of.high}
+        summary = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
+        severity = summary["severity"]
+        columns |= {"severity": severity.point, "low": severity.low, "high": severity.high}
     return columns
 
 
 def _group_severity(problem: ScoresProblem, values: Values) -> Floats:
     """Mean severity of the judges of each group, shape (..., groups): the group's own and its judges' together."""
-    of = judge_values(problem, values)["severity"]
+    severity = judge_values(problem, values)["severity"]
     group = np.where(problem.judge_votes > 0, problem.judge_group, -1)
-    return np.stack([of[..., group == g].mean(axis=-1) for g in range(len(problem.groups))], axis=-1)
+    return np.stack([severity[..., group == g].mean(axis=-1) for g in range(len(problem.groups))], axis=-1)
 
 
 def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
@@ -166,22 +168,22 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     missing = np.full((*lead, density.judges), np.nan)
     if problem.form not in (ordinal, continuous):
         return {"reliability": missing}
-    right, one = correct_order_probability(problem, values), problem.unit[1]
-    found = {
+    p_right, unit = correct_order_probability(problem, values), problem.unit[1]
+    quantities = {
         "reliability": missing,
-        "p_right": right,
-        "severity": one * total_severity(values, problem.judge_group),
+        "p_right": p_right,
+        "severity": unit * total_severity(values, problem.judge_group),
     }
     if problem.form is ordinal and ordinal.has_judge_cutpoints(problem.density):
-        found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
+        quantities["severity"] = quantities["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, density.judges))
-    own = judge_discriminations(values, np)
-    if own is not None:
-        slope = own
-        found |= {"reliability": right, "discrimination": slope}
+    discrimination = judge_discriminations(values, np)
+    if discrimination is not None:
+        slope = discrimination
+        quantities |= {"reliability": p_right, "discrimination": slope}
     if problem.form is continuous:
         noise = np.sqrt(np.exp(2.0 * log_noise(values)).mean(axis=-1))
-        found |= {"reliability": right, "noise": one * noise}
+        quantities |= {"reliability": p_right, "noise": unit * noise}
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
         run = (
@@ -189,15 +191,15 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
             if problem.form is continuous
             else np.full_like(slope, LOGISTIC)
         )
-        found["variance_item"] = one**2 * item
-        inside = slope if "judge_item_effect" in values else 1.0  # of what the judge perceives by its slope
-        found["variance_judge_item"] = (one * inside) ** 2 * np.exp(2.0 * values["log_judge_item"])
-        found["variance_run"] = one**2 * run
-    return found
+        quantities["variance_item"] = unit**2 * item
+        factor = slope if "judge_item_effect" in values else 1.0  # of what the judge perceives by its slope
+        quantities["variance_judge_item"] = (unit * factor) ** 2 * np.exp(2.0 * values["log_judge_item"])
+        quantities["variance_run"] = unit**2 * run
+    return quantities
 
 
 def person_preference(problem: ScoresProblem, values: Values) -> Preference | None:
-    """Which of two items a person scores higher, by the noise of scores; None of models that have none.
+    """Preference of a person between two items, by the noise of scores; None of models that have none.
 
     Parameters
     ----------
@@ -206,7 +208,7 @@ def person_preference(problem: ScoresProblem, values: Values) -> Preference | No
         The centre.
     """
     if problem.form is ordinal:
-        return Preference(scale=TWO_SCORES / float(np.exp(values.get("log_people", 0.0))))
+        return Preference(scale=TWO_SCORE_SCALE / float(np.exp(values.get("log_people", 0.0))))
     if problem.form is not continuous:
         return None
     if "log_noise_people" in values:
@@ -215,34 +217,34 @@ def person_preference(problem: ScoresProblem, values: Values) -> Preference | No
         variance = np.exp(2.0 * log_noise(values)).mean(axis=-1)
         variance = variance + np.exp(2.0 * values.get("log_judge_item", np.full_like(variance, -np.inf)))
         noise = float(np.sqrt(np.median(variance)))
-    return Preference(scale=problem.unit[1] * noise * TWO_SCORES / PROBIT)
+    return Preference(scale=problem.unit[1] * noise * TWO_SCORE_SCALE / PROBIT_SCALE)
 
 
 def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
     """All that is estimated, in points of the scale where the model takes scores as numbers; and cutpoints."""
-    zero, one = problem.unit
+    origin, unit = problem.unit
 
     def in_points(name: str, draws: Floats) -> Floats:
-        moved = name in ("strength", "level", "score", "score_panel", "score_target")
-        return one * draws + zero * moved if unit_and_definition(name, "").units == "" else draws
+        is_location = name in ("strength", "level", "score", "score_panel", "score_target")
+        return unit * draws + origin * is_location if unit_and_definition(name, "").units == "" else draws
 
-    found = parameter_quantities(problem, values)
-    if "weight" in found or "strength" in values:
-        found |= item_score_quantities(problem, values)
-    found = rescale_draws(found, in_points) if problem.in_points else found
+    quantities = parameter_quantities(problem, values)
+    if "weight" in quantities or "strength" in values:
+        quantities |= item_score_quantities(problem, values)
+    quantities = rescale_draws(quantities, in_points) if problem.in_points else quantities
     if problem.form is ordinal:
-        found = with_cutpoints(found, problem, values)
-    return found | judge_quantities(judge_values(problem, values), len(problem.judges), 0.5)
+        quantities = with_cutpoints(quantities, problem, values)
+    return quantities | judge_quantities(judge_values(problem, values), len(problem.judges), 0.5)
 
 
 def with_cutpoints(found: Quantities, problem: ScoresProblem, values: Values) -> Quantities:
     """Cutpoints of the panel or of every judge, as in :func:`cutpoint_table`, in place of what they are made of."""
     cuts = _cutpoint_values(problem, values)
     dims = ("judge", "criterion", "limit")
-    own = cuts.shape[-3] > 1 or problem.density.judges == 1
-    parts = {"cut_location", "cut_gap", "cut_gap_judge", *({"shift"} if own else ())}
-    kept = {name: of for name, of in found.items() if name not in parts}
-    return kept | {"cutpoint": Quantity(cuts, dims) if own else Quantity(cuts[..., 0, :, :], dims[1:])}
+    by_judge = cuts.shape[-3] > 1 or problem.density.judges == 1
+    parts = {"cut_location", "cut_gap", "cut_gap_judge", *({"shift"} if by_judge else ())}
+    kept = {name: quantity for name, quantity in found.items() if name not in parts}
+    return kept | {"cutpoint": Quantity(cuts, dims) if by_judge else Quantity(cuts[..., 0, :, :], dims[1:])}
 
 
 def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
@@ -259,9 +261,9 @@ def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
                 noise = noise + np.exp(2.0 * values[component])[..., None]
         return np.asarray(np.exp(log_normal_cdf(gap / np.sqrt(2.0 * noise), np)).mean(axis=-1))
     slope = np.ones((density.judges, 1))
-    own = judge_discriminations(values, np)
-    if own is not None:
-        slope = own[..., None]
+    discrimination = judge_discriminations(values, np)
+    if discrimination is not None:
+        slope = discrimination[..., None]
     middle = 0.0 * slope - total_severity(values, problem.judge_group)[..., None]
     if density.model.reliability.kind == LearnedLinkedPosition.kind:
         location = values["cut_location"][..., None, :]
@@ -292,7 +294,7 @@ def _level_probabilities(
         shared = np.exp(2.0 * values["log_family_spread"])[..., np.maximum(family, 0)]
         variance = variance + np.where(family >= 0, shared, 0.0)
     if variance.any():
-        nodes, weights = np.polynomial.hermite_e.hermegauss(TASTES)
+        nodes, weights = np.polynomial.hermite_e.hermegauss(TASTE_NODES)
     spread = slope * np.sqrt(variance)[..., None]
     logs = (level_log_probabilities(eta + spread * z, cuts, levels, np) for z in nodes)
     shares = weights / weights.sum()

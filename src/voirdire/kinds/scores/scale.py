@@ -71,11 +71,15 @@ def falls_between_levels(score: Floats, declared: Sequence[object] | None) -> bo
     >>> falls_between_levels(np.arange(0.0, 100.0, 5.0), None), falls_between_levels(np.array([0.0, 100.0]), None)
     (True, False)
     """
-    between, many = score[score != np.round(score)], len(np.unique(score)) > MOST_LEVELS
+    fractional, too_many = score[score != np.round(score)], len(np.unique(score)) > MOST_LEVELS
     if declared is None:
-        return many or len(between) > 0
+        return too_many or len(fractional) > 0
     ends = declared_scale(declared, Problems("scores"))
-    return ends is not None and len(ends.levels) == 2 and (many or not np.isin(between, ends.levels).all())
+    return (
+        ends is not None
+        and len(ends.levels) == 2
+        and (too_many or not np.isin(fractional, ends.levels).all())
+    )
 
 
 def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None:
@@ -95,14 +99,14 @@ def scale_with_people(table: Scores, people: object) -> tuple[float, ...] | None
     >>> scale_with_people(judges, pd.DataFrame({"item": ["x", "y"], "score": [1, 3]}))
     (1.0, 2.0, 3.0, 4.0)
     """
-    score, theirs = table.score, read_scores(people, name="anchors", judge="people").score
-    both = np.concatenate([score, theirs])
-    low, high = float(both.min()), float(both.max())
+    score, people_scores = table.score, read_scores(people, name="anchors", judge="people").score
+    all_scores = np.concatenate([score, people_scores])
+    low, high = float(all_scores.min()), float(all_scores.max())
     if (low, high) == (float(score.min()), float(score.max())):
         return None
     if falls_between_levels(score, None):
         return low, high
-    if (theirs != np.round(theirs)).any() or high - low >= MOST_LEVELS:
+    if (people_scores != np.round(people_scores)).any() or high - low >= MOST_LEVELS:
         return None
     return tuple(float(level) for level in range(int(low), int(high) + 1))
 
@@ -132,9 +136,9 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
         if scale is not None:
             _report_outside(score, scale, problems, np.isin(score, scale.levels))
         return scale
-    whole = score == np.round(score)
-    if not whole.all():
-        for value, rows in _distinct_values(score, ~whole):
+    is_whole = score == np.round(score)
+    if not is_whole.all():
+        for value, rows in _distinct_values(score, ~is_whole):
             problems.rows(
                 rows,
                 f"score {value:g} is not a whole number; name the scale's levels (levels=..., --levels), or take "
@@ -148,10 +152,10 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
         )
         return None
     if high - low >= MOST_LEVELS:
-        most = np.flatnonzero(score == high)[0] + 1
+        highest_row = np.flatnonzero(score == high)[0] + 1
         problems.table(
-            f"scores go from {low} to {high} (row {most}); name the scale's levels (levels=..., --levels), or take "
-            "rating-continuous (model=..., --model)"
+            f"scores go from {low} to {high} (row {highest_row}); name the scale's levels (levels=..., --levels), "
+            "or take rating-continuous (model=..., --model)"
         )
         return None
     return Scale(tuple(float(level) for level in range(low, high + 1)))
@@ -199,25 +203,25 @@ def declared_scale(declared: Sequence[object], problems: Problems) -> Scale | No
     Scale(levels=(1.0, 2.0))
     """
     numbers: list[float] = []
-    named = read_list("levels", declared)
-    for given in named:
+    entries = read_list("levels", declared)
+    for level in entries:
         try:
-            numbers.append(float(read_number(given)))
+            numbers.append(float(read_number(level)))
         except ValueError:
-            problems.table(f"level {given!r} is not a number; the levels of a scale of scores are numbers")
-    if len(numbers) < len(named):
+            problems.table(f"level {level!r} is not a number; the levels of a scale of scores are numbers")
+    if len(numbers) < len(entries):
         return None
     levels = tuple(sorted(set(numbers)))
     if len(levels) < 2:
-        only = f"has one level, {levels[0]:g}" if levels else "has no level"
-        problems.table(f"the scale {only}; name two levels at least (levels=..., --levels)")
+        fault = f"has one level, {levels[0]:g}" if levels else "has no level"
+        problems.table(f"the scale {fault}; name two levels at least (levels=..., --levels)")
         return None
     return Scale(levels)
 
 
 def _report_outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArray[np.bool_]) -> None:
     names = ", ".join(scale.names)
-    between = score[~inside].size and len(scale.levels) > 2
+    has_levels = score[~inside].size and len(scale.levels) > 2
     for value, rows in _distinct_values(score, ~inside):
         if scale.low <= value <= scale.high:
             problems.rows(
@@ -225,7 +229,7 @@ def _report_outside(score: Floats, scale: Scale, problems: Problems, inside: npt
                 f"score {value:g} is none of the levels {names}; name all levels, or take "
                 "rating-continuous (model=..., --model)",
             )
-        elif between:
+        elif has_levels:
             problems.rows(rows, f"score {value:g} is outside the scale {names}")
         else:
             problems.rows(rows, f"score {value:g} is outside the scale from {scale.low:g} to {scale.high:g}")

@@ -25,26 +25,26 @@ def group_per_judge(table: Scores, problems: Problems) -> tuple[tuple[str, ...],
     >>> group_per_judge(read_scores(table), Problems("scores"))
     (('g', 'h'), array([0, 1]))
     """
-    found = np.zeros(len(table.judges), dtype=np.int64)
+    judge_group = np.zeros(len(table.judges), dtype=np.int64)
     if table.group is None or not table.groups:
-        return (ONE_GROUP,), found
+        return (ONE_GROUP,), judge_group
     for judge, name in enumerate(table.judges):
         rows = np.flatnonzero(table.judge == judge)
         if not len(rows):
             continue
-        found[judge] = table.group[rows[0]]
-        other = rows[table.group[rows] != found[judge]]
+        judge_group[judge] = table.group[rows[0]]
+        other = rows[table.group[rows] != judge_group[judge]]
         if len(other):
             problems.rows(
                 other + 1,
                 f"judge {name!r} is of {_describe_group(table, table.group[other[0]])} here and of "
-                f"{_describe_group(table, found[judge])} before; give judges of different groups different names",
+                f"{_describe_group(table, judge_group[judge])} before; give judges of different groups different names",
             )
-        elif found[judge] < 0:
+        elif judge_group[judge] < 0:
             problems.table(
                 f"judge {name!r} is of no group, but others are of one; name it, or leave out the column"
             )
-    return table.groups, found
+    return table.groups, judge_group
 
 
 def _describe_group(table: Scores, code: int) -> str:
@@ -101,8 +101,8 @@ def report_unrated(table: Scores, problems: Problems) -> None:
     """Report items that no judge scored, or not under every criterion."""
     counts = np.zeros((len(table.items), len(table.criteria)), dtype=np.int64)
     np.add.at(counts, (table.item, table.criterion), 1)
-    given = counts > 0
-    if len(table.criteria) > 1 and (given.sum(axis=1) == 1).all() and (given.sum(axis=0) > 1).all():
+    has_score = counts > 0
+    if len(table.criteria) > 1 and (has_score.sum(axis=1) == 1).all() and (has_score.sum(axis=0) > 1).all():
         problems.table(
             f"every item has scores under one criterion alone, such as {table.items[0]!r} under "
             f"{table.criteria[int(counts[0].argmax())]!r}: the column criterion is then a category of items; give it "
@@ -113,6 +113,6 @@ def report_unrated(table: Scores, problems: Problems) -> None:
         missing = [table.items[item] for item in np.flatnonzero(counts[:, criterion] == 0)]
         if not missing:
             continue
-        under = f" under criterion {name!r}" if table.has_criteria else ""
-        more = f" and {len(missing) - 1} more items have" if len(missing) > 1 else " has"
-        problems.table(f"item {missing[0]!r}{more} no score{under}; score every item, or leave it out")
+        note = f" under criterion {name!r}" if table.has_criteria else ""
+        further = f" and {len(missing) - 1} more items have" if len(missing) > 1 else " has"
+        problems.table(f"item {missing[0]!r}{further} no score{note}; score every item, or leave it out")

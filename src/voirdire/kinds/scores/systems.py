@@ -1,4 +1,4 @@
-"""Systems over contexts: what is scored is a system's answer in a context, what is asked is which system is better.
+"""Systems over contexts: scores are of a system's answer in a context, results are about systems.
 
 Items are worth what their system is worth and what is theirs alone, theta_sx = mu_s + delta_sx, under each criterion.
 The fit draws all items towards one mean, theta ~ Normal(0, Sigma) over criteria, which would draw systems together,
@@ -39,12 +39,12 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.interchangeable import interchangeable
+from voirdire.kinds.interchangeable import find_interchangeable
 from voirdire.kinds.panel_gap import find_gap, with_other_score
-from voirdire.kinds.results import even_columns, rank_values
+from voirdire.kinds.results import average_equal_rows, rank_values
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.systems import (
-    Placed,
+    Placement,
     members_by_context,
     rank_systems,
     require_systems,
@@ -56,42 +56,43 @@ from voirdire.model.terms.raters import log_noise
 from voirdire.trust.influence import Rivals
 from voirdire.typing import Floats
 
-LEAST = 0.1  # part of a strength that a prior must leave to it for something to be known beside the prior
-RIDGE = 1e-10
-FEWEST = 3.0  # degrees of freedom of a variance between contexts
-OWN = 1981  # of random numbers that no simulation with the same seed has drawn
+#: Share of a strength that the prior must leave for the data to say something of it.
+MIN_REMAINING_SHARE = 0.1
+RIDGE_SHARE = 1e-10
+MIN_DEGREES_OF_FREEDOM = 3.0  # degrees of freedom of a variance between contexts
+CONTEXT_SEED = 1981  # of random numbers that no simulation with the same seed has drawn
 
 
 def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats:
-    """Draws of what every system is worth, shape (draws, systems), in the unit of scores; see the module.
+    """Draws of the score of every system, shape (draws, systems), in the unit of scores; see the module.
 
     Raises
     ------
     InputError
         The table is not about systems, or the fit has no draws.
     """
-    where, values = require_systems(problem.table, posterior, "scores"), posterior.values
+    placement, values = require_systems(problem.table, posterior, "scores"), posterior.values
     assert values is not None  # else refused
-    zero, one = problem.unit
-    systems, count = len(problem.table.systems), np.bincount(where.system)
-    member = (where.system[:, None] == np.arange(systems)) / count
+    origin, unit = problem.unit
+    systems, count = len(problem.table.systems), np.bincount(placement.system)
+    member = (placement.system[:, None] == np.arange(systems)) / count
     share = normalised_weights(problem.density, values)
-    theta, freed = values["strength"], shrinkage_removal(problem, values)
+    theta, removal = values["strength"], shrinkage_removal(problem, values)
     mean = theta @ member
     middle = mean.mean(axis=-1, keepdims=True)
-    found = freed.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
+    draws = removal.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
-        items = freed.of(theta - middle, share)
-        more = _sample_new_contexts(items, where, np.random.default_rng((seed, OWN)))
+        items = removal.of(theta - middle, share)
+        added = _sample_new_contexts(items, placement, np.random.default_rng((seed, CONTEXT_SEED)))
         pooled = problem.model.pool != "none"  # into items that depend on each other by nothing
-        mean = np.tile(found.mean(axis=0), (len(found), 1))
-        found = mean if pooled else _shared_context_draws(found, items, where)
-        found = found + (more if problem.in_points else more - more.mean(axis=1, keepdims=True))
-    return np.asarray(zero + one * found)
+        mean = np.tile(draws.mean(axis=0), (len(draws), 1))
+        draws = mean if pooled else _shared_context_draws(draws, items, placement)
+        draws = draws + (added if problem.in_points else added - added.mean(axis=1, keepdims=True))
+    return np.asarray(origin + unit * draws)
 
 
-class Freeing(NamedTuple):
-    """What a prior leaves of strengths, B, and B^(-1/2), shape (draws or 1, criteria, criteria) each."""
+class ShrinkageRemoval(NamedTuple):
+    """Share B of strengths that the prior leaves, and B^(-1/2), shape (draws or 1, criteria, criteria) each."""
 
     kept: Floats
     outward: Floats
@@ -109,7 +110,7 @@ class Freeing(NamedTuple):
         Examples
         --------
         >>> x = np.random.default_rng(0).normal(1.0, 0.1, (1000, 1, 1))
-        >>> found = Freeing(np.full((1, 1, 1), 0.25), np.full((1, 1, 1), 2.0)).of(x, np.ones((1000, 1)))
+        >>> found = ShrinkageRemoval(np.full((1, 1, 1), 0.25), np.full((1, 1, 1), 2.0)).of(x, np.ones((1000, 1)))
         >>> [float(np.round(of(found) / of(x), 6)) for of in (np.mean, np.std)]
         [4.0, 2.0]
         """
@@ -120,8 +121,8 @@ class Freeing(NamedTuple):
         return np.asarray(share @ y + np.einsum("de,den->dn", rows, x - self.kept @ y, optimize=True))
 
 
-def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Freeing:
-    """What the prior leaves of the strengths of a problem, in each draw or in all.
+def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> ShrinkageRemoval:
+    """Share of the strengths of a problem that the prior leaves, in each draw or in all.
 
     Where the noise of scores is learned, too, it differs from draw to draw with the spreads: E in each is the
     covariance of judges' errors about an item over criteria, judges weighed by their precision. Where noise is given, V
@@ -131,13 +132,13 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Free
     """
     theta = values["strength"]
     criteria, density = theta.shape[1], problem.density
-    prior = next(one.prior for one in density.parameters if one.name == "strength")
+    prior = next(term.prior for term in density.parameters if term.name == "strength")
     if not density.uses_marginal_likelihood and isinstance(prior, Spread) and prior.of:
         information = density.information("strength", values, np)[..., 0, 0]
-        told = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
-        kept = np.maximum(np.broadcast_to(told / (1.0 + told), theta.shape[:2]), LEAST)
-        one = np.eye(criteria)
-        return Freeing(one * kept[..., None], one / np.sqrt(kept)[..., None])
+        ratio = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
+        share = np.maximum(np.broadcast_to(ratio / (1.0 + ratio), theta.shape[:2]), MIN_REMAINING_SHARE)
+        eye = np.eye(criteria)
+        return ShrinkageRemoval(eye * share[..., None], eye / np.sqrt(share)[..., None])
     if density.uses_marginal_likelihood:
         sigma = np.eye(criteria) * np.exp(2.0 * values["log_spread"])[..., None]
         if "log_general_spread" in values:
@@ -146,10 +147,12 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Free
             return shrinkage_removal_from_errors(sigma, _error_covariances(problem, values))
         sigma = sigma.mean(axis=0)
     centred = theta - theta.mean(axis=0)
-    left = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (theta.shape[2] * (len(theta) - 1))
+    covariance = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (
+        theta.shape[2] * (len(theta) - 1)
+    )
     if not density.uses_marginal_likelihood:
-        sigma, left = np.eye(criteria) * prior.sd**2, np.diag(left.diagonal())  # type: ignore[union-attr]
-    return shrinkage_removal_from_covariances(sigma, left)
+        sigma, covariance = np.eye(criteria) * prior.sd**2, np.diag(covariance.diagonal())  # type: ignore[union-attr]
+    return shrinkage_removal_from_covariances(sigma, covariance)
 
 
 def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Floats:
@@ -158,32 +161,34 @@ def _error_covariances(problem: ScoresProblem, values: dict[str, Floats]) -> Flo
     noise = np.exp(2.0 * log_noise(values)) / density.runs
     if "log_judge_item" in values:
         noise = noise + np.exp(2.0 * values["log_judge_item"])[..., None]
-    each = np.eye(density.criteria) * np.broadcast_to(noise, (*noise.shape[:2], density.criteria))[..., None]
+    errors = (
+        np.eye(density.criteria) * np.broadcast_to(noise, (*noise.shape[:2], density.criteria))[..., None]
+    )
     if "log_taste_spread" in values:
-        each = each + np.exp(2.0 * values["log_taste_spread"])[..., None, None]
-    return np.asarray(np.linalg.inv(density.answers * np.linalg.inv(each).mean(axis=1)))
+        errors = errors + np.exp(2.0 * values["log_taste_spread"])[..., None, None]
+    return np.asarray(np.linalg.inv(density.answers * np.linalg.inv(errors).mean(axis=1)))
 
 
-def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> Freeing:
+def shrinkage_removal_from_errors(sigma: Floats, errors: Floats) -> ShrinkageRemoval:
     """B = Sigma (Sigma + E)^-1 of Sigma ``sigma`` and E ``errors``, shape (draws, criteria, criteria) each.
 
     With R a root of Sigma and R^-1 E R'^-1 = U diag(1 / b - 1) U', B = (R U) diag(b) (R U)^-1. Of a draw in which
-    criteria hardly differ Sigma has rank one to rounding; a share `RIDGE` of its trace is added.
+    criteria hardly differ Sigma has rank one to rounding; a share `RIDGE_SHARE` of its trace is added.
     """
-    ridge = RIDGE * np.trace(sigma, axis1=1, axis2=2)[:, None, None]
+    ridge = RIDGE_SHARE * np.trace(sigma, axis1=1, axis2=2)[:, None, None]
     root = np.asarray(np.linalg.cholesky(sigma + ridge * np.eye(sigma.shape[-1])), dtype=float)
     values, vectors = _white_eigenvalues(root, errors)
-    return _freeing_along(root @ vectors, 1.0 / (1.0 + np.maximum(values, 0.0)))
+    return _removal_along(root @ vectors, 1.0 / (1.0 + np.maximum(values, 0.0)))
 
 
-def shrinkage_removal_from_covariances(sigma: Floats, left: Floats) -> Freeing:
+def shrinkage_removal_from_covariances(sigma: Floats, left: Floats) -> ShrinkageRemoval:
     """B = 1 - V Sigma^-1 of Sigma ``sigma`` and V ``left``, shape (criteria, criteria) each.
 
     With R a root of Sigma and R^-1 V R'^-1 = U diag(1 - b) U', B = (R U) diag(b) (R U)^-1.
     """
     root = np.asarray(np.linalg.cholesky(sigma[None]), dtype=float)
     values, vectors = _white_eigenvalues(root, left[None])
-    return _freeing_along(root @ vectors, np.clip(1.0 - values, LEAST, 1.0))
+    return _removal_along(root @ vectors, np.clip(1.0 - values, MIN_REMAINING_SHARE, 1.0))
 
 
 def _white_eigenvalues(root: Floats, covariance: Floats) -> tuple[Floats, Floats]:
@@ -193,72 +198,78 @@ def _white_eigenvalues(root: Floats, covariance: Floats) -> tuple[Floats, Floats
     return np.asarray(values), np.asarray(vectors)
 
 
-def _freeing_along(along: Floats, kept: Floats) -> Freeing:
-    back = np.linalg.inv(along)
-    return Freeing(along * kept[..., None, :] @ back, along / np.sqrt(kept)[..., None, :] @ back)
+def _removal_along(along: Floats, kept: Floats) -> ShrinkageRemoval:
+    inverse = np.linalg.inv(along)
+    return ShrinkageRemoval(
+        along * kept[..., None, :] @ inverse, along / np.sqrt(kept)[..., None, :] @ inverse
+    )
 
 
-def _shared_context_draws(found: Floats, items: Floats, where: Placed) -> Floats:
+def _shared_context_draws(found: Floats, items: Floats, where: Placement) -> Floats:
     """Draws of systems, shape (draws, systems), with what their contexts have in common alone."""
     count = np.bincount(where.system)
     mean = np.stack([items[:, where.system == s].mean(axis=1) for s in range(len(count))], axis=1)
-    own = np.bincount(where.system, (items - mean[:, where.system]).var(axis=0, ddof=1)) / np.maximum(
+    error = np.bincount(where.system, (items - mean[:, where.system]).var(axis=0, ddof=1)) / np.maximum(
         count - 1, 1
     )
-    kept = np.sqrt(np.clip(1.0 - own / count / np.maximum(found.var(axis=0, ddof=1), 1e-300), 0.0, 1.0))
+    shrinkage = np.sqrt(
+        np.clip(1.0 - error / count / np.maximum(found.var(axis=0, ddof=1), 1e-300), 0.0, 1.0)
+    )
     centre = found.mean(axis=0)
-    return np.asarray(centre + kept * (found - centre))
+    return np.asarray(centre + shrinkage * (found - centre))
 
 
-def _sample_new_contexts(items: Floats, where: Placed, rng: np.random.Generator) -> Floats:
+def _sample_new_contexts(items: Floats, where: Placement, rng: np.random.Generator) -> Floats:
     """Draws of what other contexts would add to the mean of every system, (draws, systems), from draws of its items."""
     count = np.bincount(where.system)
     y = items.mean(axis=0)
     d = y - (np.bincount(where.system, y) / count)[where.system]
     contexts = int(where.context.max()) + 1
-    table, there = np.zeros((2, contexts, len(count)))
+    table, present = np.zeros((2, contexts, len(count)))
     np.add.at(table, (where.context, where.system), d)
-    np.add.at(there, (where.context, where.system), 1.0)
+    np.add.at(present, (where.context, where.system), 1.0)
     g = rng.exponential(size=(len(items), contexts))
-    freedom = np.maximum(count - 1.0, FEWEST)
+    freedom = np.maximum(count - 1.0, MIN_DEGREES_OF_FREEDOM)
     ratio = (count + 1.0) / np.maximum(count - 1.0, 1.0)
-    wider = np.sqrt(ratio * freedom / rng.chisquare(freedom, (len(items), len(count))))
-    return np.asarray(wider * (g @ table) / np.maximum(g @ there, 1e-300))
+    inflation = np.sqrt(ratio * freedom / rng.chisquare(freedom, (len(items), len(count))))
+    return np.asarray(inflation * (g @ table) / np.maximum(g @ present, 1e-300))
 
 
 def item_systems(problem: ScoresProblem) -> dict[str, int]:
     """Code of the system of each item, by the item's name."""
-    where = systems_and_contexts(problem.table)
-    assert where is not None  # a table of systems
-    return dict(zip(problem.items, where.system.tolist(), strict=True))
+    placement = systems_and_contexts(problem.table)
+    assert placement is not None  # a table of systems
+    return dict(zip(problem.items, placement.system.tolist(), strict=True))
 
 
 def system_draws_about_subject(problem: ScoresProblem, posterior: Posterior) -> Floats:
-    """Draws of what every system is worth to whom scores are about, shape (draws, systems)."""
-    drawn = system_draws(problem, posterior)
-    return find_gap(problem, drawn, item_systems(problem)).of(drawn) if problem.about == TARGET else drawn
+    """Draws of the score of every system about the subject of results, shape (draws, systems)."""
+    draws = system_draws(problem, posterior)
+    return find_gap(problem, draws, item_systems(problem)).of(draws) if problem.about == TARGET else draws
 
 
 def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
     """Systems as those of whom one is first; None where the table is not about systems."""
-    where = systems_and_contexts(problem.table)
-    if where is None or posterior.values is None:
+    placement = systems_and_contexts(problem.table)
+    if placement is None or posterior.values is None:
         return None
-    member = where.system[:, None] == np.arange(len(problem.table.systems))
-    drawn = system_draws_about_subject(problem, posterior)
-    return Rivals("system", problem.table.systems, member / member.sum(axis=0), drawn)
+    member = placement.system[:, None] == np.arange(len(problem.table.systems))
+    draws = system_draws_about_subject(problem, posterior)
+    return Rivals("system", problem.table.systems, member / member.sum(axis=0), draws)
 
 
 def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:
     """Systems, best first: system, contexts, and what :func:`.results.ranking_table` has of items."""
-    drawn = system_draws(problem, posterior, seed)
-    where = systems_and_contexts(problem.table)
-    assert where is not None  # draws() refuses
-    alike = interchangeable(problem, members_by_context(where, len(problem.table.systems)))
-    columns = even_columns(rank_systems(problem.table, where, drawn, posterior, prob), alike)
+    draws = system_draws(problem, posterior, seed)
+    placement = systems_and_contexts(problem.table)
+    assert placement is not None  # draws() refuses
+    groups = find_interchangeable(problem, members_by_context(placement, len(problem.table.systems)))
+    columns = average_equal_rows(rank_systems(problem.table, placement, draws, posterior, prob), groups)
     if problem.about is not None:
-        gap = find_gap(problem, drawn, item_systems(problem))
-        target = even_columns(rank_systems(problem.table, where, gap.of(drawn), posterior, prob), alike)
+        gap = find_gap(problem, draws, item_systems(problem))
+        target = average_equal_rows(
+            rank_systems(problem.table, placement, gap.of(draws), posterior, prob), groups
+        )
         score = gap.point(columns["score"])
         columns = with_other_score(
             problem.about, target | {"score": score, "rank": rank_values(score)}, columns
@@ -271,15 +282,15 @@ def difference_variance_over_contexts(
     problem: ScoresProblem, posterior: Posterior, two: tuple[str, str]
 ) -> float:
     """Variance over contexts of how far the answers of two systems are apart, in the unit of scores."""
-    where, values = systems_and_contexts(problem.table), posterior.values
-    assert where is not None
+    placement, values = systems_and_contexts(problem.table), posterior.values
+    assert placement is not None
     assert values is not None  # draws() refuses
-    worth = np.einsum("dc,dci->di", normalised_weights(problem.density, values), values["strength"])
-    each = []
+    score = np.einsum("dc,dci->di", normalised_weights(problem.density, values), values["strength"])
+    means = []
     for name in two:
-        mine = where.system == problem.table.systems.index(name)
-        member = (where.context[mine, None] == np.arange(len(problem.table.contexts))).astype(float)
-        there = member.sum(axis=0)
-        each.append(np.where(there > 0, worth[:, mine] @ member / np.maximum(there, 1.0), np.nan))
-    apart = (each[0] - each[1])[:, ~np.isnan(each[0][0] - each[1][0])]
-    return float(problem.unit[1] ** 2 * apart.var(axis=1, ddof=1).mean()) if apart.shape[1] > 1 else 0.0
+        rows = placement.system == problem.table.systems.index(name)
+        member = (placement.context[rows, None] == np.arange(len(problem.table.contexts))).astype(float)
+        counts = member.sum(axis=0)
+        means.append(np.where(counts > 0, score[:, rows] @ member / np.maximum(counts, 1.0), np.nan))
+    gap = (means[0] - means[1])[:, ~np.isnan(means[0][0] - means[1][0])]
+    return float(problem.unit[1] ** 2 * gap.var(axis=1, ddof=1).mean()) if gap.shape[1] > 1 else 0.0

@@ -15,25 +15,29 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.further_terms import model_with_terms, why_no_families
+from voirdire.kinds.further_terms import model_with_terms, reason_families_unknown
 from voirdire.kinds.request import Request
-from voirdire.kinds.scores.density import LOG_ODDS, WITH_SPREADS
-from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts, why_no_continuous_halo
+from voirdire.kinds.scores.density import LEARNED_SPREAD_KINDS, SCALE_PER_LOG_ODDS
+from voirdire.kinds.scores.halo import (
+    can_learn_tastes,
+    reason_contexts_unknown,
+    reason_without_continuous_halo,
+)
 from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.scores.scale import falls_between_levels
 from voirdire.kinds.scores.score_counts import answers_per_cell, has_repeats
 from voirdire.model.specs import Model, load_model
 from voirdire.tables.scores import Scores
 
-ITEMS = (20, 300)  # that it is learned from, at least and at most:
-SCORES = 8_000  # as many as have so many scores
-SEVERAL = 1.5  # judges of an item, on average, from which it is learned
-MANY = 100  # items whose spread is known to a tenth
-SMALLEST = 0.05  # standard deviation, below which items are alike
+ITEM_BOUNDS = (20, 300)  # that it is learned from, at least and at most:
+MAX_SPREAD_SCORES = 8_000  # as many as have so many scores
+MIN_JUDGES_PER_ITEM = 1.5  # judges of an item, on average, from which it is learned
+MIN_ITEMS = 100  # items whose spread is known to a tenth
+MIN_SPREAD = 0.05  # standard deviation, below which items are alike
 
 
-def why_spread_not_learned(table: Scores) -> str | None:
-    """Why the spread is not learned from some of the items; None if it is.
+def reason_spread_not_learned(table: Scores) -> str | None:
+    """Reason not to learn the spread from some of the items; None if there is none.
 
     Of one score each, spread and cutpoints say the same; of few items it is known too roughly to be taken as known.
 
@@ -42,14 +46,14 @@ def why_spread_not_learned(table: Scores) -> str | None:
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> rows = pd.DataFrame([("a", "x", 1), ("b", "y", 2)], columns=["judge", "item", "score"])
-    >>> why_spread_not_learned(read_scores(rows))
+    >>> reason_spread_not_learned(read_scores(rows))
     'most items have one judge'
-    >>> why_spread_not_learned(read_scores(pd.concat([rows, rows.assign(judge="c")])))
+    >>> reason_spread_not_learned(read_scores(pd.concat([rows, rows.assign(judge="c")])))
     '2 items do not tell it'
     """
-    if answers_per_cell(table)[0] < SEVERAL:
+    if answers_per_cell(table)[0] < MIN_JUDGES_PER_ITEM:
         return "most items have one judge"
-    if len(table.items) < MANY:
+    if len(table.items) < MIN_ITEMS:
         return f"{len(table.items)} items do not tell it"
     return None
 
@@ -66,20 +70,20 @@ def with_learned_spread(model: Model, table: Scores, levels: Sequence[object] | 
     >>> 2 < with_learned_spread(load_model("rating-severity"), table).sections["strength"].numbers["sd"] < 20
     True
     """
-    some = _some_items(table)
-    posed = encode_scores(load_model("rating-learned"), some, levels=levels)
-    values = posed.density.values(find_mode(posed).x, np)
+    sample = _sample_items(table)
+    problem = encode_scores(load_model("rating-learned"), sample, levels=levels)
+    values = problem.density.values(find_mode(problem).x, np)
     spread = float(np.sqrt(np.mean(np.exp(2.0 * np.asarray(values["log_spread"], dtype=float)))))
-    return model.with_priors({"strength.sd": float(f"{max(spread, SMALLEST):.3g}")})
+    return model.with_priors({"strength.sd": float(f"{max(spread, MIN_SPREAD):.3g}")})
 
 
-def _some_items(table: Scores) -> Scores:
+def _sample_items(table: Scores) -> Scores:
     """Items drawn at random, always the same ones, with the first score of each judge under each criterion."""
-    count = int(np.clip(SCORES * len(table.items) // max(len(table.judge), 1), *ITEMS))
-    drawn = np.random.default_rng(0).permutation(len(table.items))[:count]
+    count = int(np.clip(MAX_SPREAD_SCORES * len(table.items) // max(len(table.judge), 1), *ITEM_BOUNDS))
+    chosen_items = np.random.default_rng(0).permutation(len(table.items))[:count]
     about = np.stack([table.judge, table.criterion, table.item])
-    first = np.unique(about, axis=1, return_index=True)[1]
-    rows = np.sort(first[np.isin(table.item[first], drawn)])
+    first_row = np.unique(about, axis=1, return_index=True)[1]
+    rows = np.sort(first_row[np.isin(table.item[first_row], chosen_items)])
     (judges, judge), (criteria, criterion), (items, item) = (
         np.unique(codes[rows], return_inverse=True) for codes in about
     )
@@ -95,19 +99,24 @@ def _some_items(table: Scores) -> Scores:
     )
 
 
-BASE, WITH_FAMILIES = "rating-contexts", "rating-families"
-BASE_OF_NUMBERS = "rating-continuous-contexts"
-CONTEXTS = (
+BASE_MODEL, FAMILIES_MODEL = "rating-contexts", "rating-families"
+CONTINUOUS_MODEL = "rating-continuous-contexts"
+CONTEXT_EQUATION = (
     "eta has u_c,i,x more in context x, u ~ Normal(0, s_context), s_context ~ Exponential(context.rate)"
 )
 #: Sections of models of scores, by what their values are of.
-SECTIONS = {
+TERM_SECTIONS = {
     "context": frozenset({"item", "context"}),
     "taste": frozenset({"judge", "item"}),
     "families": frozenset({"family", "item"}),
 }
 #: What every model of scores has.
-ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
+REQUIRED_TERMS = (
+    frozenset({"item"}),
+    frozenset({"item", "criterion"}),
+    frozenset({"judge"}),
+    frozenset({"group"}),
+)
 
 
 def families_terms(table: Scores, contexts: bool) -> str:
@@ -124,7 +133,7 @@ def families_terms(table: Scores, contexts: bool) -> str:
     >>> families_terms(table, False)
     'item + judge + family:item'
     """
-    tastes = can_learn_tastes(table, contexts) and (contexts or why_no_continuous_halo(table) is None)
+    tastes = can_learn_tastes(table, contexts) and (contexts or reason_without_continuous_halo(table) is None)
     terms = ["item", "judge", *["item:context"] * contexts, *["judge:item"] * tastes, "family:item"]
     return " + ".join(terms)
 
@@ -149,37 +158,40 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     (['anchors', 'context', 'cutpoints', 'reliability', 'repeats', 'severity', 'strength', 'weights'], ['judge:time'])
     """
     rows = request.terms
-    named = {frozenset(row.factors) for row in rows}
-    sections = dict(SECTIONS)
-    untold = {"context": why_no_contexts(table), "families": why_no_families(table, request)}
+    factor_sets = {frozenset(row.factors) for row in rows}
+    sections = dict(TERM_SECTIONS)
+    missing = {"context": reason_contexts_unknown(table), "families": reason_families_unknown(table, request)}
     if len(table.judges) < 2:
-        untold["taste"] = "there is one judge, to whom an item is worth what it is worth"
-    elif not can_learn_tastes(table, SECTIONS["context"] in named and untold["context"] is None):
+        missing["taste"] = "there is one judge, to whom an item is worth what it is worth"
+    elif not can_learn_tastes(table, TERM_SECTIONS["context"] in factor_sets and missing["context"] is None):
         if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
             sections["repeats"] = sections.pop("taste")
         else:
-            untold["taste"] = "no judge scores an item twice"
+            missing["taste"] = "no judge scores an item twice"
     if falls_between_levels(table.score, request.levels):
-        base = load_model(BASE_OF_NUMBERS)
-        if SECTIONS["families"] in named:
+        base = load_model(CONTINUOUS_MODEL)
+        if TERM_SECTIONS["families"] in factor_sets:
             base = _with_families_of_numbers(base)
     else:
-        base = load_model(WITH_FAMILIES if SECTIONS["families"] in named else BASE)
+        base = load_model(FAMILIES_MODEL if TERM_SECTIONS["families"] in factor_sets else BASE_MODEL)
     if base.context is None:
-        equation = f"{base.equation.rstrip()}\n{CONTEXTS}"
-        base = replace(base, context=load_model(BASE).context, equation=equation)
+        equation = f"{base.equation.rstrip()}\n{CONTEXT_EQUATION}"
+        base = replace(base, context=load_model(BASE_MODEL).context, equation=equation)
     base = replace(base, taste=base.taste if "taste" in sections else None)
-    return model_with_terms(base, rows, sections, ALWAYS, untold)
+    return model_with_terms(base, rows, sections, REQUIRED_TERMS, missing)
 
 
 def _with_families_of_numbers(base: Model) -> Model:
     """A model of scores between levels with errors that families share, as large as those of levels are."""
-    families = load_model(WITH_FAMILIES).families
+    families = load_model(FAMILIES_MODEL).families
     assert families is not None  # in that file
-    rate = families.numbers["rate"] / LOG_ODDS
+    rate = families.numbers["rate"] / SCALE_PER_LOG_ODDS
     families = replace(families, prior=(("rate", rate),))
-    said = f"mu has u_f(k),i more, u_f ~ Normal(0, s_f), s_f ~ Exponential({rate:g}), of families of two judges or more"
-    return replace(base, families=families, equation=f"{base.equation.rstrip()}\n{said}")
+    equation = (
+        f"mu has u_f(k),i more, u_f ~ Normal(0, s_f), s_f ~ Exponential({rate:g}), "
+        "of families of two judges or more"
+    )
+    return replace(base, families=families, equation=f"{base.equation.rstrip()}\n{equation}")
 
 
 def check_terms(model: Model) -> None:
@@ -190,7 +202,7 @@ def check_terms(model: Model) -> None:
     InputError
     """
     words = ", ".join(row.words for row in model.terms)
-    if model.strength.kind not in WITH_SPREADS:
+    if model.strength.kind not in LEARNED_SPREAD_KINDS:
         raise InputError(
             f"terms {words}: {model.name} takes none beside its own; take rating-learned, rating-contexts, "
             "rating-halo or rating-families, or of scores between levels rating-continuous, rating-continuous-halo or "

@@ -22,10 +22,10 @@ from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.scores import score_numbers
 from voirdire.tables.votes import read_votes
 
-NAME = "criteria"
+CRITERIA_TABLE = "criteria"
 
 
-class OnCriteria(NamedTuple):
+class CriterionImportance(NamedTuple):
     """Evidence on how much criteria matter: votes on them, their weights, or nothing.
 
     Attributes
@@ -39,13 +39,13 @@ class OnCriteria(NamedTuple):
     votes: Votes | None = None
     weights: tuple[float, ...] | None = None
 
-    def after(self, old: Votes | None) -> OnCriteria:
-        """With the votes that were there before these; weights replace what was."""
+    def after(self, old: Votes | None) -> CriterionImportance:
+        """Join the earlier votes; weights replace what was there."""
         if old is None or self.votes is None:
             return self
-        return OnCriteria(joined_table(old, self.votes))
+        return CriterionImportance(joined_table(old, self.votes))
 
-    def check(self, model: Model) -> OnCriteria:
+    def check(self, model: Model) -> CriterionImportance:
         """Refuse votes for a model that has no use for them.
 
         Raises
@@ -60,17 +60,17 @@ class OnCriteria(NamedTuple):
         return self
 
 
-NOTHING = OnCriteria()
+NO_IMPORTANCE = CriterionImportance()
 
 
 def read_criterion_importance(
     table: object, criteria: Sequence[str], *, ties: bool = False, answers: str = "scores"
-) -> OnCriteria:
+) -> CriterionImportance:
     """Read a table that says how much criteria matter.
 
     Parameters
     ----------
-    table : path, dataframe, Votes, OnCriteria or None
+    table : path, dataframe, Votes, CriterionImportance or None
         Columns ``criterion`` and ``weight`` (each criterion once; weights are divided by their sum), or votes on the
         criteria: ``judge``, ``first``, ``second``, ``winner``.
     criteria : sequence of str
@@ -82,7 +82,7 @@ def read_criterion_importance(
 
     Returns
     -------
-    OnCriteria
+    CriterionImportance
 
     Raises
     ------
@@ -95,55 +95,62 @@ def read_criterion_importance(
     >>> read_criterion_importance(pd.DataFrame({"criterion": ["b", "a"], "weight": [3, 1]}), ["a", "b"]).weights
     (0.25, 0.75)
     """
-    if table is None or isinstance(table, OnCriteria):
-        return table or OnCriteria()
-    there = columns_among(table, ["weight", "winner"], Problems(NAME))
-    if there == ["weight"]:
-        found = read_columns(table, [], ["criterion", "weight"], Problems(NAME))
-        return OnCriteria(weights=_read_weights(found, criteria, answers))
-    return OnCriteria(_check_votes(read_votes(table, name="votes on criteria"), criteria, ties, answers))
+    if table is None or isinstance(table, CriterionImportance):
+        return table or CriterionImportance()
+    columns = columns_among(table, ["weight", "winner"], Problems(CRITERIA_TABLE))
+    if columns == ["weight"]:
+        weight_columns = read_columns(table, [], ["criterion", "weight"], Problems(CRITERIA_TABLE))
+        return CriterionImportance(weights=_read_weights(weight_columns, criteria, answers))
+    return CriterionImportance(
+        _check_votes(read_votes(table, name="votes on criteria"), criteria, ties, answers)
+    )
 
 
 def judges_on_criteria(table: object) -> tuple[str, ...]:
     """Judges of votes on criteria, as :func:`read_criterion_importance` takes them; none of weights."""
-    if table is None or columns_among(table, ["weight", "winner"], Problems(NAME)) == ["weight"]:
+    if table is None or columns_among(table, ["weight", "winner"], Problems(CRITERIA_TABLE)) == ["weight"]:
         return ()
     return read_votes(table, name="votes on criteria").judges
 
 
 def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) -> tuple[float, ...]:
-    problems = Problems(NAME)
+    problems = Problems(CRITERIA_TABLE)
     if "criterion" not in cells:
         problems.stop("column 'criterion' is missing; name the criterion of each weight")
     weight = score_numbers(cells["weight"], problems, "weight")
     names = [str(cell) for cell in cells["criterion"]]
-    given: dict[str, float] = {}
+    weights: dict[str, float] = {}
     unknown: dict[int, str] = {}
     for row, (name, value) in enumerate(zip(names, weight, strict=True), start=1):
         if name not in criteria:
             unknown[row] = name
-        elif name in given:
+        elif name in weights:
             problems.rows([row], f"criterion {name!r} has a weight already; keep one")
-        given[name] = float(value)
+        weights[name] = float(value)
     if unknown:
-        others = list(dict.fromkeys(unknown.values()))
+        unknown_names = list(dict.fromkeys(unknown.values()))
         hint = (
-            nearest_name(others[0], criteria)
+            nearest_name(unknown_names[0], criteria)
             or f"; the criteria of the {answers} are {known_names(criteria)}"
         )
-        problems.rows(unknown, f"{known_names(others)} {'have' if others[1:] else 'has'} no {answers}{hint}")
+        problems.rows(
+            unknown,
+            f"{known_names(unknown_names)} {'have' if unknown_names[1:] else 'has'} no {answers}{hint}",
+        )
     negative = np.flatnonzero(weight < 0)
     if len(negative):
-        at = f" (in row {negative[0] + 1})" if len(negative) > 1 else ""
-        problems.rows(negative + 1, f"weight {weight[negative[0]]:g}{at} is negative; use numbers from 0")
-    missing = [name for name in criteria if name not in given]
+        row_note = f" (in row {negative[0] + 1})" if len(negative) > 1 else ""
+        problems.rows(
+            negative + 1, f"weight {weight[negative[0]]:g}{row_note} is negative; use numbers from 0"
+        )
+    missing = [name for name in criteria if name not in weights]
     if missing:
         problems.table(f"no weight for {known_names(missing)}; give one to every criterion")
-    if not problems and sum(given.values()) <= 0:
+    if not problems and sum(weights.values()) <= 0:
         problems.table("all weights are 0; one at least must be positive")
     problems.raise_any()
-    total = sum(given.values())
-    return tuple(given[name] / total for name in criteria)
+    total = sum(weights.values())
+    return tuple(weights[name] / total for name in criteria)
 
 
 def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str) -> Votes:
@@ -156,9 +163,11 @@ def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool, answers: str
     unknown = sorted(set(votes.items) - set(criteria))
     if unknown:
         hint = nearest_name(unknown[0], criteria)
-        known = hint or f"; the criteria of the {answers} are {known_names(criteria)}"
-        have = "have" if unknown[1:] else "has"
-        problems.append(f"votes on criteria name {known_names(unknown)}, which {have} no {answers}{known}")
+        hint_text = hint or f"; the criteria of the {answers} are {known_names(criteria)}"
+        verb = "have" if unknown[1:] else "has"
+        problems.append(
+            f"votes on criteria name {known_names(unknown)}, which {verb} no {answers}{hint_text}"
+        )
     if problems:
         raise InputError(problems)
     return votes
@@ -189,7 +198,9 @@ def with_judges(table: T, more: Sequence[str]) -> T:
     return replace(table, judges=judges, judge=level_positions(table.judges, judges)[table.judge])
 
 
-def given_or_stored_criteria(problem: Problem, votes: Votes | None, change: TableChange) -> OnCriteria:
+def given_or_stored_criteria(
+    problem: Problem, votes: Votes | None, change: TableChange
+) -> CriterionImportance:
     """Votes on criteria or weights: those given, else the problem's, which must name all criteria of the table.
 
     Raises
@@ -198,18 +209,20 @@ def given_or_stored_criteria(problem: Problem, votes: Votes | None, change: Tabl
         The problem's weights do not name a criterion.
     """
     if change.criteria is not None:
-        found: OnCriteria = change.criteria
-        return found
+        importance: CriterionImportance = change.criteria
+        return importance
     weights = problem.density.given_weights
     unnamed = [] if weights is None else sorted(set(change.table.criteria) - set(problem.criteria))
     if unnamed:
         raise InputError(f"criteria: no weight for {known_names(unnamed)}; pass the weights of all criteria")
-    return OnCriteria(votes if weights is None else None, weights)
+    return CriterionImportance(votes if weights is None else None, weights)
 
 
-def unpack_criteria(packed: Packed) -> OnCriteria:
+def unpack_criteria(packed: Packed) -> CriterionImportance:
     """Weights of the criteria that were stored, or votes on them."""
     names = packed.sections["tables"]
     if names.get("weights") is not None:
-        return OnCriteria(weights=tuple(names["weights"]))
-    return OnCriteria(unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None)
+        return CriterionImportance(weights=tuple(names["weights"]))
+    return CriterionImportance(
+        unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None
+    )

@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.answers import Answers, Seen, score_predictions
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
+from voirdire.kinds.answers import Answers, PredictionScores, score_predictions
+from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms, resolve_terms
 from voirdire.kinds.votes.contexts import split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.response_probabilities import (
-    AskedPairs,
+    ComparisonCodes,
     cell_probabilities,
     criterion_vote_log_probabilities,
     vote_log_probabilities,
@@ -30,7 +30,7 @@ from voirdire.tables.votes import VoteRows
 from voirdire.typing import Bools, Floats, Ints
 
 
-def evaluate_held_out(model: Model, votes: Votes, here: Bools) -> Seen:
+def evaluate_held_out(model: Model, votes: Votes, here: Bools) -> PredictionScores:
     """Log probability of some votes, of a fit that has not seen them; and whether each was the most probable answer.
 
     Parameters
@@ -47,7 +47,7 @@ def evaluate_held_out(model: Model, votes: Votes, here: Bools) -> Seen:
     >>> bool(log[0] > np.log(0.5)), right.tolist()
     (True, [1.0])
     """
-    added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
+    added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NO_TERMS
     return evaluate_held_out_votes(
         votes, here, lambda seen: encode_votes(model, seen, ties=votes.has_ties, keep_empty=True), added
     )
@@ -61,50 +61,50 @@ def _leave_out_votes(votes: Votes, here: Bools) -> Votes:
 
 
 def evaluate_held_out_votes(
-    votes: Votes, here: Bools, posed: Callable[[Votes], Problem], added: Resolved = NOTHING_ADDED
-) -> Seen:
-    """As :func:`answers`, of any problem with votes that ``posed`` makes of those that are seen."""
+    votes: Votes, here: Bools, posed: Callable[[Votes], Problem], added: ResolvedTerms = NO_TERMS
+) -> PredictionScores:
+    """As :func:`evaluate_held_out`, for any problem with votes that ``posed`` encodes from the votes that are seen."""
     if added.terms or votes.row_context is not None:
         votes = split_by_terms(votes, votes.row_context is not None, added)
     # the same cells with other counts: all folds share one compilation
     problem = posed(_leave_out_votes(votes, here))
     values = problem.density.values(find_mode(problem).x, np)
     part: VotesProblem = problem.part("votes")
-    chance = cell_probabilities(part.model, part.density, [values], votes)
-    return score_predictions(chance[votes.row_cell[here]], votes.row_outcome[here])
+    probabilities = cell_probabilities(part.model, part.density, [values], votes)
+    return score_predictions(probabilities[votes.row_cell[here]], votes.row_outcome[here])
 
 
-ITEMS, CRITERIA, PEOPLE = "votes", "votes on criteria", "votes of people"
+ITEM_VOTES, CRITERION_VOTES, PEOPLE_VOTES = "votes", "votes on criteria", "votes of people"
 
 
 def vote_answers(problem: VotesProblem) -> list[Answers]:
     """Every vote: 0 where the first was chosen, 1 the second, 2 a tie; none where a model pools votes before."""
     if problem.model.pool != "none":
         return []
-    found = [_item_vote_answers(problem)]
+    answers = [_item_vote_answers(problem)]
     if "criteria" in problem.data:
-        found.append(_criterion_vote_answers(problem))
-    return found + ([_people_answers(problem)] if problem.anchors is not None else [])
+        answers.append(_criterion_vote_answers(problem))
+    return answers + ([_people_answers(problem)] if problem.anchors is not None else [])
 
 
 def single_vote_codes(problem: VotesProblem) -> tuple[Ints, ...]:
     """Judge, criterion, first, second, context and cell where there are such, and outcome of every vote."""
     votes = problem.coded_votes
-    *columns, context, _ = AskedPairs.of_cells(problem.model, votes)
+    *columns, context, _ = ComparisonCodes.of_cells(problem.model, votes)
     cell, outcome = np.nonzero(votes.counts)
-    times = votes.counts[cell, outcome]
+    repeats = votes.counts[cell, outcome]
     if problem.added.terms:  # each cell has its own numbers and levels
         context = votes.judge * 0 - 1 if context is None else context
         columns += [context, np.arange(len(votes.counts))]
     elif context is not None:
         columns.append(context)
-    return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
+    return tuple(np.repeat(part, repeats) for part in (*(codes[cell] for codes in columns), outcome))
 
 
 def _item_vote_answers(problem: VotesProblem) -> Answers:
     single = single_vote_codes(problem)
     # answers that are alike have the same probability: each is computed once
-    distinct, which = np.unique(np.column_stack(single), axis=0, return_inverse=True)
+    distinct, distinct_row = np.unique(np.column_stack(single), axis=0, return_inverse=True)
     *rows, outcome = distinct.T
 
     def log_probability(values: Values) -> Floats:
@@ -112,10 +112,12 @@ def _item_vote_answers(problem: VotesProblem) -> Answers:
 
     names = {"judge": problem.judges, "criterion": problem.criteria}
     names |= {"first": problem.items, "second": problem.items}
-    about = {name: np.array(of)[codes] for (name, of), codes in zip(names.items(), single, strict=False)}
+    about = {
+        name: np.array(levels)[codes] for (name, levels), codes in zip(names.items(), single, strict=False)
+    }
     if problem.density.contexts:
         about["context"] = np.array(problem.votes.contexts)[single[4]]
-    return Answers(ITEMS, log_probability, which.ravel(), single[-1], about, 20 * len(outcome))
+    return Answers(ITEM_VOTES, log_probability, distinct_row.ravel(), single[-1], about, 20 * len(outcome))
 
 
 def _criterion_vote_answers(problem: VotesProblem) -> Answers:
@@ -129,11 +131,13 @@ def _criterion_vote_answers(problem: VotesProblem) -> Answers:
             criterion_vote_log_probabilities(problem.density, values, judge, first, second), outcome
         )
 
-    which = np.repeat(np.arange(len(cell)), votes.counts[cell, outcome])
+    cell_of_vote = np.repeat(np.arange(len(cell)), votes.counts[cell, outcome])
     codes = {"judge": (votes.judges, votes.judge), "first": (votes.items, votes.first)}
     codes["second"] = (votes.items, votes.second)
-    about = {name: np.array(names)[of[cell]][which] for name, (names, of) in codes.items()}
-    return Answers(CRITERIA, log_probability, which, outcome[which], about, 20 * len(cell))
+    about = {name: np.array(names)[coded[cell]][cell_of_vote] for name, (names, coded) in codes.items()}
+    return Answers(
+        CRITERION_VOTES, log_probability, cell_of_vote, outcome[cell_of_vote], about, 20 * len(cell)
+    )
 
 
 def criterion_vote_codes(problem: VotesProblem) -> tuple[Ints, Ints, Ints, Ints]:
@@ -151,18 +155,23 @@ def _people_answers(problem: VotesProblem) -> Answers:
     pair, outcome = np.nonzero(counts)
 
     def log_probability(values: Values) -> Floats:
-        logs = [of for of, _ in density.people_log_probabilities(values, problem.data, np)]
+        logs = [log for log, _ in density.people_log_probabilities(values, problem.data, np)]
         first, second = logs[:2]
         if len(logs) > 2:
             first, second = first + logs[3], second + logs[3]
-        every = np.stack([first, second, logs[2] if len(logs) > 2 else first], axis=-1)
-        return np.asarray(every[..., pair, outcome])
+        outcome_logs = np.stack([first, second, logs[2] if len(logs) > 2 else first], axis=-1)
+        return np.asarray(outcome_logs[..., pair, outcome])
 
-    which = np.repeat(np.arange(len(pair)), np.rint(counts[pair, outcome]).astype(np.int64))
+    cell_of_vote = np.repeat(np.arange(len(pair)), np.rint(counts[pair, outcome]).astype(np.int64))
     item = np.array(problem.items)
-    named = {"judge": np.full(len(which), "people"), "first": item[part["first"][pair]][which]}
-    named["second"] = item[part["second"][pair]][which]
-    return Answers(PEOPLE, log_probability, which, outcome[which], named, 20 * len(counts))
+    columns = {
+        "judge": np.full(len(cell_of_vote), "people"),
+        "first": item[part["first"][pair]][cell_of_vote],
+    }
+    columns["second"] = item[part["second"][pair]][cell_of_vote]
+    return Answers(
+        PEOPLE_VOTES, log_probability, cell_of_vote, outcome[cell_of_vote], columns, 20 * len(counts)
+    )
 
 
 def _log_chosen(logs: list[Floats], outcome: Ints) -> Floats:

@@ -1,4 +1,4 @@
-"""Ways to answer comparisons of items that nothing links, each learned from the anchors alone.
+"""Predictions of comparisons of items that nothing links, each learned from the anchors alone.
 
 All give P(the one item is better) of every comparison, and the same of each anchored one had it not been anchored.
 
@@ -24,8 +24,8 @@ from voirdire.kinds.votes.stacking import Stacking
 from voirdire.typing import Floats, Ints
 
 CONCENTRATIONS = np.array([2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
-MEANS = (np.arange(60) + 0.5) / 60
-CROWD_BT = {"a": 4.0, "b": 1.5}  # prior of a coin where the model gives none
+MEAN_GRID = (np.arange(60) + 0.5) / 60
+CROWD_BT_PRIOR = {"a": 4.0, "b": 1.5}  # prior of a coin where the model gives none
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Coins:
     def mean(self) -> Floats:
         """Posterior mean of each coin, shape (judges,)."""
         weight = np.exp(self.log_concentration[None, :, None] + self.log_mean)[self.family]
-        alpha = CONCENTRATIONS[:, None] * MEANS
+        alpha = CONCENTRATIONS[:, None] * MEAN_GRID
         total = CONCENTRATIONS[:, None] + (self.right + self.wrong)[:, None, None]
         return np.asarray((weight * (alpha + self.right[:, None, None]) / total).sum(axis=(1, 2)))
 
@@ -61,7 +61,7 @@ class Coins:
         chosen = rng.choice(len(CONCENTRATIONS), count, p=np.exp(self.log_concentration))
         out = np.empty((count, len(self.right)))
         for row, concentration in enumerate(chosen):
-            mean = np.array([rng.choice(MEANS, p=np.exp(log[concentration])) for log in self.log_mean])
+            mean = np.array([rng.choice(MEAN_GRID, p=np.exp(log[concentration])) for log in self.log_mean])
             alpha = CONCENTRATIONS[concentration] * mean[self.family]
             beta = CONCENTRATIONS[concentration] - alpha
             out[row] = rng.beta(alpha + self.right, beta + self.wrong)
@@ -88,15 +88,20 @@ def learn_coins(right: Floats, wrong: Floats, family: Ints, prior: dict[str, flo
     >>> [round(float(p), 2) for p in coins.mean()]
     [0.75, 0.73]
     """
-    a, b, turned = prior["a"], prior["b"], prior["reversed"]
-    log_right, log_wrong = np.log(MEANS), np.log1p(-MEANS)
-    straight = (a - 1) * log_right + (b - 1) * log_wrong
-    back = (b - 1) * log_right + (a - 1) * log_wrong
-    log_prior = np.logaddexp(np.log1p(-turned) + straight, np.log(turned) + back if turned else -np.inf)
-    alpha = CONCENTRATIONS[:, None] * MEANS
+    a, b, reversed_share = prior["a"], prior["b"], prior["reversed"]
+    log_right, log_wrong = np.log(MEAN_GRID), np.log1p(-MEAN_GRID)
+    log_right_prior = (a - 1) * log_right + (b - 1) * log_wrong
+    log_reversed_prior = (b - 1) * log_right + (a - 1) * log_wrong
+    log_prior = np.logaddexp(
+        np.log1p(-reversed_share) + log_right_prior,
+        np.log(reversed_share) + log_reversed_prior if reversed_share else -np.inf,
+    )
+    alpha = CONCENTRATIONS[:, None] * MEAN_GRID
     beta = CONCENTRATIONS[:, None] - alpha
-    judge = betaln(alpha + right[:, None, None], beta + wrong[:, None, None]) - betaln(alpha, beta)
-    log = np.stack([judge[family == code].sum(axis=0) for code in range(family.max() + 1)]) + log_prior
+    log_likelihood = betaln(alpha + right[:, None, None], beta + wrong[:, None, None]) - betaln(alpha, beta)
+    log = (
+        np.stack([log_likelihood[family == code].sum(axis=0) for code in range(family.max() + 1)]) + log_prior
+    )
     evidence = logsumexp(log, axis=2)
     concentration = evidence.sum(axis=0)
     return Coins(right, wrong, family, log - evidence[..., None], concentration - logsumexp(concentration))
@@ -142,8 +147,8 @@ Predicted = tuple[Floats, Floats]
 def majority_shares(evidence: Evidence) -> Predicted:
     """Share of judges who prefer the one item, with one more judge added on either side; learns nothing."""
     side = np.sign(evidence.found.mean_answers)
-    one, other = (side > 0).sum(axis=0), (side < 0).sum(axis=0)
-    p = (one + 1.0) / (one + other + 2.0)
+    for_one, for_other = (side > 0).sum(axis=0), (side < 0).sum(axis=0)
+    p = (for_one + 1.0) / (for_one + for_other + 2.0)
     return p, p[evidence.rows]
 
 
@@ -162,8 +167,8 @@ def _best_judge_probabilities(evidence: Evidence) -> Floats:
 
 def naive_bayes(evidence: Evidence) -> Predicted:
     """Naive Bayes: coins learned from the anchors, judges taken as independent given the truth."""
-    alike = np.ones(len(evidence.answer_weight))
-    return _leave_one_out_predictions(lambda part: _bayes_probabilities(part, alike), evidence)
+    unit_weight = np.ones(len(evidence.answer_weight))
+    return _leave_one_out_predictions(lambda part: _bayes_probabilities(part, unit_weight), evidence)
 
 
 def naive_bayes_by_family(evidence: Evidence) -> Predicted:
@@ -201,8 +206,10 @@ def stacked_predictions(evidence: Evidence) -> Predicted:
     one at a time (pseudo-Bayesian model averaging: Geisser and Eddy 1979, JASA 74; Yao et al. 2018, Bayesian Analysis
     13).
     """
-    found = stacking_regression(evidence).stacked_probabilities()
-    return average_predictions([(found.p, found.left_out), best_judge_prediction(evidence)], evidence.answers)
+    stacked = stacking_regression(evidence).stacked_probabilities()
+    return average_predictions(
+        [(stacked.p, stacked.left_out), best_judge_prediction(evidence)], evidence.answers
+    )
 
 
 def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted:
@@ -224,8 +231,8 @@ def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted
     p, left_out = (np.stack(part) for part in zip(*ways, strict=True))
     log = np.log(np.clip(np.where(answers > 0, left_out, 1.0 - left_out), 1e-12, 1.0))
 
-    whole = log.sum(axis=1)
-    return softmax(whole) @ p, (softmax(whole[:, None] - log, axis=0) * left_out).sum(axis=0)
+    total = log.sum(axis=1)
+    return softmax(total) @ p, (softmax(total[:, None] - log, axis=0) * left_out).sum(axis=0)
 
 
 def stacking_regression(evidence: Evidence) -> Stacking:

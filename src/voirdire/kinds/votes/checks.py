@@ -24,8 +24,8 @@ from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.parameters import LogExponential
 from voirdire.tables.graph import Connectivity, graph_connectivity
 
-HARDLY = 0.5  # of the prior's standard deviation
-PRIOR_SD = np.pi / np.sqrt(6.0)  # of the logarithm of an exponential variable, whatever its rate
+SCALE_WARNING_SHARE = 0.5  # of the prior's standard deviation
+LOG_EXPONENTIAL_SD = np.pi / np.sqrt(6.0)  # of the logarithm of an exponential variable, whatever its rate
 
 
 def scale_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
@@ -47,14 +47,14 @@ def scale_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     draws = np.asarray(posterior.values["log_spread"])
     if "log_general_spread" in posterior.values:
         draws = 0.5 * np.logaddexp(2.0 * draws, 2.0 * posterior.values["log_general_spread"][..., None])
-    share = float(draws.std(axis=0).max()) / PRIOR_SD
+    share = float(draws.std(axis=0).max()) / LOG_EXPONENTIAL_SD
     low, high = np.exp(np.quantile(draws.ravel(), [0.05, 0.95]))
-    between = f"(between {low:.2g} and {high:.2g} log-odds, 90%)"
-    if share <= HARDLY:
-        return [Check("scale", "ok", share, f"The votes tell how far items are apart {between}.")]
+    interval_text = f"(between {low:.2g} and {high:.2g} log-odds, 90%)"
+    if share <= SCALE_WARNING_SHARE:
+        return [Check("scale", "ok", share, f"The votes tell how far items are apart {interval_text}.")]
     message = (
-        f"The votes hardly say how far items are apart {between}: items that are alike under good judges look as items "
-        "far apart do under poor ones. The order of items does not depend on it; the size of scores and the "
+        f"The votes hardly say how far items are apart {interval_text}: items that are alike under good judges look "
+        "as items far apart do under poor ones. The order of items does not depend on it; the size of scores and the "
         "reliability of judges rest on the prior. Collect more votes, on fewer pairs, or human answers."
     )
     return [Check("scale", "warn", share, message)]
@@ -63,8 +63,8 @@ def scale_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
 def comparison_checks(problem: VotesProblem) -> list[Check]:
     """Check whether items can be compared at all, and whether some win or lose everything."""
     criteria = problem.model.criteria == "separate"
-    found = graph_connectivity(problem.votes if criteria else _collapse_criteria(problem))
-    return [_connectivity_check(found), _separation_check(found)]
+    graphs = graph_connectivity(problem.votes if criteria else _collapse_criteria(problem))
+    return [_connectivity_check(graphs), _separation_check(graphs)]
 
 
 def weights_check(problem: VotesProblem) -> list[Check]:
@@ -94,13 +94,13 @@ def _connectivity_check(found: list[Connectivity]) -> Check:
             "connectivity", "ok", 0.0, "Every item can be compared with every other through the votes."
         )
     graph = broken[0]
-    apart = sorted(graph.components, key=len)
+    components = sorted(graph.components, key=len)
     count = len(graph.components)
-    where = (
+    location = (
         "" if len(found) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
     )
     message = (
-        f"The comparison graph falls into {count} groups{where}, e.g. {list_names(list(apart[0]), verb=False)} "
+        f"The comparison graph falls into {count} groups{location}, e.g. {list_names(list(components[0]), verb=False)} "
         "against the rest: no vote links them, so their relative strength is the prior's alone (wide intervals). "
         "Collect votes between the groups."
     )

@@ -1,4 +1,4 @@
-"""A panel's answers comparison by comparison, and what people said of them."""
+"""A panel's answers by comparison, and people's answers to the same comparisons."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def collect_comparisons(votes: Votes, *, criteria: bool) -> Comparisons:
     keys, column = np.unique(pair_keys(votes, criteria=criteria), return_inverse=True)
     size = len(votes.items)
     counts = np.zeros((len(votes.judges), len(keys), 2, 3))
-    turned = (votes.first > votes.second).astype(np.int64)
+    swapped = (votes.first > votes.second).astype(np.int64)
     for outcome in range(3):
-        code = np.where(turned == 1, np.array([1, 0, 2])[outcome], outcome)
-        np.add.at(counts, (votes.judge, column, turned, code), votes.counts[:, outcome])
+        code = np.where(swapped == 1, np.array([1, 0, 2])[outcome], outcome)
+        np.add.at(counts, (votes.judge, column, swapped, code), votes.counts[:, outcome])
     return Comparisons(keys, keys // size**2, keys // size % size, keys % size, counts)
 
 
@@ -71,10 +71,10 @@ def decided_comparisons(found: Comparisons, anchors: Anchors, *, criteria: bool)
     people = collect_comparisons(anchors.votes, criteria=criteria)
     votes = people.counts.sum(axis=(0, 2))
     sign = np.sign(votes[:, 0] - votes[:, 1])
-    place = np.searchsorted(found.keys, people.keys)
-    place = np.minimum(place, max(len(found.keys) - 1, 0))
-    seen = (found.keys[place] == people.keys) & (sign != 0)
-    return place[seen], sign[seen]
+    position = np.searchsorted(found.keys, people.keys)
+    position = np.minimum(position, max(len(found.keys) - 1, 0))
+    seen = (found.keys[position] == people.keys) & (sign != 0)
+    return position[seen], sign[seen]
 
 
 def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Floats, Floats]:
@@ -84,11 +84,11 @@ def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Fl
     right = np.where(better_is_one[:, None], counts[..., 0], counts[..., 1])
     wrong = np.where(better_is_one[:, None], counts[..., 1], counts[..., 0])
     first_is_better = np.where(better_is_one, 0, 1)  # index of the order that shows the better item first
-    pick = np.arange(len(rows))
+    anchor = np.arange(len(rows))
     halves = [first_is_better, 1 - first_is_better]
     return (
-        np.stack([right[:, pick, half].sum(axis=1) for half in halves], axis=1),
-        np.stack([wrong[:, pick, half].sum(axis=1) for half in halves], axis=1),
+        np.stack([right[:, anchor, half].sum(axis=1) for half in halves], axis=1),
+        np.stack([wrong[:, anchor, half].sum(axis=1) for half in halves], axis=1),
     )
 
 

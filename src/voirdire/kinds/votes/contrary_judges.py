@@ -1,4 +1,4 @@
-"""Panels that contradict themselves: with all votes turned round the table is that of the judges under other names.
+"""Panels that contradict themselves: the table with all votes reversed is the same under other judge names.
 
 Two judges, or two camps of as many, who always vote the one against the other say nothing of which is right. Such a
 table, with the winner and the loser of every vote exchanged, is the table again once the judges have exchanged their
@@ -17,12 +17,25 @@ from voirdire.kinds.votes.layout import mirror_values
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.typing import Floats, Ints
 
-OF_JUDGES = {"reliability", "coin_first", "coin_second", "tie_judge"}  # parameters whose images are known
-OTHERS = {"strength", "weight", "tie", "log_spread", "log_coin_mean", "log_coin_spread", "log_tie_spread"}
+JUDGE_PARAMETERS = {
+    "reliability",
+    "coin_first",
+    "coin_second",
+    "tie_judge",
+}  # parameters whose images are known
+OTHER_PARAMETERS = {
+    "strength",
+    "weight",
+    "tie",
+    "log_spread",
+    "log_coin_mean",
+    "log_coin_spread",
+    "log_tie_spread",
+}
 
 
-def contrary_order(problem: VotesProblem) -> Ints | None:
-    """The judge whose votes are those of each judge turned round; None where one has none, or where more is known.
+def contrary_judge_order(problem: VotesProblem) -> Ints | None:
+    """Find the judge whose votes are the reverse of each judge's; None where one has none, or where more is known.
 
     Their answers count for as much, too.
 
@@ -32,53 +45,53 @@ def contrary_order(problem: VotesProblem) -> Ints | None:
     >>> import voirdire
     >>> rows = [(judge, n, "z", n if judge == "a" else "z") for judge in "ab" for n in "xy"]
     >>> table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
-    >>> contrary_order(voirdire.fit(table, model="crowd-bt", method="map").problem)
+    >>> contrary_judge_order(voirdire.fit(table, model="crowd-bt", method="map").problem)
     array([1, 0])
-    >>> contrary_order(voirdire.fit(table.head(3), model="crowd-bt", method="map").problem) is None
+    >>> contrary_judge_order(voirdire.fit(table.head(3), model="crowd-bt", method="map").problem) is None
     True
     """
     density, votes = problem.density, problem.votes
     if problem.anchors is not None or problem.criteria_votes is not None or problem.beside_scores:
         return None
-    if not density.parameter_slices.keys() <= OF_JUDGES | OTHERS:
+    if not density.parameter_slices.keys() <= JUDGE_PARAMETERS | OTHER_PARAMETERS:
         return None
-    first, second, _ = (np.bincount(votes.first, of) for of in votes.counts.T)
+    first, second, _ = (np.bincount(votes.first, outcome_counts) for outcome_counts in votes.counts.T)
     if (first != second).any():
         return None  # most tables: it is told at once
     weight = np.ones(len(votes.judges)) if problem.answer_weight is None else problem.answer_weight
-    given: list[dict[tuple[int, ...], list[float]]] = [{} for _ in votes.judges]
+    judge_votes: list[dict[tuple[int, ...], list[float]]] = [{} for _ in votes.judges]
     cells = np.column_stack([votes.criterion, votes.first, votes.second]).tolist()
     weighed = (votes.counts * weight[votes.judge, None]).tolist()
     for judge, cell, counts in zip(votes.judge.tolist(), cells, weighed, strict=True):
-        given[judge][tuple(cell)] = counts
-    left, order = list(range(len(given))), []
-    for said in given:
-        turned = {cell: [lost, won, tie] for cell, (won, lost, tie) in said.items()}
-        found = next((judge for judge in left if given[judge] == turned), None)
-        if found is None:
+        judge_votes[judge][tuple(cell)] = counts
+    unmatched, order = list(range(len(judge_votes))), []
+    for answers in judge_votes:
+        reversed_answers = {cell: [lost, won, tie] for cell, (won, lost, tie) in answers.items()}
+        partner = next((judge for judge in unmatched if judge_votes[judge] == reversed_answers), None)
+        if partner is None:
             return None
-        left.remove(found)
-        order.append(found)
+        unmatched.remove(partner)
+        order.append(partner)
     return np.array(order)
 
 
 def symmetrise_posterior(problem: VotesProblem, posterior: Posterior) -> Posterior:
-    """The posterior as it is, or of a panel that contradicts itself half of its draws beside their images."""
-    order = None if posterior.draws is None else contrary_order(problem)
+    """The posterior as it is; of a panel that contradicts itself, half of its draws and their mirror images."""
+    order = None if posterior.draws is None else contrary_judge_order(problem)
     if posterior.draws is None or order is None:
         return posterior
     half = posterior.draws[:, : posterior.draws.shape[1] // 2]
-    draws = np.concatenate([half, _turn_round(problem, half, order)], axis=1)
+    draws = np.concatenate([half, _mirror_draws(problem, half, order)], axis=1)
     return replace(posterior, draws=draws, centre=draws.mean(axis=(0, 1)))
 
 
-def _turn_round(problem: VotesProblem, x: Floats, order: Ints) -> Floats:
+def _mirror_draws(problem: VotesProblem, x: Floats, order: Ints) -> Floats:
     """Flat vectors, shape (..., size), with strengths of the other sign and each judge with its contrary's coins."""
     values = dict(problem.density.values(x, np))
     values |= mirror_values(problem.density, values) | {
         name: values[name] for name in {"weight"} & values.keys()
     }
-    values |= {name: values[name][..., order] for name in OF_JUDGES & values.keys()}
+    values |= {name: values[name][..., order] for name in JUDGE_PARAMETERS & values.keys()}
     if "coin_first" in values:
         values["coin_first"], values["coin_second"] = values["coin_second"], values["coin_first"]
     return np.asarray(problem.density.flat(values, np))

@@ -22,30 +22,34 @@ def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -
     That is the score plus what the covariates of an item's answers add on average: what would be said of it did one not
     ask where its wins come from.
     """
-    found = ranking_table(problem, posterior, prob)
+    ranking = ranking_table(problem, posterior, prob)
     if not problem.covariates:
-        return found
-    shown = posterior.shown(lambda values: {"score": unadjusted_scores(problem, values)}, prob)["score"].point
-    code = {item: at for at, item in enumerate(problem.items)}
-    return found | {"unadjusted": shown[[code[item] for item in found["item"]]]}
+        return ranking
+    unadjusted = posterior.shown(lambda values: {"score": unadjusted_scores(problem, values)}, prob)[
+        "score"
+    ].point
+    code = {item: index for index, item in enumerate(problem.items)}
+    return ranking | {"unadjusted": unadjusted[[code[item] for item in ranking["item"]]]}
 
 
 def unadjusted_scores(problem: VotesProblem, values: Values) -> Floats:
     """Scores with what covariates add on average, sum zero, shape (..., items)."""
-    more = np.einsum("...ck,cki->...i", judge_slopes(problem, values), covariate_means(problem))
-    return np.asarray(integrated_scores(problem.density, values) + more - more.mean(axis=-1, keepdims=True))
+    effect = np.einsum("...ck,cki->...i", judge_slopes(problem, values), covariate_means(problem))
+    return np.asarray(
+        integrated_scores(problem.density, values) + effect - effect.mean(axis=-1, keepdims=True)
+    )
 
 
 def judge_slopes(problem: VotesProblem, values: Values) -> Floats:
     """Every judge's slopes, shape (..., covariates, judges)."""
-    found = []
+    slopes = []
     for c in range(len(problem.covariates)):
         terms = [
             term for term in problem.added.terms if term.covariate == c and set(term.factors) <= {"judge"}
         ]
-        each = [values[term.name] if term.factors else values[term.name][..., None] for term in terms]
-        found.append(sum(each, np.zeros(len(problem.judges))))
-    return np.stack(found, axis=-2)
+        parts = [values[term.name] if term.factors else values[term.name][..., None] for term in terms]
+        slopes.append(sum(parts, np.zeros(len(problem.judges))))
+    return np.stack(slopes, axis=-2)
 
 
 def covariate_means(problem: VotesProblem) -> Floats:
@@ -54,13 +58,13 @@ def covariate_means(problem: VotesProblem) -> Floats:
     total = votes.counts.sum(axis=1).astype(float)
     judges, items = len(problem.judges), len(problem.items)
     item = np.concatenate([votes.first, votes.second])
-    place = np.tile(votes.judge, 2) * items + item
+    cell = np.tile(votes.judge, 2) * items + item
     weight = np.tile(total, 2)
     z = sides.transpose(2, 1, 0).reshape(sides.shape[-1], -1)
-    found = np.stack([np.bincount(place, weight * one, judges * items) for one in z]).reshape(
+    means = np.stack([np.bincount(cell, weight * row, judges * items) for row in z]).reshape(
         -1, judges, items
     )
-    return np.asarray(found / np.maximum(np.bincount(item, weight, items), 1.0))
+    return np.asarray(means / np.maximum(np.bincount(item, weight, items), 1.0))
 
 
 def effect_checks(problem: VotesProblem, posterior: Posterior) -> list[Check]:
@@ -83,11 +87,11 @@ def pair_covariates(problem: VotesProblem) -> Floats:
 def separating_covariates(problem: VotesProblem) -> list[str]:
     """Covariates whose difference alone tells who won each vote."""
     votes, sides = problem.votes, pair_covariates(problem)
-    found = []
+    names = []
     for c, name in enumerate(problem.covariates):
         d = sides[:, 0, c] - sides[:, 1, c]
-        with_it = votes.counts[:, 0][d > 0].sum() + votes.counts[:, 1][d < 0].sum()
-        against = votes.counts[:, 1][d > 0].sum() + votes.counts[:, 0][d < 0].sum()
-        if not min(with_it, against) and max(with_it, against):
-            found.append(name)
-    return found
+        larger_wins = votes.counts[:, 0][d > 0].sum() + votes.counts[:, 1][d < 0].sum()
+        smaller_wins = votes.counts[:, 1][d > 0].sum() + votes.counts[:, 0][d < 0].sum()
+        if not min(larger_wins, smaller_wins) and max(larger_wins, smaller_wins):
+            names.append(name)
+    return names

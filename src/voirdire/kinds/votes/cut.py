@@ -40,8 +40,8 @@ CUT_KINDS = (  # kinds of reliability that anchors can teach by themselves
     "pooled-two-coin",
 )
 COIN_DRAWS = 24
-HELD = ("reliability", "coin_first", "coin_second", "log_coin_mean", "log_coin_spread", "anchor")
-LEAST = 0.05  # log-odds, of the mean and of the spread that describe coins held
+FIXED_PARAMETERS = ("reliability", "coin_first", "coin_second", "log_coin_mean", "log_coin_spread", "anchor")
+MIN_LOG_ODDS = 0.05  # log-odds, of the mean and of the spread that describe coins held
 
 
 def learns_from_anchors(model: Model) -> bool:
@@ -55,10 +55,10 @@ def cut_draws(
     """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
     tables = [fix_coins(problem, *pair) for pair in zip(*coins, strict=True)]
-    near = None
+    starts = None
     if problem.density.uses_marginal_likelihood:
-        near = [cut_mode(problem, *coin_means(evidence)).x] * len(tables)
-    modes = find_modes(problem.density, tables, starts=near)
+        starts = [cut_mode(problem, *coin_means(evidence)).x] * len(tables)
+    modes = find_modes(problem.density, tables, starts=starts)
     return draws_given_fixed(problem, tables, modes, count, rng), modes
 
 
@@ -76,7 +76,7 @@ def cut_mode(
 
 
 def fix_coins(problem: VotesProblem, first: Floats, second: Floats) -> Data:
-    """The problem's tables with the judges' coins, and people's, held where they are given.
+    """The problem's tables with the judges' coins, and people's, fixed at given values.
 
     Where their population is learned it is held at the mean and the standard deviation of their log-odds: given the
     coins nothing else depends on it.
@@ -85,17 +85,17 @@ def fix_coins(problem: VotesProblem, first: Floats, second: Floats) -> Data:
     values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     odds = np.log(first) - np.log1p(-first), np.log(second) - np.log1p(-second)
     values |= {"reliability": 0.5 * (odds[0] + odds[1]), "coin_first": odds[0], "coin_second": odds[1]}
-    both = np.stack(odds)
-    values["log_coin_mean"] = np.log(max(float(both.mean()), LEAST))
-    values["log_coin_spread"] = np.log(max(float(both.std()), LEAST))
+    log_odds = np.stack(odds)
+    values["log_coin_mean"] = np.log(max(float(log_odds.mean()), MIN_LOG_ODDS))
+    values["log_coin_spread"] = np.log(max(float(log_odds.std()), MIN_LOG_ODDS))
     if problem.model.anchors is not None:
         anchors = problem.model.anchors
         values["anchor"] = np.array(ANCHORS[anchors.kind].expected(anchors.numbers))
-    held = np.zeros(density.size)
-    for name in HELD:
+    fixed = np.zeros(density.size)
+    for name in FIXED_PARAMETERS:
         if name in density.parameter_slices:
-            held[density.parameter_slices[name]] = 1.0
-    return problem.data | {"pinned": {"x": density.flat(values, np), "held": held}}
+            fixed[density.parameter_slices[name]] = 1.0
+    return problem.data | {"pinned": {"x": density.flat(values, np), "held": fixed}}
 
 
 def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -103,53 +103,60 @@ def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tup
     family, prior = evidence.family, evidence.prior
     edge = 1e-6  # the log-odds of a coin must be finite
     if not evidence.by_position:
-        drawn = learn_coins(right.sum(axis=1), wrong.sum(axis=1), family, prior).draws(count, rng)
-        drawn = np.clip(drawn, edge, 1 - edge)
-        return drawn, drawn
-    both = [learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)]
-    return np.clip(both[0], edge, 1 - edge), np.clip(both[1], edge, 1 - edge)
+        coins = learn_coins(right.sum(axis=1), wrong.sum(axis=1), family, prior).draws(count, rng)
+        coins = np.clip(coins, edge, 1 - edge)
+        return coins, coins
+    coin_pair = [
+        learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)
+    ]
+    return np.clip(coin_pair[0], edge, 1 - edge), np.clip(coin_pair[1], edge, 1 - edge)
 
 
-def people_prefer(
+def people_preference_probability(
     problem: VotesProblem, values: dict[str, Floats], evidence: Evidence, rows: Ints | None = None
 ) -> Floats:
     """Mean probability that people prefer the one item, over draws of named values with a leading axis."""
-    found = evidence.found
-    pick = np.arange(len(found.keys)) if rows is None else rows
+    comparisons = evidence.found
+    selected = np.arange(len(comparisons.keys)) if rows is None else rows
     if problem.anchors is not None and problem.anchors.overall:
         score = integrated_scores(problem.density, values)
-        d = score[..., found.one[pick]] - score[..., found.other[pick]]
+        d = score[..., comparisons.one[selected]] - score[..., comparisons.other[selected]]
     else:
         criterion = (
-            found.criterion[pick] if problem.model.criteria == "separate" else found.criterion[pick] * 0
+            comparisons.criterion[selected]
+            if problem.model.criteria == "separate"
+            else comparisons.criterion[selected] * 0
         )
         strength = values["strength"]
-        d = strength[..., criterion, found.one[pick]] - strength[..., criterion, found.other[pick]]
+        d = (
+            strength[..., criterion, comparisons.one[selected]]
+            - strength[..., criterion, comparisons.other[selected]]
+        )
     coin = expit(values["anchor"])[..., None]
     return np.asarray((coin * expit(d) + (1.0 - coin) * expit(-d)).mean(axis=0))
 
 
 def joint_left_out_predictions(problem: VotesProblem, evidence: Evidence, joint: Floats) -> Floats:
-    """At the joint mode without each fold of anchors; searches of spreads begin at ``joint``, the mode with all."""
-    parts = anchor_folds(len(evidence.rows))
-    starts = [joint] * len(parts) if problem.density.uses_marginal_likelihood else None
+    """Predictions at the joint mode without each fold of anchors; searches of spreads begin at ``joint``."""
+    folds = anchor_folds(len(evidence.rows))
+    starts = [joint] * len(folds) if problem.density.uses_marginal_likelihood else None
     modes = find_modes(
-        problem.density, [_hide_fold(problem, evidence, fold) for fold in parts], starts=starts
+        problem.density, [_hide_fold(problem, evidence, fold) for fold in folds], starts=starts
     )
-    return _predict_folds(problem, evidence, parts, [mode.x for mode in modes])
+    return _predict_folds(problem, evidence, folds, [mode.x for mode in modes])
 
 
 def cut_left_out_predictions(problem: VotesProblem, evidence: Evidence) -> Floats:
-    """At the mode given the coins' means, without each fold of anchors."""
-    parts = anchor_folds(len(evidence.rows))
-    near = cut_mode(problem, *coin_means(evidence)).x if problem.density.uses_marginal_likelihood else None
-    found = []
-    for fold in parts:
-        part = evidence
+    """Predictions at the mode given the coins' means, without each fold of anchors."""
+    folds = anchor_folds(len(evidence.rows))
+    start = cut_mode(problem, *coin_means(evidence)).x if problem.density.uses_marginal_likelihood else None
+    modes = []
+    for fold in folds:
+        remaining = evidence
         for index in sorted(fold, reverse=True):
-            part = part.without(int(index))
-        found.append(cut_mode(problem, *coin_means(part), _hide_fold(problem, evidence, fold), near).x)
-    return _predict_folds(problem, evidence, parts, found)
+            remaining = remaining.without(int(index))
+        modes.append(cut_mode(problem, *coin_means(remaining), _hide_fold(problem, evidence, fold), start).x)
+    return _predict_folds(problem, evidence, folds, modes)
 
 
 def without_panel_votes(problem: VotesProblem) -> Data:
@@ -167,7 +174,7 @@ def _predict_folds(
     for fold, x in zip(parts, modes, strict=True):
         values = problem.density.values(x[None], np)
         values["anchor"] = np.abs(values["anchor"])
-        p[fold] = people_prefer(problem, values, evidence, evidence.rows[fold])
+        p[fold] = people_preference_probability(problem, values, evidence, evidence.rows[fold])
     return p
 
 

@@ -25,7 +25,7 @@ from voirdire.model.terms.structure import tie_habit_parameters
 from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
 from voirdire.typing import Floats
 
-PAPER_START = 0.8  # reliability from which MAPLE's own estimator begins
+PAPER_RELIABILITY = 0.8  # reliability from which MAPLE's own estimator begins
 
 
 @dataclass(frozen=True)
@@ -45,22 +45,22 @@ class VotesDensity(VotesLayout):
         model = self.model
         term = STRENGTH[model.strength.kind]
         term = getattr(term, "alone", term) if self.criteria == 1 else term
-        found = term.parameters(model.strength.numbers)
+        parameters = term.parameters(model.strength.numbers)
         if model.weights is not None:
-            found += WEIGHTS[model.weights.kind].parameters(model.weights.numbers)
-        found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
+            parameters += WEIGHTS[model.weights.kind].parameters(model.weights.numbers)
+        parameters += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
         if self.ties and model.ties is not None:
-            found += TIES[model.ties.kind].parameters(model.ties.numbers)
+            parameters += TIES[model.ties.kind].parameters(model.ties.numbers)
             if self.contexts and model.ties.kind == DavidsonByContext.kind:
-                found += tie_habit_parameters(model.ties.numbers, within=self.repeated)
+                parameters += tie_habit_parameters(model.ties.numbers, within=self.repeated)
         if self.contexts and model.context is not None:
-            found += CONTEXT[model.context.kind].parameters(model.context.numbers)
+            parameters += CONTEXT[model.context.kind].parameters(model.context.numbers)
         if self.tastes and model.taste is not None:
-            found += TASTE[model.taste.kind].parameters(model.taste.numbers)
-        found += added_parameters(self.added)
+            parameters += TASTE[model.taste.kind].parameters(model.taste.numbers)
+        parameters += added_parameters(self.added)
         if self.anchors and model.anchors is not None:
-            found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
-        return found
+            parameters += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
+        return parameters
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
         """Information of votes on an item's strength beside scores, shape (..., 1, 1, 1).
@@ -84,7 +84,7 @@ class VotesDensity(VotesLayout):
         return any(isinstance(parameter.prior, LogExponential) for parameter in self.parameters)
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
-        """See :func:`.votes.field.build_votes_model`."""
+        """See :func:`.votes.latent_model.build_votes_model`."""
         return build_votes_model(self, data)
 
     @property
@@ -160,7 +160,9 @@ class VotesDensity(VotesLayout):
         starts = 0.01 * rng.standard_normal((count, self.size))
         for name, part in self.parameter_slices.items():
             if name != "strength":
-                starts[:, part] = np.log(PAPER_START / (1 - PAPER_START)) if name == "reliability" else 0.0
+                starts[:, part] = (
+                    np.log(PAPER_RELIABILITY / (1 - PAPER_RELIABILITY)) if name == "reliability" else 0.0
+                )
         return starts
 
     def additional_starts(self, x: Floats, data: Data) -> list[Floats]:
@@ -174,10 +176,10 @@ class VotesDensity(VotesLayout):
         stays, and judges are turned). Only where :attr:`has_mirror`.
         """
         values = self.values(x, xp)
-        turned = RELIABILITY[self.model.reliability.kind].mirror_values(values)
-        if turned is None:
+        mirrored = RELIABILITY[self.model.reliability.kind].mirror_values(values)
+        if mirrored is None:
             return super().mirror_values(x, xp)
-        return self.flat({**values, **turned, **mirror_values(self, values)}, xp)
+        return self.flat({**values, **mirrored, **mirror_values(self, values)}, xp)
 
 
 class _Names(dict[str, float]):

@@ -1,4 +1,4 @@
-"""Votes drawn: from a model, each cell's by the probabilities of its answers; and with replacement, with modes anew.
+"""Simulation of votes from a model, and refits of the mode to votes resampled with replacement.
 
 Votes that a model generates: on items, on criteria, and of people; see :mod:`voirdire.infer.outcomes`.
 
@@ -18,13 +18,13 @@ from voirdire.infer.mode import find_modes
 from voirdire.infer.outcomes import Outcome, counted_outcome
 from voirdire.infer.posterior import TOLERANCE
 from voirdire.kinds.answers import sample_categorical
-from voirdire.kinds.bootstrap import TOGETHER, refit_modes, resample_counts
+from voirdire.kinds.bootstrap import BATCH_SIZE, refit_modes, resample_counts
 from voirdire.kinds.votes.answers import criterion_vote_codes
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.response_probabilities import (
-    AskedPairs,
+    ComparisonCodes,
     answer_log_probabilities,
     cell_probabilities,
     criterion_vote_log_probabilities,
@@ -41,23 +41,25 @@ def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
     if problem.model.pool != "none":
         return []
     density, votes = problem.density, problem.coded_votes
-    answers = 3 if density.ties else 2
-    asked = AskedPairs.of_cells(problem.model, votes)
+    outcome_count = 3 if density.ties else 2
+    pairs = ComparisonCodes.of_cells(problem.model, votes)
 
     def on_items(values: Values, xp: Any) -> list[Array]:
-        return answer_log_probabilities(density, values, asked, xp)
+        return answer_log_probabilities(density, values, pairs, xp)
 
     weight = problem.answer_weight
-    of_items = 1.0 if weight is None else weight[votes.judge]
-    found = [counted_outcome("votes", votes.counts[:, :answers], on_items, of_items)]
+    item_weight = 1.0 if weight is None else weight[votes.judge]
+    outcomes = [counted_outcome("votes", votes.counts[:, :outcome_count], on_items, item_weight)]
     if "criteria" in problem.data:
         judge, first, second, counts = criterion_vote_codes(problem)
 
         def on_criteria(values: Values, xp: Any) -> list[Array]:
             return criterion_vote_log_probabilities(density, values, judge, first, second, xp)
 
-        of_criteria = 1.0 if weight is None else weight[judge]
-        found.append(counted_outcome("criteria_votes", counts[:, :answers], on_criteria, of_criteria))
+        criterion_weight = 1.0 if weight is None else weight[judge]
+        outcomes.append(
+            counted_outcome("criteria_votes", counts[:, :outcome_count], on_criteria, criterion_weight)
+        )
     if problem.anchors is not None:
 
         def of_people(values: Values, xp: Any) -> list[Array]:
@@ -67,12 +69,14 @@ def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
             first, second, tie, decided = logs
             return [first + decided, second + decided, tie]
 
-        found.append(counted_outcome("people", problem.data["anchors"]["counts"][:, :answers], of_people))
-    return found
+        outcomes.append(
+            counted_outcome("people", problem.data["anchors"]["counts"][:, :outcome_count], of_people)
+        )
+    return outcomes
 
 
 def draw_votes(problem: VotesProblem, values: Values, rng: np.random.Generator) -> Votes:
-    """The votes of a problem, drawn anew under one set of values.
+    """Simulate the votes of a problem under one set of values.
 
     Examples
     --------
@@ -83,8 +87,8 @@ def draw_votes(problem: VotesProblem, values: Values, rng: np.random.Generator) 
     >>> draw_votes(fit.problem, fit.posterior.central_values, np.random.default_rng(0)).counts.tolist()
     [[6, 3, 0]]
     """
-    chance = cell_probabilities(problem.model, problem.density, [values], problem.coded_votes)
-    return draw_answers(problem.votes, chance, rng)
+    probability = cell_probabilities(problem.model, problem.density, [values], problem.coded_votes)
+    return draw_answers(problem.votes, probability, rng)
 
 
 def draw_answers(votes: Votes, chance: Floats, rng: np.random.Generator) -> Votes:
@@ -102,11 +106,11 @@ def draw_answers(votes: Votes, chance: Floats, rng: np.random.Generator) -> Vote
     )
 
 
-STEPS = 60
-BLOCK = 100  # refits that step together, so that one that does not arrive delays few others
-HOPELESS = 10.0  # growth of the gradient after which a refit does not arrive
-NUMBERS = 10_000_000  # of the resampled counts held at once
-LARGEST = 3000  # items up to which the curvature is factorised
+MAX_STEPS = 60
+BLOCK_SIZE = 100  # refits that step together, so that one that does not arrive delays few others
+MAX_GRADIENT_GROWTH = 10.0  # growth of the gradient after which a refit does not arrive
+MAX_RESAMPLED_COUNTS = 10_000_000  # of the resampled counts held at once
+MAX_FACTORISED_ITEMS = 3000  # items up to which the curvature is factorised
 
 
 def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
@@ -131,8 +135,8 @@ def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np
     if not _is_plain_bradley_terry(problem):
         return refit_modes(problem.density, lambda: resample_votes(problem, rng), resamples, mode)
     part = problem.data["votes"]
-    per = max(1, NUMBERS // max(len(part["weight"]), 1))
-    sizes = [min(per, resamples - start) for start in range(0, resamples, per)]
+    batch = max(1, MAX_RESAMPLED_COUNTS // max(len(part["weight"]), 1))
+    sizes = [min(batch, resamples - start) for start in range(0, resamples, batch)]
     return np.concatenate(
         [_bradley_terry_modes(problem, mode, _resample_weights(part, size, rng)) for size in sizes]
     )
@@ -141,12 +145,14 @@ def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np
 def resample_votes(problem: VotesProblem, rng: np.random.Generator) -> Data:
     """The tables of a problem with as many votes, drawn with replacement; of the same shapes each time."""
     votes, on_criteria = problem.votes, problem.criteria_votes
-    drawn = votes.with_codes(counts=resample_counts(votes.counts, rng))
-    again = on_criteria
+    resampled = votes.with_codes(counts=resample_counts(votes.counts, rng))
+    drawn_criteria = on_criteria
     if on_criteria is not None:
-        again = on_criteria.with_codes(counts=resample_counts(on_criteria.counts, rng))
-    how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": problem.answer_weight}
-    return encode_votes(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
+        drawn_criteria = on_criteria.with_codes(counts=resample_counts(on_criteria.counts, rng))
+    options: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": problem.answer_weight}
+    return encode_votes(
+        problem.model, resampled, drawn_criteria, ties=problem.density.ties, keep_empty=True, **options
+    ).data
 
 
 def _is_plain_bradley_terry(problem: VotesProblem) -> bool:
@@ -159,7 +165,7 @@ def _is_plain_bradley_terry(problem: VotesProblem) -> bool:
         and model.pool == "none"
         and not (density.ties or density.anchors or density.added or "criteria" in problem.data)
         and problem.answer_weight is None
-        and density.criteria * density.items <= LARGEST
+        and density.criteria * density.items <= MAX_FACTORISED_ITEMS
     )
 
 
@@ -172,15 +178,15 @@ def _resample_weights(part: dict[str, Any], resamples: int, rng: np.random.Gener
 def _bradley_terry_modes(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats:
     """Modes under other weights of the outcomes, ``drawn`` of shape (resamples, outcomes)."""
     density, part = problem.density, problem.data["votes"]
-    theta, arrived = _fixed_curvature_steps(
+    theta, converged = _fixed_curvature_steps(
         density, part, density.values(mode, np)["strength"].ravel(), drawn
     )
     x = zero_sum_free(theta.reshape(len(drawn), density.criteria, density.items)).reshape(len(drawn), -1)
-    astray = np.flatnonzero(~arrived)
-    for start in range(0, len(astray), TOGETHER):
-        some = astray[start : start + TOGETHER]
-        tables = [{"votes": {**part, "weight": drawn[row]}} for row in some]
-        x[some] = [found.x for found in find_modes(density, tables)]
+    unconverged = np.flatnonzero(~converged)
+    for start in range(0, len(unconverged), BATCH_SIZE):
+        batch = unconverged[start : start + BATCH_SIZE]
+        tables = [{"votes": {**part, "weight": drawn[row]}} for row in batch]
+        x[batch] = [refit.x for refit in find_modes(density, tables)]
     return np.asarray(x)
 
 
@@ -198,28 +204,28 @@ def _fixed_curvature_steps(
     rows = np.concatenate([np.arange(pairs)] * 2)
     columns = np.concatenate([offset + part["pair_first"], offset + part["pair_second"]])
     design = csr_array((np.repeat([1.0, -1.0], pairs), (rows, columns)), shape=(pairs, size))
-    place = np.arange(len(part["pair"]))
-    shape = (pairs, len(place))
-    of_pair = csr_array((np.ones(len(place)), (part["pair"], place)), shape=shape)
-    won = csr_array((1.0 - part["outcome"], (part["pair"], place)), shape=shape)
-    chance = expit(design @ centre)
-    information = (of_pair @ part["weight"]) * chance * (1.0 - chance)
+    column = np.arange(len(part["pair"]))
+    shape = (pairs, len(column))
+    of_pair = csr_array((np.ones(len(column)), (part["pair"], column)), shape=shape)
+    won = csr_array((1.0 - part["outcome"], (part["pair"], column)), shape=shape)
+    probability = expit(design @ centre)
+    information = (of_pair @ part["weight"]) * probability * (1.0 - probability)
     curvature = (design.T @ design.multiply(information[:, None])).toarray() + precision * np.eye(size)
     factor = cho_factor(curvature, lower=True)
-    found, arrived = np.empty((len(drawn), size)), np.zeros(len(drawn), dtype=bool)
-    for start in range(0, len(drawn), BLOCK):
-        block = slice(start, start + BLOCK)
+    strengths, converged = np.empty((len(drawn), size)), np.zeros(len(drawn), dtype=bool)
+    for start in range(0, len(drawn), BLOCK_SIZE):
+        block = slice(start, start + BLOCK_SIZE)
         # votes for the first item, and votes, of every pair: shape (pairs, resamples)
         votes, wins = of_pair @ drawn[block].T, won @ drawn[block].T
         theta = np.repeat(centre[:, None], votes.shape[1], axis=1)
-        first = None
-        for _ in range(STEPS):
-            slope = design.T @ (votes * expit(design @ theta) - wins) + precision * theta
-            steepest = np.abs(slope).max(axis=0, initial=0.0)
-            first = steepest if first is None else first
-            going = (steepest > TOLERANCE) & (steepest <= HOPELESS * first)
-            if not going.any():
+        initial_gradient = None
+        for _ in range(MAX_STEPS):
+            gradient = design.T @ (votes * expit(design @ theta) - wins) + precision * theta
+            max_gradient = np.abs(gradient).max(axis=0, initial=0.0)
+            initial_gradient = max_gradient if initial_gradient is None else initial_gradient
+            active = (max_gradient > TOLERANCE) & (max_gradient <= MAX_GRADIENT_GROWTH * initial_gradient)
+            if not active.any():
                 break
-            theta[:, going] -= cho_solve(factor, slope[:, going])
-        found[block], arrived[block] = theta.T, steepest <= TOLERANCE
-    return found, arrived
+            theta[:, active] -= cho_solve(factor, gradient[:, active])
+        strengths[block], converged[block] = theta.T, max_gradient <= TOLERANCE
+    return strengths, converged

@@ -1,4 +1,4 @@
-"""Groups of contexts (categories, languages): what items are worth in each, beside what they are worth over all.
+"""Groups of contexts (categories, languages): strengths of items in each group, beside those over all contexts.
 
 A group's strengths are the means of those in its contexts, which the model draws towards what an item is worth over all
 contexts, the more the fewer votes tell. Over contexts like these the mean of a group's n contexts is known but for the
@@ -30,8 +30,10 @@ from voirdire.tables.vote_attributes import Details
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
-FEW = 3.0  # answers about an item in a context, below which an item's strength in a context is not known well
-PART = 0.5  # of a score's variance from which the choice of contexts is worth a word
+MIN_ANSWERS = (
+    3.0  # answers about an item in a context, below which an item's strength in a context is not known well
+)
+MIN_CONTEXT_SHARE = 0.5  # of a score's variance from which the choice of contexts is worth a word
 
 
 def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
@@ -39,22 +41,25 @@ def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     density, values = problem.density, posterior.values
     if not density.contexts or values is None or density.over != "new":
         return []
-    whole = integrated_scores(density, values).var(axis=0).mean()
-    these = context_strengths(density, values).mean(axis=-2).var(axis=0).mean()
-    share = float(np.clip(1.0 - these / whole, 0.0, 1.0))
+    score_variance = integrated_scores(density, values).var(axis=0).mean()
+    table_variance = context_strengths(density, values).mean(axis=-2).var(axis=0).mean()
+    share = float(np.clip(1.0 - table_variance / score_variance, 0.0, 1.0))
     spread = float(np.median(np.exp(values["log_context_spread"])))
-    said = (
+    message = (
         f"{density.contexts} contexts: {share:.0%} of the variance of scores is that others might be asked (an item's "
         f"strength differs between contexts by sd {spread:.2g} log-odds)."
     )
-    if share >= PART:
-        said += f" About {3 * density.contexts} more contexts would halve the intervals; more votes in these would not."
-    if (answers := _votes_per_item_context(problem)) < FEW:
-        said += (
+    if share >= MIN_CONTEXT_SHARE:
+        message += (
+            f" About {3 * density.contexts} more contexts would halve the intervals; "
+            "more votes in these would not."
+        )
+    if (answers := _votes_per_item_context(problem)) < MIN_ANSWERS:
+        message += (
             f" Items were met {answers:.1f} times in a context, on average: how much they differ between contexts is "
             "told by all of them together, what one is worth in one context hardly."
         )
-    return [Check("contexts", "ok", share, said)]
+    return [Check("contexts", "ok", share, message)]
 
 
 def _votes_per_item_context(problem: VotesProblem) -> float:
@@ -62,13 +67,13 @@ def _votes_per_item_context(problem: VotesProblem) -> float:
     votes = problem.votes
     assert isinstance(votes, ContextVotes)
     assert votes.context is not None
-    met = np.unique(
+    item_contexts = np.unique(
         np.concatenate([votes.context * len(votes.items) + side for side in (votes.first, votes.second)])
     )
-    return float(2.0 * votes.counts.sum() / len(met))
+    return float(2.0 * votes.counts.sum() / len(item_contexts))
 
 
-SHOWN = 3
+MAX_NAMES = 3
 
 
 def group_contexts(votes: Votes, by: str) -> tuple[Votes, list[str]]:
@@ -105,15 +110,15 @@ def group_contexts(votes: Votes, by: str) -> tuple[Votes, list[str]]:
 def _check_contexts(votes: Votes, by: str, groups: tuple[str, ...], code: Ints, problems: Problems) -> None:
     assert votes.row_context is not None
     pairs = np.unique(np.stack([votes.row_context, code]), axis=1)
-    twice = np.flatnonzero(np.bincount(pairs[0]) > 1)
-    if len(twice):
-        names = ", ".join(repr(votes.contexts[x]) for x in twice[:SHOWN])
+    repeated = np.flatnonzero(np.bincount(pairs[0]) > 1)
+    if len(repeated):
+        names = ", ".join(repr(votes.contexts[x]) for x in repeated[:MAX_NAMES])
         problems.table(
-            f"{len(twice)} contexts, such as {names}, are of more than one {by}; a context is of one"
+            f"{len(repeated)} contexts, such as {names}, are of more than one {by}; a context is of one"
         )
-    alone = np.flatnonzero(np.bincount(pairs[1], minlength=len(groups)) == 1)
-    if len(alone):
-        names = ", ".join(repr(groups[g]) for g in alone[:SHOWN])
+    single = np.flatnonzero(np.bincount(pairs[1], minlength=len(groups)) == 1)
+    if len(single):
+        names = ", ".join(repr(groups[g]) for g in single[:MAX_NAMES])
         problems.table(
             f"{by} {names} has one context alone, which says nothing of others; join it to another group"
         )
@@ -126,23 +131,23 @@ def context_groups(problem: VotesProblem) -> Ints:
     assert votes.details is not None
     assert votes.details.group is not None
     assert votes.row_context is not None
-    found = np.zeros(len(votes.contexts), dtype=np.int64)
-    found[votes.row_context] = votes.details.group
-    return found
+    groups = np.zeros(len(votes.contexts), dtype=np.int64)
+    groups[votes.row_context] = votes.details.group
+    return groups
 
 
 def group_strengths(problem: VotesProblem, values: Values, rng: np.random.Generator | None) -> Floats:
     """Strengths (over criteria by their weights) in each group, sum zero over items, shape (..., groups, items)."""
-    of = context_groups(problem)
-    count = np.bincount(of).astype(float)
-    mean = (np.arange(len(count))[:, None] == of) / count[:, None]
+    group = context_groups(problem)
+    count = np.bincount(group).astype(float)
+    mean = (np.arange(len(count))[:, None] == group) / count[:, None]
     u = np.einsum("...cix,gx->...cgi", values["context_strength"], mean)
     if rng is not None and problem.density.over == "new" and not _contexts_are_groups(problem):
         spread = np.exp(np.asarray(values["log_context_spread"]))[..., None, None, None]
         u = u + spread / np.sqrt(count)[:, None] * rng.standard_normal(u.shape)
     strength = values["strength"][..., None, :] + u
-    found = np.einsum("...c,...cgi->...gi", normalised_weights(problem.density, values), strength)
-    return np.asarray(found - found.mean(axis=-1, keepdims=True))
+    scores = np.einsum("...c,...cgi->...gi", normalised_weights(problem.density, values), strength)
+    return np.asarray(scores - scores.mean(axis=-1, keepdims=True))
 
 
 def _contexts_are_groups(problem: VotesProblem) -> bool:
@@ -163,13 +168,13 @@ def items_by_group(problem: VotesProblem, posterior: Posterior, prob: float) -> 
         raise InputError("the fit has no groups of contexts; pass by=, the column that names them")
     rng = np.random.default_rng(0)
     values = posterior.values
-    shown = Shown(group_strengths(problem, posterior.central_values, None), *[np.array(np.nan)] * 3)
-    size, items = shown.point.shape
+    summary = Shown(group_strengths(problem, posterior.central_values, None), *[np.array(np.nan)] * 3)
+    size, items = summary.point.shape
     draws = None
     if values is not None:
         draws = group_strengths(problem, values, rng).reshape(-1, size, items)
-        shown = summary_of_draws(posterior, draws, prob)
-    parts = rank_columns(shown, draws, prob)
+        summary = summary_of_draws(posterior, draws, prob)
+    parts = rank_columns(summary, draws, prob)
     order = np.argsort(parts["rank"], axis=-1)
     columns: Columns = {
         "by": np.full(size * items, details.by, dtype=object),
@@ -184,10 +189,10 @@ def items_by_group(problem: VotesProblem, posterior: Posterior, prob: float) -> 
 
 def nest_groups(columns: Columns) -> list[dict[str, Any]]:
     """As JSON has them: by, group and its items."""
-    found: list[dict[str, Any]] = []
+    nested: list[dict[str, Any]] = []
     for row in to_records(columns):
         by, group = row.pop("by"), row.pop("group")
-        if not found or found[-1]["group"] != group:
-            found.append({"by": by, "group": group, "items": []})
-        found[-1]["items"].append(row)
-    return found
+        if not nested or nested[-1]["group"] != group:
+            nested.append({"by": by, "group": group, "items": []})
+        nested[-1]["items"].append(row)
+    return nested

@@ -1,4 +1,4 @@
-"""Comparisons that people answered: the ways to use them, and what each says."""
+"""Uses of comparisons that people answered, and their predictions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Mode, Posterior
-from voirdire.kinds.human import ALONE, BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
+from voirdire.kinds.human import CUT, DEFAULT_METHODS, JOINT, MAJORITY, PEOPLE_ALONE, HumanAnswers, LeftOut
 from voirdire.kinds.votes import candidates, cut
-from voirdire.kinds.votes.candidates import CROWD_BT, Evidence, Predicted, coin_means
+from voirdire.kinds.votes.candidates import CROWD_BT_PRIOR, Evidence, Predicted, coin_means
 from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
 from voirdire.kinds.votes.cut import (
     cut_left_out_predictions,
     joint_left_out_predictions,
-    people_prefer,
+    people_preference_probability,
     without_panel_votes,
 )
 from voirdire.kinds.votes.problem import VotesProblem
@@ -26,12 +26,12 @@ from voirdire.tables.families import family_codes
 from voirdire.tables.graph import graph_connectivity
 from voirdire.typing import Floats
 
-INDEPENDENT, BY_FAMILY = "cut, independent", "cut, by family"
-BY_PAIR = {
-    BASELINE: candidates.majority_shares,
+CUT_INDEPENDENT, CUT_BY_FAMILY = "cut, independent", "cut, by family"
+PAIR_METHODS = {
+    MAJORITY: candidates.majority_shares,
     "best judge": candidates.best_judge_prediction,
-    INDEPENDENT: candidates.naive_bayes,
-    BY_FAMILY: candidates.naive_bayes_by_family,
+    CUT_INDEPENDENT: candidates.naive_bayes,
+    CUT_BY_FAMILY: candidates.naive_bayes_by_family,
     "stacking": candidates.stacked_predictions,
 }
 
@@ -58,13 +58,13 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     @property
     def can_cut(self) -> bool:
-        """For coins, where an anchor decides a pair that the judges saw."""
+        """True for models of coins if an anchor decides a pair that the judges saw."""
         return cut.learns_from_anchors(self.problem.model) and len(self.evidence.rows) > 0
 
     @property
     def default(self) -> str:
         """Stacking for unconnected pairs, else joint."""
-        return DEFAULT["pairs" if self.by_pair else "linked"]
+        return DEFAULT_METHODS["pairs" if self.by_pair else "linked"]
 
     def check_cut(self) -> None:
         """As in :class:`.HumanAnswers`."""
@@ -86,7 +86,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         return "pairs" if self.by_pair else super().of_chosen
 
     def compares(self, asked: str | None, can_cut: bool) -> bool:
-        """Also of unconnected pairs, whatever was asked for."""
+        """True also of unconnected pairs, whatever was asked for."""
         return self.by_pair or super().compares(asked, can_cut)
 
     @cached_property
@@ -98,7 +98,9 @@ class HumanVotes(HumanAnswers[VotesProblem]):
     def learned(self) -> dict[str, Predicted]:
         """Answers to all pairs, and to anchored ones left out, by each way that the anchors alone choose or teach."""
         methods = {
-            name: method for name, method in BY_PAIR.items() if name != BY_FAMILY or self.has_dependent_judges
+            name: method
+            for name, method in PAIR_METHODS.items()
+            if name != CUT_BY_FAMILY or self.has_dependent_judges
         }
         return {name: method(self.evidence) for name, method in methods.items()}
 
@@ -109,7 +111,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         overconfident answers may all be right by luck. Shares of votes answer pairs; they are no ranking of linked
         items.
         """
-        p = {BASELINE: candidates.majority_shares(self.evidence)[1]}
+        p = {MAJORITY: candidates.majority_shares(self.evidence)[1]}
         if self.by_pair and asked != JOINT:
             p |= {name: left_out for name, (_, left_out) in self.learned.items()}
         if asked != CUT:
@@ -117,11 +119,14 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         if not self.by_pair:
             p[CUT] = cut_left_out_predictions(self.problem, self.evidence)
         if self.people_link_items:
-            p[ALONE] = cut_left_out_predictions(self.alone.problem, self.evidence)
-        shown_only = {INDEPENDENT} if self.has_dependent_judges else set()
+            p[PEOPLE_ALONE] = cut_left_out_predictions(self.alone.problem, self.evidence)
+        shown_only = {CUT_INDEPENDENT} if self.has_dependent_judges else set()
         if not self.by_pair or asked == JOINT:
-            shown_only |= {BASELINE}
-        return {name: self._left_out_answers(one, name not in shown_only) for name, one in p.items()}
+            shown_only |= {MAJORITY}
+        return {
+            name: self._left_out_answers(probability, name not in shown_only)
+            for name, probability in p.items()
+        }
 
     @property
     def people_link_items(self) -> bool:
@@ -129,18 +134,18 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         people = self.problem.anchors
         if self.by_pair or people is None:
             return False
-        whole = people.overall or self.problem.model.criteria != "separate"
+        overall = people.overall or self.problem.model.criteria != "separate"
         votes = people.votes
-        if whole:
+        if overall:
             votes = votes.with_codes(criteria=votes.criteria[:1], criterion=votes.criterion * 0)
         return all(len(graph.components) == 1 for graph in graph_connectivity(votes))
 
     @cached_property
     def alone(self) -> HumanVotes:
         """As in :class:`.HumanAnswers`: coins that anchors teach, and strengths by the anchors without the votes."""
-        found = HumanVotes(replace(self.problem, data=without_panel_votes(self.problem)))
-        found.evidence = self.evidence
-        return found
+        human = HumanVotes(replace(self.problem, data=without_panel_votes(self.problem)))
+        human.evidence = self.evidence
+        return human
 
     def _left_out_answers(self, p_one: Floats, usable: bool) -> LeftOut:
         p = np.where(self.evidence.answers > 0, p_one, 1.0 - p_one)
@@ -158,39 +163,39 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         """As in :class:`.HumanAnswers`."""
         if not self.unconnected:
             return ()
-        if chosen in BY_PAIR:
+        if chosen in PAIR_METHODS:
             p = self.learned[chosen][0]
         else:
             centre = {name: value[None] for name, value in posterior.central_values.items()}
-            p = people_prefer(self.problem, posterior.values or centre, self.evidence)
-        found, problem = self.evidence.found, self.problem
-        several = len(problem.votes.criteria) > 1 and found.criterion.any()
+            p = people_preference_probability(self.problem, posterior.values or centre, self.evidence)
+        comparisons, problem = self.evidence.found, self.problem
+        several = len(problem.votes.criteria) > 1 and comparisons.criterion.any()
         pairs = []
-        for row, (one, other) in enumerate(zip(found.one, found.other, strict=True)):
-            name = {"criterion": problem.votes.criteria[found.criterion[row]]} if several else {}
+        for row, (one, other) in enumerate(zip(comparisons.one, comparisons.other, strict=True)):
+            name = {"criterion": problem.votes.criteria[comparisons.criterion[row]]} if several else {}
             pair = {"first": problem.items[one], "second": problem.items[other], "p_first": float(p[row])}
             pairs.append(name | pair)
         return tuple(pairs)
 
 
 def gather_evidence(problem: VotesProblem, families: dict[str, str] | None = None) -> Evidence:
-    """Gather what votes, and anchors if there are any, say of each other; ``families`` is the family of each judge."""
+    """Collect votes, and anchors if there are any, by comparison; ``families`` is the family of each judge."""
     people = problem.anchors
     criteria = people is not None and people.votes.has_criteria and problem.votes.has_criteria
-    found = collect_comparisons(problem.coded_votes, criteria=criteria)
+    comparisons = collect_comparisons(problem.coded_votes, criteria=criteria)
     rows, answers = np.empty(0, np.int64), np.empty(0)
     # a judge's answers under one criterion are not about the whole
     if people is not None and not (people.overall and problem.model.criteria == "separate"):
-        rows, answers = decided_comparisons(found, people, criteria=criteria)
+        rows, answers = decided_comparisons(comparisons, people, criteria=criteria)
     family = family_codes(families or {name: name for name in problem.judges}, problem.judges)
     weight = np.ones(len(problem.judges)) if problem.answer_weight is None else problem.answer_weight
     prior, by_position = _coin_prior(problem.model), problem.model.position_aware
-    return Evidence(found, rows, answers, prior, by_position, family, weight)
+    return Evidence(comparisons, rows, answers, prior, by_position, family, weight)
 
 
 def _coin_prior(model: Model) -> dict[str, float]:
     """Prior of the coins that anchors teach; empty where they teach none."""
     if not cut.learns_from_anchors(model):
         return {}
-    numbers = CROWD_BT | dict(model.reliability.numbers)
+    numbers = CROWD_BT_PRIOR | dict(model.reliability.numbers)
     return {key: numbers[key] for key in ("a", "b", "reversed")}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.answers import Seen
+from voirdire.kinds.answers import PredictionScores
 from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.over_time import vote_series
@@ -20,7 +20,7 @@ from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.votes import checks, covariate_adjustment, groups, position, results
 from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, vote_answers
 from voirdire.kinds.votes.comparisons import are_unconnected, unconnected_pairs
-from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
+from voirdire.kinds.votes.contexts import reason_for_fixed_spreads, reason_without_contexts
 from voirdire.kinds.votes.contrary_judges import symmetrise_posterior
 from voirdire.kinds.votes.draw import draw_votes, refit_resampled, vote_outcomes
 from voirdire.kinds.votes.people import Anchors, compared_by_people, encode_contexts, read_anchors
@@ -44,8 +44,8 @@ from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import VoteRows, read_votes
 from voirdire.typing import Bools
 
-ALONE = "bradley-terry"  # of one judge, whose place and preference cannot be told apart
-AND_ALONE = "; and there is one judge, of whose reliability nothing tells"
+SINGLE_JUDGE_MODEL = "bradley-terry"  # of one judge, whose place and preference cannot be told apart
+SINGLE_JUDGE_NOTE = "; and there is one judge, of whose reliability nothing tells"
 
 
 class VotesKind(TermsKind[Votes, VotesProblem]):
@@ -96,44 +96,49 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         terms and of what each family makes of an item.
         """
         table = set_order_known(table, request)
-        name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
-        why = f"the table has {has} criterion column"
-        always = None if request.anchors is not None else constant_item_note(table)
-        alone = len(table.judges) == 1 and not table.has_criteria and request.anchors is None
+        name, article = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
+        reason = f"the table has {article} criterion column"
+        constant_item = None if request.anchors is not None else constant_item_note(table)
+        single_judge = len(table.judges) == 1 and not table.has_criteria and request.anchors is None
         unordered, position = "", "-position"
-        if table.order_unknown or always:
-            order = always or "which item was shown first is unknown"
-            why = f"{why} and position cannot be told: {order}"
-            if always and alone:
-                return ALONE, f"{why}{AND_ALONE}"
+        if table.order_unknown or constant_item:
+            order = constant_item or "which item was shown first is unknown"
+            reason = f"{reason} and position cannot be told: {order}"
+            if constant_item and single_judge:
+                return SINGLE_JUDGE_MODEL, f"{reason}{SINGLE_JUDGE_NOTE}"
             unordered, position = "unordered-", ""
-        by, without = request.by, None if request.by is not None else why_contexts_left_out(table)
-        if without is None and by is None:
-            without = _reason_without_contexts(table, request)
-        met = "meet in several contexts" if by is None else f"are compared by {by}"
-        in_contexts = f"{why} and items {met}" if without is None else why
-        in_contexts += f"; contexts are left out: {without}" if without else ""
-        if not always and (terms := families_terms(table, request, without is None)):
-            asked = replace(request, terms=parse_terms(terms))
-            return model_from_terms(table, asked), f"{in_contexts}; its judges are of families"
-        if without is None:
-            return f"{unordered}{name}-contexts", in_contexts
-        why = in_contexts
-        if alone and unordered:
-            return ALONE, f"{why}{AND_ALONE}"
-        if alone and (fixed := fixed_order_rule(table)):
-            return ALONE, f"{why} and position cannot be told: {fixed}{AND_ALONE}"
-        given = why_spreads_given(table, 0, len(table.counts), people=request.anchors is not None)
-        if given:
-            return f"{name}{position}", f"{why}; how far items are apart is given, not learned: {given}"
+        by, no_context_reason = request.by, None if request.by is not None else reason_without_contexts(table)
+        if no_context_reason is None and by is None:
+            no_context_reason = _anchor_context_reason(table, request)
+        comparison_words = "meet in several contexts" if by is None else f"are compared by {by}"
+        context_reason = f"{reason} and items {comparison_words}" if no_context_reason is None else reason
+        context_reason += f"; contexts are left out: {no_context_reason}" if no_context_reason else ""
+        if not constant_item and (terms := families_terms(table, request, no_context_reason is None)):
+            term_request = replace(request, terms=parse_terms(terms))
+            return model_from_terms(table, term_request), f"{context_reason}; its judges are of families"
+        if no_context_reason is None:
+            return f"{unordered}{name}-contexts", context_reason
+        reason = context_reason
+        if single_judge and unordered:
+            return SINGLE_JUDGE_MODEL, f"{reason}{SINGLE_JUDGE_NOTE}"
+        if single_judge and (fixed := fixed_order_rule(table)):
+            return SINGLE_JUDGE_MODEL, f"{reason} and position cannot be told: {fixed}{SINGLE_JUDGE_NOTE}"
+        fixed_reason = reason_for_fixed_spreads(
+            table, 0, len(table.counts), people=request.anchors is not None
+        )
+        if fixed_reason:
+            return (
+                f"{name}{position}",
+                f"{reason}; how far items are apart is given, not learned: {fixed_reason}",
+            )
         if len(table.criteria) > 1:
             return (
                 f"{unordered}maple-tastes",
-                f"{why}, and judges may have tastes under its {len(table.criteria)} criteria",
+                f"{reason}, and judges may have tastes under its {len(table.criteria)} criteria",
             )
         if unordered and table.has_criteria:  # of one criterion, so without tastes
-            return "unordered-maple-tastes", why
-        return f"learned-{name}{position}", why
+            return "unordered-maple-tastes", reason
+        return f"learned-{name}{position}", reason
 
     def model_of_terms(self, table: Votes, request: Request) -> Model:
         """See :func:`.votes.terms.model_from_terms`."""
@@ -148,8 +153,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
                 raise InputError(
                     f"by= is for models with contexts, {model.name} has none; take crowd-bt-contexts or maple-contexts"
                 )
-            table, said = groups.group_contexts(table, request.by)
-            notes += said
+            table, group_notes = groups.group_contexts(table, request.by)
+            notes += group_notes
         if table.order_unknown and model.position_aware:
             raise InputError(
                 f"model {model.name} is about positions, but which item was shown first is unknown (column order); "
@@ -160,8 +165,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
                 "The table was counted where it is: the order of votes and their contexts are not kept."
             )
         people = None if request.anchors is None else read_anchors(request.anchors, table)
-        given = request.criteria
-        on_criteria = None if given is None else read_votes(given, name="votes on criteria")
+        criteria_input = request.criteria
+        on_criteria = None if criteria_input is None else read_votes(criteria_input, name="votes on criteria")
         if people is not None and model.context is not None and len(table.contexts) > 1:
             people = encode_contexts(people, table)
         problem = encode_votes(model, table, on_criteria, anchors=people, over=request.over)
@@ -188,10 +193,10 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
     def context_results(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """As in :class:`.TermsKind`, and items in groups of contexts."""
-        found, details = super().context_results(problem, posterior, prob), problem.votes.details
+        tables, details = super().context_results(problem, posterior, prob), problem.votes.details
         if details is not None and details.group is not None and problem.density.contexts:
-            found["groups"] = groups.nest_groups(groups.items_by_group(problem, posterior, prob))
-        return found
+            tables["groups"] = groups.nest_groups(groups.items_by_group(problem, posterior, prob))
+        return tables
 
     def compared_votes(self, problem: VotesProblem) -> Votes:
         """The votes."""
@@ -208,8 +213,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     def encode_again(self, problem: VotesProblem, change: TableChange) -> VotesProblem:
         """As in :class:`.Kind`; anchors stay."""
         on_criteria = problem.criteria_votes if change.criteria is None else change.criteria
-        how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": change.answer_weight}
-        return encode_votes(problem.model, change.table, on_criteria, over=problem.density.over, **how)
+        options: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": change.answer_weight}
+        return encode_votes(problem.model, change.table, on_criteria, over=problem.density.over, **options)
 
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
@@ -231,8 +236,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
     def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], given: object) -> Votes:
         """Old and new votes on criteria."""
-        found = read_votes(given, name="votes on criteria")
-        return found if problem.criteria_votes is None else joined_table(problem.criteria_votes, found)
+        votes = read_votes(given, name="votes on criteria")
+        return votes if problem.criteria_votes is None else joined_table(problem.criteria_votes, votes)
 
     def has_unlinked_pairs(self, problem: VotesProblem) -> bool:
         """As in :class:`.Kind`."""
@@ -242,8 +247,8 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         """As in :class:`.Kind`."""
         if are_unconnected(table):
             return None, []
-        read = read_anchors(anchors, table)
-        return compared_by_people(read), list(read.notes)
+        people = read_anchors(anchors, table)
+        return compared_by_people(people), list(people.notes)
 
     def human(
         self, problem: VotesProblem, families: dict[str, str] | None = None
@@ -253,7 +258,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
         return HumanVotes(problem, families)
 
-    def score_held_out(self, model: Model, table: Votes, here: Bools, request: Request) -> Seen:
+    def score_held_out(self, model: Model, table: Votes, here: Bools, request: Request) -> PredictionScores:
         """See :func:`.votes.answers.score_held_out`."""
         table, model, _ = with_terms(table, model, request)
         return evaluate_held_out(model, table, here)
@@ -261,25 +266,28 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     def pack(self, problem: VotesProblem) -> Packed:
         """Votes, votes on criteria and anchors, with what one answer of each judge counts for."""
         people = problem.anchors
-        voted = None if people is None else people.votes
+        people_votes = None if people is None else people.votes
         names, arrays = pack_votes(
-            {"votes": problem.votes, "criteria": problem.criteria_votes, "anchors": voted}
+            {"votes": problem.votes, "criteria": problem.criteria_votes, "anchors": people_votes}
         )
         arrays |= {} if problem.answer_weight is None else {"answer_weight": problem.answer_weight}
-        how = None if people is None else {"overall": people.overall, "notes": people.notes}
-        return Packed({"tables": names, "anchors": how, "over": problem.density.over}, arrays)
+        people_options = None if people is None else {"overall": people.overall, "notes": people.notes}
+        return Packed({"tables": names, "anchors": people_options, "over": problem.density.over}, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> VotesProblem:
         """The problem of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         on_criteria = unpack_votes(names, arrays, "criteria") if "criteria" in names else None
-        how: dict[str, Any] = {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
-        how["over"] = packed.sections.get("over", "new")
-        return encode_votes(model, unpack_votes(names, arrays, "votes"), on_criteria, **how)
+        options: dict[str, Any] = {
+            "anchors": unpack_people(packed),
+            "answer_weight": arrays.get("answer_weight"),
+        }
+        options["over"] = packed.sections.get("over", "new")
+        return encode_votes(model, unpack_votes(names, arrays, "votes"), on_criteria, **options)
 
 
-def _reason_without_contexts(table: Votes, request: Request) -> str | None:
-    """Why people's answers are told without contexts; None where they can be told with them."""
+def _anchor_context_reason(table: Votes, request: Request) -> str | None:
+    """Reason to leave contexts out beside people's answers; None where there is none."""
     if request.anchors is None:
         return None
     if request.anchor_mode == CUT:
@@ -302,11 +310,11 @@ def set_order_known(votes: Votes, request: Request) -> Votes:
 
 def unpack_people(packed: Packed) -> Anchors | None:
     """Human answers to comparisons that were stored."""
-    how = packed.sections.get("anchors")
-    if how is None:
+    options = packed.sections.get("anchors")
+    if options is None:
         return None
     votes = unpack_votes(packed.sections["tables"], packed.arrays, "anchors")
-    return Anchors(votes, how["overall"], tuple(how["notes"]))
+    return Anchors(votes, options["overall"], tuple(options["notes"]))
 
 
 VOTES = VotesKind()

@@ -1,11 +1,11 @@
-"""A model of votes as a field: votes of one judge on one question depend on four sums of latent values.
+"""A latent Gaussian model of votes: votes of one judge on one question depend on four sums of latent values.
 
 The sums are the difference of the two items as the judge perceives it, the log-odds of its two coins (or the logarithm
 of its sharpness and its shift, 0 where it has neither), and log nu of its ties. Given what all judges share, judges are
 independent; given strengths and judges, contexts are: whichever makes the cheaper factor are the blocks of the matrix
 of second derivatives.
 
-People's answers as cells of a field, with those of the judges or, of a kind of their own, after them.
+People's answers as cells of the model, with those of the judges or, of a kind of their own, after them.
 
 Where judges have coins people are a judge of one coin, but of items as a whole under several criteria: these differ by
 d = g + sum_c softmax(w)_c d_c, d_c that under criterion c less g, what they differ by under all criteria alike (0 in
@@ -35,7 +35,7 @@ from voirdire.model.terms.person import person_log_probabilities, softmax_shares
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-AFTER = TIE + 1  # the first of the predictors that only such cells have
+FIRST_PEOPLE_PREDICTOR = TIE + 1  # the first of the predictors that only such cells have
 
 
 def _concerns_whole_items(density: VotesLayout, part: dict[str, Any]) -> bool:
@@ -50,8 +50,8 @@ def has_people_formula(density: VotesLayout, part: dict[str, Any]) -> bool:
 
 def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
     """Cells that people's answers are about, and counts of them; of items as a whole without a criterion."""
-    whole, counts = _concerns_whole_items(density, part), part["counts"]
-    names = [] if whole else ["criterion", "context"]
+    overall, counts = _concerns_whole_items(density, part), part["counts"]
+    names = [] if overall else ["criterion", "context"]
     factors: dict[str, Any] = {name: part[name] for name in names if name in part}
     cells = Cells(len(counts), factors, (part["first"], part["second"]))
     decided = counts[:, 0] + counts[:, 1]
@@ -75,21 +75,30 @@ def separate_people_cells(
         their answers, as if all were judges'.
     """
     index, coefficients, predictor = found.index, found.coefficients, found.predictor
-    before = len(index) - len(part["criterion"])
+    judge_cells = len(index) - len(part["criterion"])
     counts, ties = answers.counts, density.ties
     criteria = density.criteria if _concerns_whole_items(density, part) else 0
     if criteria:
-        more = _people_design(density, part, places)
-        nothing = np.full((before, len(more.predictor)), places.size)  # of judges' cells
-        index = np.concatenate([index, np.concatenate([nothing, more.index])], axis=1)
+        people_design = _people_design(density, part, places)
+        padding = np.full((judge_cells, len(people_design.predictor)), places.size)  # of judges' cells
+        index = np.concatenate([index, np.concatenate([padding, people_design.index])], axis=1)
         coefficients = np.concatenate(
-            [coefficients, np.concatenate([0.0 * nothing, more.coefficients])], axis=1
+            [coefficients, np.concatenate([0.0 * padding, people_design.coefficients])], axis=1
         )
-        predictor = np.concatenate([predictor, more.predictor])
-    own = (DIFFERENCE, FIRST, *([TIE] if ties else []), *range(AFTER, AFTER + 2 * criteria))
+        predictor = np.concatenate([predictor, people_design.predictor])
+    predictors = (
+        DIFFERENCE,
+        FIRST,
+        *([TIE] if ties else []),
+        *range(FIRST_PEOPLE_PREDICTOR, FIRST_PEOPLE_PREDICTOR + 2 * criteria),
+    )
     kinds = (
-        Kind(tuple(range(TIE + ties)), before, answers.with_counts(counts[..., :before])),
-        Kind(own, len(index) - before, Answers(_log_probabilities(criteria, ties), counts[..., before:])),
+        Kind(tuple(range(TIE + ties)), judge_cells, answers.with_counts(counts[..., :judge_cells])),
+        Kind(
+            predictors,
+            len(index) - judge_cells,
+            Answers(_log_probabilities(criteria, ties), counts[..., judge_cells:]),
+        ),
     )
     return Design(index, coefficients, predictor), SeveralAnswers(kinds)
 
@@ -101,15 +110,15 @@ def _people_design(density: VotesLayout, part: dict[str, Any], places: Places) -
     """
     criteria = range(density.criteria)
     terms = [
-        Term(name, factors, AFTER + c, at=(("criterion", c),))
+        Term(name, factors, FIRST_PEOPLE_PREDICTOR + c, at=(("criterion", c),))
         for c in criteria
         for name, factors in (
             ("strength", ("criterion", "item")),
             ("context_strength", ("criterion", "item", "context")),
         )
     ]
-    after = AFTER + density.criteria
-    terms += [Term("weight", ("criterion",), after + c, at=(("criterion", c),)) for c in criteria]
+    weight_start = FIRST_PEOPLE_PREDICTOR + density.criteria
+    terms += [Term("weight", ("criterion",), weight_start + c, at=(("criterion", c),)) for c in criteria]
     factors = {"context": part["context"]} if "context" in part else {}
     cells = Cells(len(part["criterion"]), factors, (part["first"], part["second"]))
     return build_design(terms, cells, places)
@@ -117,13 +126,13 @@ def _people_design(density: VotesLayout, part: dict[str, Any], places: Places) -
 
 def _log_probabilities(criteria: int, ties: bool) -> LogProbabilities:
     """Log probabilities of first and second, and of a tie and none where there are ties; of the whole by criteria."""
-    before = 2 + ties
+    shared = 2 + ties
 
     def log_answer_parts(sums: Any, xp: Any) -> list[tuple[Any, ...]]:
         d = sums[..., 0, :]
         if criteria:
-            shares = softmax_shares(sums[..., before + criteria :, :], -2, xp)
-            d = d + (shares * sums[..., before : before + criteria, :]).sum(axis=-2)
+            shares = softmax_shares(sums[..., shared + criteria :, :], -2, xp)
+            d = d + (shares * sums[..., shared : shared + criteria, :]).sum(axis=-2)
         return [*person_log_probabilities(d, sums[..., 1, :], sums[..., 2, :] if ties else None, xp)]
 
     return log_answer_parts
@@ -140,27 +149,27 @@ def sums_of_votes(density: VotesLayout, data: Data, places: Places) -> AnsweredS
         if table in data
     ]
     people = data["anchors"] if density.anchors else None
-    apart = people is not None and has_people_formula(density, people)
+    separate_people = people is not None and has_people_formula(density, people)
     if people is not None:
-        tables.append((people_terms(density, one_coin=apart), *cells_of_people(density, people)))
-    found, learned = (
-        stack_designs([build_design(terms, cells, at) for terms, cells, _ in tables])
-        for at in (places, places.of_learned)
+        tables.append((people_terms(density, one_coin=separate_people), *cells_of_people(density, people)))
+    design, learned = (
+        stack_designs([build_design(terms, cells, layout) for terms, cells, _ in tables])
+        for layout in (places, places.of_learned)
     )
     counts = np.concatenate([counts for _, _, counts in tables])
     family = two_coin_family(density.ties) if density.coin_names else sharpness_family(density.ties)
     outcomes = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
-    alike = Answers(family.log_probabilities, outcomes, family.closed_form, family.name)
-    answers: CellAnswers = alike
-    if people is not None and apart:
-        found, answers = separate_people_cells(density, people, places, found, alike)
-    found = found.used
-    predictors = max(len(family.predictors), 1 + int(found.predictor.max()))
-    return AnsweredSums(found, answers, predictors, learned)
+    judge_answers = Answers(family.log_probabilities, outcomes, family.closed_form, family.name)
+    answers: CellAnswers = judge_answers
+    if people is not None and separate_people:
+        design, answers = separate_people_cells(density, people, places, design, judge_answers)
+    design = design.used
+    predictors = max(len(family.predictors), 1 + int(design.predictor.max()))
+    return AnsweredSums(design, answers, predictors, learned)
 
 
 def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
-    """The field of a density and its tables.
+    """Build the latent Gaussian model of a density and its tables.
 
     Raises
     ------
@@ -168,7 +177,7 @@ def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
         Its factor would take too much memory.
     """
     places = Places(density)
-    field = build_latent_model(
+    model = build_latent_model(
         density,
         sums_of_votes(density, data, places),
         [places.block("judge"), places.block("context")],
@@ -178,28 +187,28 @@ def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
         centred=lambda values: centre_zero_sum(density, _add_general_strength(values)),
     )
     if "pinned" not in data:
-        return field
-    at, held = data["pinned"]["x"], data["pinned"]["held"] > 0
-    names = {name for name, part in density.parameter_slices.items() if held[part].all()}
-    return field.with_fixed(lambda name: name in names, *field.latent(at))
+        return model
+    fixed_values, is_fixed = data["pinned"]["x"], data["pinned"]["held"] > 0
+    names = {name for name, part in density.parameter_slices.items() if is_fixed[part].all()}
+    return model.with_fixed(lambda name: name in names, *model.latent(fixed_values))
 
 
 def _vote_cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
     """Distinct (judge, pair) with what their votes are about, and counts of the answers."""
     pairs = max(len(part["pair_first"]), 1)
-    keys = part["judge"] * pairs + part["pair"]
-    tied = part["tie_judge"] * pairs + part["tie_pair"] if density.ties else keys[:0]
-    both = np.concatenate([keys, tied])
-    cells = distinct_codes(both, int(both.max(initial=-1)) + 1)
+    decided_keys = part["judge"] * pairs + part["pair"]
+    tied = part["tie_judge"] * pairs + part["tie_pair"] if density.ties else decided_keys[:0]
+    all_keys = np.concatenate([decided_keys, tied])
+    cells = distinct_codes(all_keys, int(all_keys.max(initial=-1)) + 1)
     counts = np.zeros((len(cells), 4))
-    at = np.searchsorted(cells, keys)
+    cell = np.searchsorted(cells, decided_keys)
     for outcome in (0, 1):
-        here = part["outcome"] == outcome
-        counts[:, outcome] = np.bincount(at[here], part["weight"][here], len(cells))
+        chosen = part["outcome"] == outcome
+        counts[:, outcome] = np.bincount(cell[chosen], part["weight"][chosen], len(cells))
     if density.ties:
-        at = np.searchsorted(cells, tied)
-        counts[:, 2] = np.bincount(at, part["tied"], len(cells))
-        counts[:, 3] = np.bincount(at, part["decided"], len(cells))
+        cell = np.searchsorted(cells, tied)
+        counts[:, 2] = np.bincount(cell, part["tied"], len(cells))
+        counts[:, 3] = np.bincount(cell, part["decided"], len(cells))
     judge, pair = cells // pairs, cells % pairs
     about = pair_codes(part)
     factors = {name: code[pair] for name, code in about.items() if name not in ("first", "second", "numbers")}
@@ -209,14 +218,14 @@ def _vote_cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floa
 
 
 def _subtract_general_strength(values: Values) -> Values:
-    """With the differences of strengths from what their items are worth under all criteria alike."""
+    """Replace strengths by their differences from the general strengths, those under all criteria alike."""
     if "general" not in values:
         return values
     return {**values, "strength": values["strength"] - values["general"][..., None, :]}
 
 
 def _add_general_strength(values: Values) -> Values:
-    """Strengths with what their items are worth under all criteria alike."""
+    """Add the general strengths, those under all criteria alike."""
     if "general" not in values:
         return values
     return {**values, "strength": values["strength"] + values["general"][..., None, :]}

@@ -1,4 +1,4 @@
-"""The sizes of a table of votes, which its density is searched by.
+"""Sizes of a table of votes that its density needs.
 
 Sums of terms that stand in votes beside strengths: of contexts, tastes, tie habits and further terms.
 
@@ -71,14 +71,14 @@ class VotesLayout(LogDensity):
         return next((pair for pair in pairs if names.issuperset(pair)), ())
 
 
-SHARPNESS = "log_discrimination", "shift"  # of judges without coins, in the place of these
-NONE = ""  # the name of no values
+DISCRIMINATION_NAMES = "log_discrimination", "shift"  # of judges without coins, in the place of these
+NO_VALUES = ""  # the name of no values
 #: What votes on items have and votes on criteria have not.
-_ON_ITEMS = (
+_ITEM_VOTE_TERMS = (
     "strength", "general", "context_strength", "taste", "tie_context", "tie_judge_context", "tie_item",
 )  # fmt: skip
 #: What people's votes share with judges'.
-_OF_PEOPLE = ("strength", "general", "context_strength", "tie")
+_PEOPLE_TERMS = ("strength", "general", "context_strength", "tie")
 
 
 def vote_terms(density: VotesLayout) -> list[Term]:
@@ -92,7 +92,7 @@ def vote_terms(density: VotesLayout) -> list[Term]:
     >>> [term.name for term in vote_terms(density)][-8:-5]
     ['reliability', 'reliability', 'tie']
     """
-    first, second = density.coin_names or SHARPNESS
+    first, second = density.coin_names or DISCRIMINATION_NAMES
     return [
         Term("strength", ("criterion", "item"), DIFFERENCE),
         Term("general", ("item",), DIFFERENCE),
@@ -112,8 +112,8 @@ def vote_terms(density: VotesLayout) -> list[Term]:
 
 def criteria_terms(density: VotesLayout) -> list[Term]:
     """Terms of votes on criteria, in the same columns: weights are in the place of strengths."""
-    lost = {*_ON_ITEMS, *(term.name for term in density.added)}
-    terms = [_without_values(term) if term.name in lost else term for term in vote_terms(density)]
+    absent = {*_ITEM_VOTE_TERMS, *(term.name for term in density.added)}
+    terms = [_without_values(term) if term.name in absent else term for term in vote_terms(density)]
     return [Term("weight", ("item",), DIFFERENCE), *terms[1:]]
 
 
@@ -126,23 +126,23 @@ def people_terms(density: VotesLayout, *, one_coin: bool) -> list[Term]:
     one_coin : bool
         Whether they are apart, as of a family with one coin.
     """
-    terms = [term if term.name in _OF_PEOPLE else _without_values(term) for term in vote_terms(density)]
-    terms[4:6] = [Term("anchor", (), FIRST), Term(NONE if one_coin else "anchor", (), SECOND)]
+    terms = [term if term.name in _PEOPLE_TERMS else _without_values(term) for term in vote_terms(density)]
+    terms[4:6] = [Term("anchor", (), FIRST), Term(NO_VALUES if one_coin else "anchor", (), SECOND)]
     return terms
 
 
 def _without_values(term: Term) -> Term:
     """A term of the same columns without values."""
-    return term._replace(name=NONE)
+    return term._replace(name=NO_VALUES)
 
 
 Part = dict[str, Array]
-WORTH = ("strength", "general")  # of items, in the differences of their strengths
+STRENGTH_TERMS = ("strength", "general")  # of items, in the differences of their strengths
 
 
 def pair_codes(part: Part) -> Part:
     """Parts of a table of pairs by what they are of: judge, criterion, first, second, and others that there are."""
-    return {name.removeprefix("pair_"): of for name, of in part.items() if name.startswith("pair_")}
+    return {name.removeprefix("pair_"): codes for name, codes in part.items() if name.startswith("pair_")}
 
 
 def difference_effects(density: VotesLayout, values: Values, part: Part) -> Array:
@@ -156,11 +156,13 @@ def difference_effects(density: VotesLayout, values: Values, part: Part) -> Arra
         ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each;
         and of further terms ``pair_...`` of each factor; ``pair_numbers``, shape (2, pairs, numbers).
     """
-    terms = [term for term in _predictor_terms(density, values, DIFFERENCE) if term.name not in WORTH]
+    terms = [
+        term for term in _predictor_terms(density, values, DIFFERENCE) if term.name not in STRENGTH_TERMS
+    ]
     about = pair_codes(part)
-    one, other = about.pop("numbers", (None, None))
-    first = sum_of_terms(terms, values, {**about, "item": about["first"]}, one)
-    return first - sum_of_terms(terms, values, {**about, "item": about["second"]}, other)
+    first_numbers, second_numbers = about.pop("numbers", (None, None))
+    first = sum_of_terms(terms, values, {**about, "item": about["first"]}, first_numbers)
+    return first - sum_of_terms(terms, values, {**about, "item": about["second"]}, second_numbers)
 
 
 def tie_propensity_effects(
@@ -168,11 +170,13 @@ def tie_propensity_effects(
 ) -> Array:
     """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
     terms = [term for term in _predictor_terms(density, values, TIE) if {"context", "item"} & {*term.factors}]
-    about = {name: of[pair] for name, of in pair_codes(part).items() if name != "numbers"} | {"judge": judge}
+    about = {name: codes[pair] for name, codes in pair_codes(part).items() if name != "numbers"} | {
+        "judge": judge
+    }
     total = sum_of_terms([term for term in terms if not term.has_item_columns], values, about, None)
     for side in ("first", "second"):
-        of_items = [term for term in terms if term.has_item_columns]
-        total = total + sum_of_terms(of_items, values, {**about, "item": about[side]}, None)
+        item_terms = [term for term in terms if term.has_item_columns]
+        total = total + sum_of_terms(item_terms, values, {**about, "item": about[side]}, None)
     return total
 
 

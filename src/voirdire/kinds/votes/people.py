@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.people import NOT_KNOWN, NOT_USED, PEOPLE, describe_unknown_anchors
-from voirdire.kinds.votes.contexts import by_context
+from voirdire.kinds.people import PEOPLE, UNKNOWN_CONTEXT_NOTE, UNUSED_NOTE, describe_unknown_anchors
+from voirdire.kinds.votes.contexts import split_by_context
 from voirdire.model.target_answers import ComparedByPeople
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
@@ -70,16 +70,16 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     if isinstance(table, Anchors):
         return table
     people = read_votes(table, name="anchors", judge=PEOPLE)
-    known = {*panel.items, *panel.criteria}
-    items, criteria = unescape_names(people.items, known), unescape_names(people.criteria, known)
+    panel_names = {*panel.items, *panel.criteria}
+    items, criteria = unescape_names(people.items, panel_names), unescape_names(people.criteria, panel_names)
     people = replace(people, items=items, criteria=criteria)
-    foreign = level_positions(people.items, panel.items) < 0
-    both = np.stack([people.first, people.second], axis=1)[people.row_cell]
-    unused, notes = np.asarray(foreign[both].any(axis=1)), []
-    if said := describe_unknown_anchors(people.items, both, panel.items, "about item", "seen"):
+    unknown = level_positions(people.items, panel.items) < 0
+    item_codes = np.stack([people.first, people.second], axis=1)[people.row_cell]
+    unused, notes = np.asarray(unknown[item_codes].any(axis=1)), []
+    if message := describe_unknown_anchors(people.items, item_codes, panel.items, "about item", "seen"):
         if unused.all():
-            raise InputError(f"anchors: all {said}; name the items as in the votes")
-        notes.append(f"{said}: {NOT_USED}")
+            raise InputError(f"anchors: all {message}; name the items as in the votes")
+        notes.append(f"{message}: {UNUSED_NOTE}")
     people = people.subset(~unused)
     criteria = panel.criteria if people.has_criteria else people.criteria
     people = read_votes(people, name="anchors", items=panel.items, criteria=criteria)
@@ -116,42 +116,46 @@ def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
     if people.row_context is None:
         return anchors
     contexts = unescape_names(people.contexts, set(panel.contexts))
-    places = level_positions(contexts, panel.contexts)[people.row_context]
+    context = level_positions(contexts, panel.contexts)[people.row_context]
     notes = list(anchors.notes)
-    if said := describe_unknown_anchors(contexts, people.row_context, panel.contexts, "in context", "seen"):
-        if (places < 0).all():
+    if message := describe_unknown_anchors(
+        contexts, people.row_context, panel.contexts, "in context", "seen"
+    ):
+        if (context < 0).all():
             raise InputError(
-                f"anchors: all {said}; name contexts as in the votes, or leave the column out if people were asked "
+                f"anchors: all {message}; name contexts as in the votes, or leave the column out if people were asked "
                 "about items as such"
             )
-        notes.append(f"{said}: {NOT_KNOWN}")
-        people, places = people.subset(places >= 0), places[places >= 0]
-    people = people.with_codes(contexts=panel.contexts, row_context=places)
+        notes.append(f"{message}: {UNKNOWN_CONTEXT_NOTE}")
+        people, context = people.subset(context >= 0), context[context >= 0]
+    people = people.with_codes(contexts=panel.contexts, row_context=context)
     return replace(anchors, votes=people, notes=tuple(notes))
 
 
 def _check_contradictions(people: Votes) -> None:
     """Raise where a pair was answered both ways, in one context if there are several."""
-    cells = by_context(people)
-    where = np.zeros(len(cells.first), dtype=np.int64) if cells.context is None else cells.context
+    cells = split_by_context(people)
+    cell_context = np.zeros(len(cells.first), dtype=np.int64) if cells.context is None else cells.context
     contexts = people.contexts or ("",)
     swap = cells.first > cells.second
     for_low = np.where(swap, cells.counts[:, 1], cells.counts[:, 0])
     for_high = np.where(swap, cells.counts[:, 0], cells.counts[:, 1])
     size = len(people.items)
-    asked, row = np.unique(pair_keys(cells, criteria=True) * len(contexts) + where, return_inverse=True)
-    both = (np.bincount(row, for_low) > 0) & (np.bincount(row, for_high) > 0)
+    keys, row = np.unique(pair_keys(cells, criteria=True) * len(contexts) + cell_context, return_inverse=True)
+    contradictory = (np.bincount(row, for_low) > 0) & (np.bincount(row, for_high) > 0)
     problems = []
-    for pair, context in zip(*np.divmod(asked[both][:20], len(contexts)), strict=True):
+    for pair, context in zip(*np.divmod(keys[contradictory][:20], len(contexts)), strict=True):
         first, second = people.items[pair // size % size], people.items[pair % size]
-        under = f" under criterion {people.criteria[pair // size**2]!r}" if people.has_criteria else ""
-        under += f" in context {contexts[context]!r}" if cells.context is not None else ""
+        condition = f" under criterion {people.criteria[pair // size**2]!r}" if people.has_criteria else ""
+        condition += f" in context {contexts[context]!r}" if cells.context is not None else ""
         problems.append(
-            f"anchors: the pair {first!r}, {second!r}{under} is answered both ways; keep one answer, or say who "
+            f"anchors: the pair {first!r}, {second!r}{condition} is answered both ways; keep one answer, or say who "
             "answered in a column 'person'"
         )
-    if both.sum() > len(problems):
-        problems.append(f"anchors: {int(both.sum())} pairs are answered both ways; the first 20 are named")
+    if contradictory.sum() > len(problems):
+        problems.append(
+            f"anchors: {int(contradictory.sum())} pairs are answered both ways; the first 20 are named"
+        )
     if problems:
         raise InputError(problems)
 

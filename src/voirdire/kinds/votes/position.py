@@ -1,4 +1,4 @@
-"""Checks of position: judges who prefer a place, and votes that cannot tell a place from an item."""
+"""Checks of position bias: judges who prefer a position, and votes in which position and item are confounded."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from voirdire.trust.checks import ALPHA
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats
 
-CLEAR_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
-MOSTLY = 0.9  # share of a judge's pairs in both orders from which asking for the other order brings nothing
+MIN_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
+MIN_BOTH_ORDERS_SHARE = (
+    0.9  # share of a judge's pairs in both orders from which asking for the other order brings nothing
+)
 
 
 def presentation_order_rule(problem: VotesProblem) -> str | None:
@@ -31,7 +33,7 @@ def presentation_order_rule(problem: VotesProblem) -> str | None:
 
 
 def unknown_position_check(problem: VotesProblem) -> list[Check]:
-    """That position bias cannot be told from strength; empty where it can."""
+    """Warn where position bias is confounded with strength; empty where it is not."""
     order = presentation_order_rule(problem)
     if order is None:
         return []
@@ -46,26 +48,26 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
     """Judges whose answers depend on which item is shown first."""
     if RELIABILITY[problem.model.reliability.kind].position_aware:
         low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
-        leaning = np.flatnonzero(np.fmax(low, -high) > CLEAR_BIAS)
+        biased = np.flatnonzero(np.fmax(low, -high) > MIN_BIAS)
         if np.isnan(low).all():
             return []
-        if not len(leaning):
-            return [Check("position", "ok", 0.0, f"No judge's position bias is clearly beyond {CLEAR_BIAS}.")]
-        names = [problem.judges[k] for k in leaning]
-        both = both_orders_shares(problem)[leaning]
+        if not len(biased):
+            return [Check("position", "ok", 0.0, f"No judge's position bias is clearly beyond {MIN_BIAS}.")]
+        names = [problem.judges[k] for k in biased]
+        both_orders = both_orders_shares(problem)[biased]
         message = f"{list_names(names)} clearly biased by position; the model allows for it. " + (
             "They saw their pairs in both orders already, so that no item gains by it; replace them if their "
             "answers tell too little."
-            if (both >= MOSTLY).all()
+            if (both_orders >= MIN_BOTH_ORDERS_SHARE).all()
             else "Show these judges every pair in both orders, or replace them."
         )
-        return [Check("position", "warn", float(len(leaning)), message)]
+        return [Check("position", "warn", float(len(biased)), message)]
     variance = left.first_variance.mean(axis=0)
     z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
     size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
     bound = -NormalDist().inv_cdf(0.5 * ALPHA / max(len(z), 1))
-    leaning = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > CLEAR_BIAS) & (variance > 2.0))
-    names = [problem.judges[k] for k in left.judges[leaning]]
+    biased = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > MIN_BIAS) & (variance > 2.0))
+    names = [problem.judges[k] for k in left.judges[biased]]
     remedy = (
         "say which item was shown first (a column order, or --order shown where it is that of the columns), or show "
         "pairs in both orders"
@@ -76,8 +78,8 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
         f"{list_names(names)} picking one position far more often than model {problem.model.name} allows for, which "
         f"turns position into strength; {remedy}."
     )
-    none = "No judge picks a position more often than the model expects."
-    return [names_check("position", names, none, message, "fail")]
+    ok_message = "No judge picks a position more often than the model expects."
+    return [names_check("position", names, ok_message, message, "fail")]
 
 
 def both_orders_shares(problem: VotesProblem) -> Floats:
@@ -93,13 +95,13 @@ def both_orders_shares(problem: VotesProblem) -> Floats:
     [0.5, 0.0]
     """
     votes = problem.coded_votes
-    asked, context = pair_keys(votes, criteria=True), cell_contexts(votes)
+    questions, context = pair_keys(votes, criteria=True), cell_contexts(votes)
     if context is not None:
-        asked = asked * len(votes.contexts) + context
-    pairs, column = np.unique(asked, return_inverse=True)
+        questions = questions * len(votes.contexts) + context
+    pairs, column = np.unique(questions, return_inverse=True)
     keys, row = np.unique(votes.judge * len(pairs) + column, return_inverse=True)
     seen = np.zeros((2, len(keys)), dtype=bool)
     seen[(votes.first > votes.second).astype(np.int64), row] = True
     judge, judges = keys // len(pairs), len(problem.judges)
-    count, both = np.bincount(judge, minlength=judges), np.bincount(judge, seen.all(axis=0), judges)
-    return np.asarray(np.where(count > 0, both / np.maximum(count, 1), np.nan))
+    count, both_orders = np.bincount(judge, minlength=judges), np.bincount(judge, seen.all(axis=0), judges)
+    return np.asarray(np.where(count > 0, both_orders / np.maximum(count, 1), np.nan))

@@ -1,4 +1,4 @@
-"""Votes that a fit expects: of judges, of people; and the preferences that it claims."""
+"""Predicted votes of judges and of people, and the preferences that a fit claims."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from voirdire.kinds.columns import Columns
 from voirdire.kinds.further_terms import FAMILY
 from voirdire.kinds.target_predictions import ItemQuestions, Predicted, known_contexts, refuse_contexts
 from voirdire.kinds.unseen import predictive_draws
-from voirdire.kinds.votes.contexts import by_context, split_by_terms
+from voirdire.kinds.votes.contexts import split_by_context, split_by_terms
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.response_probabilities import AskedPairs, cell_probabilities
+from voirdire.kinds.votes.response_probabilities import ComparisonCodes, cell_probabilities
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
@@ -43,14 +43,14 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     InputError
         An item, judge or criterion that the fit does not know.
     """
-    known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
-    votes = _recode_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
+    known_names = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
+    votes = _recode_contexts(problem, read_votes(table, **known_names, answered=False))  # type: ignore[arg-type]
     if FAMILY in problem.added.levels:
         votes = split_by_terms(votes, contexts=False)
         votes = votes.with_codes(codes={FAMILY: problem.family_of_judges[votes.judge]})
-    asked = _codes_of_pairs(problem, votes)
-    draws = predictive_draws(posterior, _codes_of_pairs(problem, problem.votes), asked)
-    if len(draws) == 1 and problem.density.contexts and (asked["context"] < 0).any():
+    question_codes = _codes_of_pairs(problem, votes)
+    draws = predictive_draws(posterior, _codes_of_pairs(problem, problem.votes), question_codes)
+    if len(draws) == 1 and problem.density.contexts and (question_codes["context"] < 0).any():
         draws *= MAX_DRAWS  # each has a new context
     cell = cell_probabilities(problem.model, problem.density, draws, votes)
     rows = cell[votes.row_cell]
@@ -68,7 +68,7 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
 
 def _codes_of_pairs(problem: VotesProblem, votes: Votes) -> dict[str, Ints]:
     """Codes of both items of each comparison, one after the other."""
-    pairs = AskedPairs.of_cells(problem.model, votes)
+    pairs = ComparisonCodes.of_cells(problem.model, votes)
     codes = {"judge": pairs.judge, "criterion": pairs.criterion}
     codes["context"] = pairs.judge * 0 - 1 if pairs.context is None else pairs.context
     codes[FAMILY] = problem.family_of_judges[pairs.judge]
@@ -81,7 +81,7 @@ def _recode_contexts(problem: VotesProblem, votes: Votes) -> Votes:
     """Votes by the contexts of a problem; -1 for a context that it does not know."""
     if not problem.density.contexts or votes.row_context is None:
         return votes
-    split = by_context(votes)
+    split = split_by_context(votes)
     known = known_contexts(split.contexts, problem.votes.contexts)
     return split.with_codes(context=known[split.context])
 
@@ -107,8 +107,8 @@ def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
         The fit does not know an item or criterion, or contexts are given to a fit that tells them apart.
     """
     several = len(problem.votes.criteria) > 1
-    given = bool(columns_among(table, ["criterion"], Problems("votes")))
-    by_criterion = several and given
+    has_criterion = bool(columns_among(table, ["criterion"], Problems("votes")))
+    by_criterion = several and has_criterion
     criteria = problem.votes.criteria if by_criterion else None
     votes = read_votes(table, judge="people", criteria=criteria, items=problem.items, answered=False)
     refuse_contexts(bool(problem.density.contexts), votes.row_context is not None)
@@ -117,7 +117,7 @@ def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
     separate = by_criterion and problem.model.criteria == "separate"
     criterion = votes.criterion[cell] if separate else first * 0 - 1
     levels = np.array(problem.votes.criteria, dtype=object)
-    named: Columns = {"criterion": levels[votes.criterion[cell]]} if by_criterion else {}
+    columns: Columns = {"criterion": levels[votes.criterion[cell]]} if by_criterion else {}
 
     def predict_answers(_: Values, worth: Floats) -> Predicted:
         gap = worth[:, criterion, first] - worth[:, criterion, second]
@@ -126,8 +126,8 @@ def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
             "p_better": np.where(gap == 0.0, 0.5, gap > 0.0),
         }
 
-    named |= {"first": names[first], "second": names[second]}
-    return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers)
+    columns |= {"first": names[first], "second": names[second]}
+    return ItemQuestions(columns, tuple(np.unique(criterion)), predict_answers)
 
 
 def claimed_preferences(problem: VotesProblem, posterior: Posterior) -> Claims:
@@ -146,18 +146,22 @@ def claimed_preferences(problem: VotesProblem, posterior: Posterior) -> Claims:
     about |= {"first": np.array(votes.items)[low], "second": np.array(votes.items)[high]}
     if votes.row_context is not None:
         about["context"] = np.array(votes.contexts)[context]
-    of = criterion if problem.model.criteria == "separate" else criterion * 0
-    draws, chance = some_draws(posterior), np.zeros(len(low))
+    strength_row = criterion if problem.model.criteria == "separate" else criterion * 0
+    draws, probability = some_draws(posterior), np.zeros(len(low))
     for values in draws:
-        difference = values["strength"][of, low] - values["strength"][of, high]
+        difference = values["strength"][strength_row, low] - values["strength"][strength_row, high]
         if problem.density.contexts:
-            there = values["context_strength"]
-            difference = difference + there[of, low, context] - there[of, high, context]
-        chance += logistic_sigmoid(difference, np) / len(draws)
-    taught = np.zeros(len(low), dtype=bool)
+            context_strength = values["context_strength"]
+            difference = (
+                difference
+                + context_strength[strength_row, low, context]
+                - context_strength[strength_row, high, context]
+            )
+        probability += logistic_sigmoid(difference, np) / len(draws)
+    answered = np.zeros(len(low), dtype=bool)
     if problem.anchors is not None:
-        known, width = problem.anchors.votes, len(votes.items)
-        both = np.minimum(known.first, known.second) * width + np.maximum(known.first, known.second)
-        taught = np.isin(low * width + high, both)
-    answer = np.where(chance >= 0.5, "first", "second").astype(object)
-    return Claims(about, answer, np.maximum(chance, 1.0 - chance), taught)
+        people, width = problem.anchors.votes, len(votes.items)
+        pair = np.minimum(people.first, people.second) * width + np.maximum(people.first, people.second)
+        answered = np.isin(low * width + high, pair)
+    answer = np.where(probability >= 0.5, "first", "second").astype(object)
+    return Claims(about, answer, np.maximum(probability, 1.0 - probability), answered)

@@ -1,4 +1,4 @@
-"""A votes table in the form a model's density needs: distinct outcomes with counts, and nothing per vote."""
+"""Encoding of a table of votes for a density: distinct outcomes with counts, and nothing per vote."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation_check
 from voirdire.kinds.further_terms import (
-    NOTHING_ADDED,
-    Resolved,
+    NO_TERMS,
+    ResolvedTerms,
     check_terms_vary,
     family_of_judges,
     resolve_terms,
@@ -34,9 +34,9 @@ from voirdire.tables.encode import level_positions
 from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
-COLLAPSED = "overall"
-REPEATED = 2.0  # votes of a judge in a context from which its habits there can be told
-_NAMED = 5  # names listed in a message before it only counts
+COLLAPSED_CRITERION = "overall"
+MIN_VOTES_PER_CONTEXT = 2.0  # votes of a judge in a context from which its habits there can be told
+_MAX_NAMES = 5  # names listed in a message before it only counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class VotesProblem(Problem):
     anchors: Anchors | None = None
     answer_weight: Floats | None = None
     beside_scores: bool = False
-    added: Resolved = NOTHING_ADDED
+    added: ResolvedTerms = NO_TERMS
 
     def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.orientation_check`."""
@@ -127,14 +127,14 @@ def encode_votes(
         criteria_votes = None  # the model has no use for them
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
     separate = model.criteria == "separate"
-    structured = model.context is not None and votes.row_context is not None and len(votes.contexts) > 1
-    added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
-    if structured or added.terms or (votes.details is not None and votes.details.degree is not None):
-        votes = split_by_terms(votes, structured, added)
-    contexts = len(votes.contexts) if structured else 0
-    told = len(votes.criteria) > 1 if separate else len(judges) > 1
-    tastes = model.taste is not None and (told if tastes is None else tastes)
-    criteria = votes.criteria if separate else (COLLAPSED,)
+    has_contexts = model.context is not None and votes.row_context is not None and len(votes.contexts) > 1
+    added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NO_TERMS
+    if has_contexts or added.terms or (votes.details is not None and votes.details.degree is not None):
+        votes = split_by_terms(votes, has_contexts, added)
+    contexts = len(votes.contexts) if has_contexts else 0
+    has_taste_data = len(votes.criteria) > 1 if separate else len(judges) > 1
+    tastes = model.taste is not None and (has_taste_data if tastes is None else tastes)
+    criteria = votes.criteria if separate else (COLLAPSED_CRITERION,)
     tables = {"votes": _weigh_cells(vote_cells(votes, judges, separate), answer_weight)}
     if model.pool == "majority":
         tables["votes"] = _majority_cells(tables["votes"], len(votes.items))
@@ -153,15 +153,15 @@ def encode_votes(
     levels = tuple((name, len(names)) for name, names in added.levels.items())
     density = VotesDensity(
         model, *sizes, ties, anchors is not None, contexts, tastes, over, added.terms, levels,
-        repeated=not contexts or votes_per_judge_context(votes) >= REPEATED,
+        repeated=not contexts or votes_per_judge_context(votes) >= MIN_VOTES_PER_CONTEXT,
     )  # fmt: skip
-    apart = bool(contexts or tastes or added.terms)
-    data = {"votes": encode_cells(model, tables["votes"], len(votes.items), ties, keep_empty, apart)}
+    split_pairs = bool(contexts or tastes or added.terms)
+    data = {"votes": encode_cells(model, tables["votes"], len(votes.items), ties, keep_empty, split_pairs)}
     if "criteria" in tables:
         data["criteria"] = encode_cells(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
     if anchors is not None:
-        data["anchors"] = _encode_people(anchors, separate, len(criteria), structured)
+        data["anchors"] = _encode_people(anchors, separate, len(criteria), has_contexts)
     names = (judges, criteria, votes.items)
     return VotesProblem(
         density, data, *names, judge_votes, votes, criteria_votes, anchors, answer_weight, added=added
@@ -178,8 +178,8 @@ def votes_per_judge_context(votes: Votes) -> float:
     """
     context = cell_contexts(votes)
     assert context is not None
-    places = np.unique(np.stack([votes.judge, context]), axis=1)
-    return float(len(votes.row_cell) / max(places.shape[1], 1))
+    judge_contexts = np.unique(np.stack([votes.judge, context]), axis=1)
+    return float(len(votes.row_cell) / max(judge_contexts.shape[1], 1))
 
 
 def refuse_constant_terms(problem: VotesProblem) -> None:
@@ -191,8 +191,8 @@ def refuse_constant_terms(problem: VotesProblem) -> None:
     """
     votes = problem.votes
     if problem.added.terms and isinstance(votes, ContextVotes):
-        same = None if votes.numbers is None else (votes.numbers[:, 0] != votes.numbers[:, 1]).any(axis=0)
-        check_terms_vary(problem.added, "vote", same)
+        differs = None if votes.numbers is None else (votes.numbers[:, 0] != votes.numbers[:, 1]).any(axis=0)
+        check_terms_vary(problem.added, "vote", differs)
 
 
 @dataclass(frozen=True)
@@ -224,9 +224,9 @@ def vote_cells(
         first, second = items[first], items[second]
     column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
     context = cell_contexts(votes)
-    more = further_codes(votes) | ({} if context is None else {"context": context})
+    extra = further_codes(votes) | ({} if context is None else {"context": context})
     judge = level_positions(votes.judges, judges)[votes.judge]
-    return Cells(judge, column, first, second, effective_counts(votes), more)
+    return Cells(judge, column, first, second, effective_counts(votes), extra)
 
 
 def encode_cells(
@@ -247,11 +247,11 @@ def encode_cells(
     pair_key = (table.criterion * items + table.first) * items + table.second
     if structured:
         numbers = table.more.get("numbers", np.zeros((2, len(pair_key), 0)))
-        apart = [code for name, code in table.more.items() if name != "numbers"]
-        parts = [pair_key, table.judge, *apart, *numbers.transpose(0, 2, 1).reshape(-1, len(pair_key))]
+        extra_codes = [code for name, code in table.more.items() if name != "numbers"]
+        parts = [pair_key, table.judge, *extra_codes, *numbers.transpose(0, 2, 1).reshape(-1, len(pair_key))]
         pair_key = np.unique(np.stack(parts), axis=1, return_inverse=True)[1].ravel()
-    _, one_of, pair = np.unique(pair_key, return_index=True, return_inverse=True)
-    pairs = ((table.criterion * items + table.first) * items + table.second)[one_of]
+    _, first_row, pair = np.unique(pair_key, return_index=True, return_inverse=True)
+    pairs = ((table.criterion * items + table.first) * items + table.second)[first_row]
     judge = table.judge * 0 if judge_free else table.judge
     out: dict[str, Any] = {
         "pair_criterion": pairs // (items * items),
@@ -259,9 +259,9 @@ def encode_cells(
         "pair_second": pairs % items,
     }
     if structured:
-        more = {"context": np.full_like(pair_key, -1), **table.more, "judge": table.judge}
-        for name, of in more.items():
-            out[f"pair_{name}"] = of[:, one_of] if name == "numbers" else of[one_of]
+        extra = {"context": np.full_like(pair_key, -1), **table.more, "judge": table.judge}
+        for name, codes in extra.items():
+            out[f"pair_{name}"] = codes[:, first_row] if name == "numbers" else codes[first_row]
     size = max(len(pairs), 1)
     outcome_key = np.concatenate([judge * size + pair, (judge * size + pair) + 2**62])
     keys, inverse = np.unique(outcome_key, return_inverse=True)
@@ -296,12 +296,12 @@ def _encode_people(anchors: Anchors, separate: bool, criteria: int, structured: 
     if separate and anchors.overall:
         criterion = np.full_like(people.criterion, criteria)  # the column of the integrated score
     counts = people.counts.astype(float)
-    found = {"criterion": criterion, "first": people.first, "second": people.second, "counts": counts}
-    return found | ({"context": cell_contexts(people)} if in_contexts else {})
+    arrays = {"criterion": criterion, "first": people.first, "second": people.second, "counts": counts}
+    return arrays | ({"context": cell_contexts(people)} if in_contexts else {})
 
 
 #: Kinds of reliability that go with a learned scale of strengths.
-SPREAD_WITH = (
+LEARNED_SCALE_KINDS = (
     "pooled-one-coin",
     "pooled-two-coin",
     "pooled-discrimination",
@@ -318,11 +318,11 @@ def _check_tables(model: Model, votes: Votes, criteria_votes: Votes | None, anch
         )
     if (
         model.strength.kind in ("learned-scale", "divided-scale")
-        and model.reliability.kind not in SPREAD_WITH
+        and model.reliability.kind not in LEARNED_SCALE_KINDS
     ):
         problems.append(
             f"model {model.name} learns the scale of strengths, which goes with reliability of kind "
-            f"{', '.join(SPREAD_WITH[:-1])} or {SPREAD_WITH[-1]}, not {model.reliability.kind}; take "
+            f"{', '.join(LEARNED_SCALE_KINDS[:-1])} or {LEARNED_SCALE_KINDS[-1]}, not {model.reliability.kind}; take "
             "learned-crowd-bt-position, or a strength of kind normal"
         )
     people = None if anchors is None else anchors.votes
@@ -350,8 +350,8 @@ def _check_tables(model: Model, votes: Votes, criteria_votes: Votes | None, anch
 
 
 def _name_some(names: Sequence[str]) -> str:
-    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(map(repr, names[:_NAMED])) + rest
+    suffix = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(map(repr, names[:_MAX_NAMES])) + suffix
 
 
 def _votes_per_judge(votes: Votes, judges: tuple[str, ...]) -> Ints:

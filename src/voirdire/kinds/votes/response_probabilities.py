@@ -23,7 +23,7 @@ from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
 
-class AskedPairs(NamedTuple):
+class ComparisonCodes(NamedTuple):
     """Comparisons: who is asked, under which criterion, about which two items; codes of shape (comparisons,).
 
     ``context`` is None where none is given; ``further`` has what further terms are of
@@ -38,7 +38,7 @@ class AskedPairs(NamedTuple):
     further: Mapping[str, Any] = MappingProxyType({})
 
     @classmethod
-    def of_cells(cls, model: Model, votes: Votes) -> AskedPairs:
+    def of_cells(cls, model: Model, votes: Votes) -> ComparisonCodes:
         """The cells of a table that is coded by the levels of a density."""
         criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
         context, further = cell_contexts(votes), further_codes(votes)
@@ -47,12 +47,14 @@ class AskedPairs(NamedTuple):
     def terms(self, density: VotesDensity, values: Values) -> dict[str, Any]:
         """As terms take them; without a context they are in the one that values have besides, if any."""
         part: dict[str, Any] = {f"pair_{name}": getattr(self, name) for name in self._fields[:4]}
-        part |= {f"pair_{name}": of for name, of in self.further.items()}
+        part |= {f"pair_{name}": codes for name, codes in self.further.items()}
         if density.contexts or density.tastes or density.added:
             context = self.judge * 0 - 1 if self.context is None else self.context
-            anywhere = bool(density.contexts and (context < 0).any())
-            besides = anywhere and values["context_strength"].shape[-1] > density.contexts
-            part["pair_context"] = np.where(context < 0, density.contexts, context) if besides else context
+            unknown_context = bool(density.contexts and (context < 0).any())
+            has_new_context = unknown_context and values["context_strength"].shape[-1] > density.contexts
+            part["pair_context"] = (
+                np.where(context < 0, density.contexts, context) if has_new_context else context
+            )
         return part
 
 
@@ -73,14 +75,16 @@ def vote_log_probabilities(problem: VotesProblem, values: Values, rows: tuple[In
     return answer_log_probabilities(problem.density, values, _asked_rows(problem, rows))
 
 
-def _asked_rows(problem: VotesProblem, rows: tuple[Ints, ...]) -> AskedPairs:
-    judge, criterion, first, second, *more = rows
-    asked = AskedPairs(judge, criterion, first, second, more[0] if more else None)
-    if len(more) > 1:
-        of_cells, cell = further_codes(problem.votes), more[1]
-        further = {name: of[:, cell] if name == "numbers" else of[cell] for name, of in of_cells.items()}
-        asked = asked._replace(further=further)
-    return asked
+def _asked_rows(problem: VotesProblem, rows: tuple[Ints, ...]) -> ComparisonCodes:
+    judge, criterion, first, second, *extra = rows
+    comparisons = ComparisonCodes(judge, criterion, first, second, extra[0] if extra else None)
+    if len(extra) > 1:
+        cell_codes, cell = further_codes(problem.votes), extra[1]
+        further = {
+            name: codes[:, cell] if name == "numbers" else codes[cell] for name, codes in cell_codes.items()
+        }
+        comparisons = comparisons._replace(further=further)
+    return comparisons
 
 
 def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
@@ -89,15 +93,17 @@ def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values],
     ``votes`` must be coded by the levels of the program. Contexts that it does not know are like those that it knows:
     what they add to strengths and tie habits is drawn for every draw (seed 0), with either sign.
     """
-    asked = AskedPairs.of_cells(model, votes)
-    if density.contexts and (asked.context is None or (asked.context < 0).any()):
+    comparisons = ComparisonCodes.of_cells(model, votes)
+    if density.contexts and (comparisons.context is None or (comparisons.context < 0).any()):
         rng = np.random.default_rng(0)
-        draws = [there for values in draws for there in sample_new_context(density, values, rng)]
-    each = (answer_probabilities(density, values, asked) for values in draws)
-    return sum(each, np.zeros(())) / len(draws)
+        draws = [
+            context_values for values in draws for context_values in sample_new_context(density, values, rng)
+        ]
+    probabilities = (answer_probabilities(density, values, comparisons) for values in draws)
+    return sum(probabilities, np.zeros(())) / len(draws)
 
 
-def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPairs) -> Floats:
+def answer_probabilities(density: VotesDensity, values: Values, asked: ComparisonCodes) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
 
     Of many sets at once (arrays with leading dimensions) the shape is (..., comparisons, 3).
@@ -111,18 +117,18 @@ def answer_probabilities(density: VotesDensity, values: Values, asked: AskedPair
     >>> from voirdire.model.specs import load_model
     >>> density = VotesDensity(load_model("bradley-terry"), judges=1, criteria=1, items=2, ties=False)
     >>> zero, one = np.array([0]), np.array([1])
-    >>> asked = AskedPairs(zero, zero, zero, one)
+    >>> asked = ComparisonCodes(zero, zero, zero, one)
     >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, asked).round(3).tolist()
     [[0.881, 0.119, 0.0]]
     """
     logs = answer_log_probabilities(density, values, asked)
-    found = np.zeros((*logs[0].shape, 3))
-    found[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
-    return found
+    probabilities = np.zeros((*logs[0].shape, 3))
+    probabilities[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
+    return probabilities
 
 
 def answer_log_probabilities(
-    density: VotesDensity, values: Values, asked: AskedPairs, xp: Any = np
+    density: VotesDensity, values: Values, asked: ComparisonCodes, xp: Any = np
 ) -> list[Array]:
     """As :func:`answer_probabilities`, logarithms of first, second and, where there are ties, tie."""
     part, judge = asked.terms(density, values), asked.judge
@@ -133,7 +139,7 @@ def answer_log_probabilities(
     return _log_probabilities_by_difference(density, values, d, judge, asked.criterion, habits, xp)
 
 
-def strength_differences(density: VotesDensity, values: Values, asked: AskedPairs) -> Floats:
+def strength_differences(density: VotesDensity, values: Values, asked: ComparisonCodes) -> Floats:
     """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
     return np.asarray(_strength_differences(density, values, asked.terms(density, values)))
 
@@ -168,12 +174,12 @@ def criterion_vote_log_probabilities(
 def _log_probabilities_by_difference(
     density: VotesDensity, values: Values, d: Array, judge: Ints, criterion: Ints, habits: Any, xp: Any
 ) -> list[Array]:
-    """Logarithms of the answers by what the first is worth more to the judge."""
+    """Log probabilities of the answers, given the difference of the items as the judge perceives it."""
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
     sizes = (density.judges, density.criteria)
-    either = (Observations(judge, cells, cells * 0 + outcome, criterion, *sizes) for outcome in (0, 1))
-    log = [reliability.log_decided(values, d, seen, xp) for seen in either]
+    observations = (Observations(judge, cells, cells * 0 + outcome, criterion, *sizes) for outcome in (0, 1))
+    log = [reliability.log_decided(values, d, observation, xp) for observation in observations]
     if not density.ties or density.model.ties is None:
         return log
     propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge) + habits
@@ -182,15 +188,15 @@ def _log_probabilities_by_difference(
 
 
 def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
-    """Values with one more context, the last, and again with everything that it adds turned round.
+    """Values with one more context, the last, and again with the effects of that context negated.
 
     What it adds is drawn by the spreads that were learned: it is like the contexts of the table.
     """
     names = [name for name in ("context_strength", "tie_context", "tie_judge_context") if name in values]
     spread = {name: np.exp(values[f"log_{name.removesuffix('_strength')}_spread"]) for name in names}
-    there = {name: rng.normal(0.0, spread[name], (*values[name].shape[:-1], 1)) for name in names}
+    effects = {name: rng.normal(0.0, spread[name], (*values[name].shape[:-1], 1)) for name in names}
     return [
-        values | {name: np.concatenate([values[name], sign * there[name]], axis=-1) for name in names}
+        values | {name: np.concatenate([values[name], sign * effects[name]], axis=-1) for name in names}
         for sign in (1.0, -1.0)
     ]
 

@@ -25,7 +25,7 @@ from voirdire.model.terms.ties import log_tie_parts
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 
-DRAWS = 200  # that calibration averages over
+CALIBRATION_DRAWS = 200  # that calibration averages over
 
 
 def win_shares(problem: VotesProblem, tables: Sequence[Votes]) -> Shares:
@@ -48,10 +48,10 @@ def vote_calibration(problem: VotesProblem, posterior: Posterior) -> Calibration
     Every vote counts twice, as an answer "first" and as an answer "second" with their own probabilities, so that the
     picture does not depend on which item stood first.
     """
-    draws = some_draws(posterior, DRAWS)
-    chance = cell_probabilities(problem.model, problem.density, draws, problem.coded_votes).T[:2]
+    draws = some_draws(posterior, CALIBRATION_DRAWS)
+    probability = cell_probabilities(problem.model, problem.density, draws, problem.coded_votes).T[:2]
     counts = problem.votes.counts.T.astype(float)
-    return Calibration(chance, counts[:2], np.broadcast_to(counts.sum(axis=0), chance.shape))
+    return Calibration(probability, counts[:2], np.broadcast_to(counts.sum(axis=0), probability.shape))
 
 
 def judge_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
@@ -127,9 +127,9 @@ def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[s
             log_tie_parts(propensity, reliability.scaled_difference(values, gap, judge, pair, np), np)[0]
         )
     shape = (*strength.shape[:-2], density.judges)  # judges may be all alike
-    found = {
+    behaviour = {
         "p_right": 0.5 * (better_first + 1.0 - worse_first),
         "first_rate": 0.5 * (better_first + worse_first),
         "tie_rate": tie,
     }
-    return {name: np.broadcast_to(value, shape) for name, value in found.items()}
+    return {name: np.broadcast_to(value, shape) for name, value in behaviour.items()}

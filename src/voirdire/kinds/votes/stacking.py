@@ -40,14 +40,14 @@ from scipy.special import digamma, polygamma, softmax
 from voirdire.infer.propagation import Regressions, propagate_expectations
 from voirdire.typing import Floats, Ints
 
-SPREADS = np.geomspace(0.4, 10.0, 5)  # grid of s
-TYPICAL = 4.0 * np.sqrt(2.0)  # mean of the density of s
-POWERS = (0.0, 0.5)  # of the judges' second moments; 0 is ridge
-MOST = 64  # judges that may be far ahead: those that agree, or disagree, with most anchors
-FAINT = (
+SPREAD_GRID = np.geomspace(0.4, 10.0, 5)  # grid of s
+MEAN_SPREAD = 4.0 * np.sqrt(2.0)  # mean of the density of s
+MOMENT_POWERS = (0.0, 0.5)  # of the judges' second moments; 0 is ridge
+MAX_DIRECTIONS = 64  # judges that may be far ahead: those that agree, or disagree, with most anchors
+MAX_EVIDENCE_GAP = (
     6.0  # a direction, right or reversed, whose log evidence at one s is this much below the best is left out
 )
-_NUMBERS = 4_000_000  # held at once
+_MAX_BATCH_ELEMENTS = 4_000_000  # held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,14 +130,14 @@ class Stacking:
             p.append(part.probabilities(self.features))
         log = np.concatenate(evidence) + [prior.log_weight for prior in priors]
         weight, agreed = softmax(log), np.concatenate(left_out)
-        without = softmax(log[:, None] - np.log(agreed), axis=0)
+        left_out_weight = softmax(log[:, None] - np.log(agreed), axis=0)
         by_name: dict[str, float] = {}
         for prior, share in zip(priors, weight, strict=True):
             by_name[prior.name] = by_name.get(prior.name, 0.0) + float(share)
-        right = (without * agreed).sum(axis=0)
+        p_right = (left_out_weight * agreed).sum(axis=0)
         return Stacked(
             _clip_probability(weight @ np.concatenate(p)),
-            _clip_probability(np.where(self.answers > 0, right, 1.0 - right)),
+            _clip_probability(np.where(self.answers > 0, p_right, 1.0 - p_right)),
             by_name,
         )
 
@@ -147,83 +147,93 @@ class Stacking:
         log = np.concatenate([part.log_evidence for part in self._fits(priors)])
         weight = softmax(log + [prior.log_weight for prior in priors])
         times = rng.multinomial(count, weight)
-        left = iter(times[times > 0])
+        counts = iter(times[times > 0])
         beta = [
-            part.draws(place, int(next(left)), rng)
-            for part in self._fits([priors[place] for place in np.flatnonzero(times)])
-            for place in range(len(part.log_evidence))
+            part.draws(index, int(next(counts)), rng)
+            for part in self._fits([priors[index] for index in np.flatnonzero(times)])
+            for index in range(len(part.log_evidence))
         ]
         return np.concatenate(beta) @ self.features.T
 
     def priors(self) -> list[Prior]:
         """All priors, but those of directions that the anchors speak clearly against."""
         shapes, lines = covariance_factors(self.features, self.family), self._prior_directions()
-        near, grid = SPREADS[len(SPREADS) // 2], SPREADS * np.exp(-SPREADS / TYPICAL)  # ds = s d log s
-        weights = dict(zip(SPREADS, np.log(grid / grid.sum()), strict=True))
-        middle = [
-            self._direction_priors(name, line, near, 0.0, shapes["ridge"]) for name, line in lines.items()
+        middle_spread, grid = (
+            SPREAD_GRID[len(SPREAD_GRID) // 2],
+            SPREAD_GRID * np.exp(-SPREAD_GRID / MEAN_SPREAD),
+        )  # ds = s d log s
+        weights = dict(zip(SPREAD_GRID, np.log(grid / grid.sum()), strict=True))
+        middle_priors = [
+            self._direction_priors(name, line, middle_spread, 0.0, shapes["ridge"])
+            for name, line in lines.items()
         ]
-        if len(self.anchored) and middle:
-            fits = self._fits([prior for two in middle for prior in two])
+        if len(self.anchored) and middle_priors:
+            fits = self._fits([prior for pair in middle_priors for prior in pair])
             best = np.concatenate([part.log_evidence for part in fits]).reshape(-1, 2)
-            best = best + [prior.log_weight for prior in middle[0]]
-            kept = best > best.max() - FAINT
+            best = best + [prior.log_weight for prior in middle_priors[0]]
+            kept = best > best.max() - MAX_EVIDENCE_GAP
         else:
             kept = np.ones((len(lines), 2), bool)
-        alike = np.log(0.5 / len(shapes)) if lines else -np.log(len(shapes))
-        found = [
-            Prior(name, alike + log, np.zeros(len(shape)), np.hstack([s * shape, np.zeros((len(shape), 1))]))
+        log_share = np.log(0.5 / len(shapes)) if lines else -np.log(len(shapes))
+        priors = [
+            Prior(
+                name, log_share + log, np.zeros(len(shape)), np.hstack([s * shape, np.zeros((len(shape), 1))])
+            )
             for name, shape in shapes.items()
             for s, log in weights.items()
         ]
         for (name, line), keep in zip(lines.items(), kept, strict=True):
             for s, log in weights.items():
-                both = self._direction_priors(name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"])
-                found += [prior for prior, one in zip(both, keep, strict=True) if one]
-        return found
+                prior_pair = self._direction_priors(
+                    name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"]
+                )
+                priors += [prior for prior, keep_prior in zip(prior_pair, keep, strict=True) if keep_prior]
+        return priors
 
     def _direction_priors(self, name: str, line: Floats, s: float, log: float, shape: Floats) -> list[Prior]:
         """The two priors of a direction, right and reversed."""
-        a, b, turned = self.coin["a"], self.coin["b"], max(self.coin["reversed"], 1e-300)
+        a, b, reversed_share = self.coin["a"], self.coin["b"], max(self.coin["reversed"], 1e-300)
         mean, sd = digamma(a) - digamma(b), np.sqrt(polygamma(1, a) + polygamma(1, b))
         factor = np.hstack([s * shape, sd * line[:, None]])
         return [
-            Prior(name, log + np.log1p(-turned), mean * line, factor),
-            Prior(name, log + np.log(turned), -mean * line, factor),
+            Prior(name, log + np.log1p(-reversed_share), mean * line, factor),
+            Prior(name, log + np.log(reversed_share), -mean * line, factor),
         ]
 
     def _prior_directions(self) -> dict[str, Floats]:
         judges = self.features.shape[1]
         agreement = np.abs((self.features[self.anchored] * self.answers[:, None]).sum(axis=0))
-        some = np.sort(np.argsort(-agreement, kind="stable")[:MOST])
-        lines = {f"judge {judge}": np.eye(judges)[judge] for judge in some}
+        candidates = np.sort(np.argsort(-agreement, kind="stable")[:MAX_DIRECTIONS])
+        lines = {f"judge {judge}": np.eye(judges)[judge] for judge in candidates}
         if judges > 1:
             lines["panel"] = np.full(judges, 1.0 / judges)
         scale = {name: np.sqrt(np.mean((self.features @ line) ** 2)) for name, line in lines.items()}
         return {name: line / scale[name] for name, line in lines.items() if scale[name] > 0.0}
 
     def _fits(self, priors: list[Prior]) -> Iterator[Regressions]:
-        step = max(1, _NUMBERS // (self.features.shape[1] * (self.features.shape[1] + 1)))
+        step = max(1, _MAX_BATCH_ELEMENTS // (self.features.shape[1] * (self.features.shape[1] + 1)))
         for first in range(0, len(priors), step):
-            part = priors[first : first + step]
-            start, factor = (np.stack([getattr(one, name) for one in part]) for name in ("start", "factor"))
+            batch = priors[first : first + step]
+            start, factor = (
+                np.stack([getattr(prior, name) for prior in batch]) for name in ("start", "factor")
+            )
             yield propagate_expectations(self.features[self.anchored], self.answers, start, factor)
 
 
 def covariance_factors(features: Floats, family: Ints | None) -> dict[str, Floats]:
     """Square factors of the covariances S, each with mean variance 1 of the comparisons' log-odds."""
-    _, s, turn = np.linalg.svd(features, full_matrices=False)
+    _, s, right_vectors = np.linalg.svd(features, full_matrices=False)
     judges = features.shape[1]
-    found = {}
-    for power in POWERS:
+    factors = {}
+    for power in MOMENT_POWERS:
         root = np.zeros((judges, judges))
-        root[:, : len(s)] = turn.T * s**power
-        found[f"moment power {power:g}" if power else "ridge"] = root if power else np.eye(judges)
+        root[:, : len(s)] = right_vectors.T * s**power
+        factors[f"moment power {power:g}" if power else "ridge"] = root if power else np.eye(judges)
     if family is not None and len(np.unique(family)) < len(family):
         member = (family[:, None] == np.unique(family)).astype(float)
-        found["families"] = np.zeros((judges, judges))
-        found["families"][:, : member.shape[1]] = member / member.sum(axis=0)
-    return {name: root / np.sqrt(_mean_square(features @ root)) for name, root in found.items()}
+        factors["families"] = np.zeros((judges, judges))
+        factors["families"][:, : member.shape[1]] = member / member.sum(axis=0)
+    return {name: root / np.sqrt(_mean_square(features @ root)) for name, root in factors.items()}
 
 
 def _mean_square(loads: Floats) -> float:

@@ -1,11 +1,11 @@
-"""Points from which the mode of a model of votes is searched.
+"""Starting points of the search for the mode of a model of votes.
 
 Under coins on top of Bradley-Terry the expectation of a vote (1 for the first item, -1 for the second) is
 lean_k tanh(d / 2), with lean_k = 2 eta_k - 1 how much judge k's answers say. Leans and strengths are estimated in turn
 by least squares, strengths from wins against an average opponent: a few sweeps over the votes, which save the search
 a third of its way.
 
-Doubt that the mode of a model of votes is the highest, and other starts of the search.
+Alternative starts where the mode of a model of votes might not be the highest.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from voirdire.kinds.answers import consensus_signs
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
 
-LEAN = 0.8  # of a judge before any vote is looked at
-FURTHEST = 0.95  # a lean is kept below it: from the edge no search starts well
-SURE = 0.98  # and so is the share of votes that an item wins
-SWEEPS = 3
-STILL = 1e-6  # change of the signs after which they are known
-SMALLEST_SPREAD = 0.3  # of the strengths
-UNKNOWN_SPREAD = 1.0  # of what no cheap estimate is had of
-RIGHT = 3.0  # log-odds at which people start
+INITIAL_LEAN = 0.8  # of a judge before any vote is looked at
+MAX_LEAN = 0.95  # a lean is kept below it: from the edge no search starts well
+MAX_NET_SHARE = 0.98  # and so is the share of votes that an item wins
+LEAST_SQUARES_SWEEPS = 3
+SIGN_TOLERANCE = 1e-6  # change of the signs after which they are known
+MIN_SPREAD = 0.3  # of the strengths
+DEFAULT_SPREAD = 1.0  # of what no cheap estimate is had of
+PEOPLE_LOG_ODDS = 3.0  # log-odds at which people start
 
 
 def starting_point(density: LogDensity, data: Data, signs: Floats, strength: Floats | None = None) -> Floats:
@@ -45,32 +45,32 @@ def starting_point(density: LogDensity, data: Data, signs: Floats, strength: Flo
     values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     coins = [name for name in ("reliability", "coin_first", "coin_second") if name in values]
     shape = (density.criteria, density.items)
-    lean = LEAN * signs if density.judges > 1 else np.full(1, LEAN)
-    for _ in range(SWEEPS if coins and strength is None else 0):
+    lean = INITIAL_LEAN * signs if density.judges > 1 else np.full(1, INITIAL_LEAN)
+    for _ in range(LEAST_SQUARES_SWEEPS if coins and strength is None else 0):
         lean = _regress_leans(data["votes"], lean, _starting_strengths(data["votes"], lean, shape))
     values["strength"] = (
         _starting_strengths(data["votes"], lean, shape) if strength is None else np.array(strength)
     )
-    apart = values["strength"]
+    deviation = values["strength"]
     if "general" in values:
-        values["general"] = apart.mean(axis=0)
-        apart = apart - values["general"]
+        values["general"] = deviation.mean(axis=0)
+        deviation = deviation - values["general"]
     if "log_spread" in values:
-        values["log_spread"] = np.log(np.maximum(apart.std(axis=1), SMALLEST_SPREAD))
+        values["log_spread"] = np.log(np.maximum(deviation.std(axis=1), MIN_SPREAD))
     if "weight" in values and "criteria" in data:
         values["weight"] = _starting_strengths(data["criteria"], lean, (1, density.criteria))[0]
     for name in coins:
         values[name] = np.log1p(lean) - np.log1p(-lean)  # log-odds of (1 + lean) / 2
     if "log_coin_mean" in values:
         odds = np.stack([values[name] for name in coins])
-        values["log_coin_mean"] = np.log(np.maximum(odds.mean(), SMALLEST_SPREAD))
+        values["log_coin_mean"] = np.log(np.maximum(odds.mean(), MIN_SPREAD))
         if "log_coin_spread" in values:
-            values["log_coin_spread"] = np.log(np.maximum(odds.std(), SMALLEST_SPREAD))
+            values["log_coin_spread"] = np.log(np.maximum(odds.std(), MIN_SPREAD))
     for p in density.parameters:
         if p.name.endswith("_spread") and p.name not in ("log_spread", "log_coin_spread"):
-            values[p.name] = np.full_like(values[p.name], np.log(UNKNOWN_SPREAD))
+            values[p.name] = np.full_like(values[p.name], np.log(DEFAULT_SPREAD))
     if "anchor" in values:
-        values["anchor"] = np.array(RIGHT)
+        values["anchor"] = np.array(PEOPLE_LOG_ODDS)
     if "tie" in values:
         panel = [part for part in data.values() if "tied" in part]
         tied = sum(float(part["tied"].sum()) for part in panel)
@@ -88,40 +88,40 @@ def agreement_signs(density: LogDensity, data: Data, sweeps: int = 50) -> Floats
     part = data["votes"]
     net = part["weight"] * (1.0 - 2.0 * part["outcome"])
     votes = np.bincount(part["judge"], part["weight"], density.judges)
-    return consensus_signs(part["judge"], part["pair"], net, votes, sweeps, STILL)
+    return consensus_signs(part["judge"], part["pair"], net, votes, sweeps, SIGN_TOLERANCE)
 
 
 def _regress_leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floats:
-    """Regression of each judge's votes on what the strengths say, drawn to ``LEAN`` by the weight of two sure votes."""
+    """Regress each judge's votes on the strengths, shrunk to ``INITIAL_LEAN`` by the weight of two certain votes."""
     first = strength[part["pair_criterion"], part["pair_first"]]
-    said = np.tanh(0.5 * (first - strength[part["pair_criterion"], part["pair_second"]]))[part["pair"]]
-    weighed = part["weight"] * said
+    expected = np.tanh(0.5 * (first - strength[part["pair_criterion"], part["pair_second"]]))[part["pair"]]
+    weighed = part["weight"] * expected
     agreed = np.bincount(part["judge"], weighed * (1.0 - 2.0 * part["outcome"]), len(lean))
-    seen = np.bincount(part["judge"], weighed * said, len(lean))
-    return np.asarray(np.clip((agreed + 2.0 * LEAN) / (seen + 2.0), -FURTHEST, FURTHEST))
+    information = np.bincount(part["judge"], weighed * expected, len(lean))
+    return np.asarray(np.clip((agreed + 2.0 * INITIAL_LEAN) / (information + 2.0), -MAX_LEAN, MAX_LEAN))
 
 
 def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, int]) -> Floats:
     """Strengths from each item's wins against an average opponent, judges weighed by how they lean."""
     if len(lean) > 1:
-        by, squared = lean[part["judge"]], (lean**2)[part["judge"]]
+        weight, squared = lean[part["judge"]], (lean**2)[part["judge"]]
     else:
-        by = squared = np.ones(len(part["judge"]))
+        weight = squared = np.ones(len(part["judge"]))
     pairs = len(part["pair_first"])
-    net = np.bincount(part["pair"], part["weight"] * by * (1.0 - 2.0 * part["outcome"]), pairs)
-    seen = np.bincount(part["pair"], part["weight"] * squared, pairs)
+    net = np.bincount(part["pair"], part["weight"] * weight * (1.0 - 2.0 * part["outcome"]), pairs)
+    information = np.bincount(part["pair"], part["weight"] * squared, pairs)
     first = part["pair_criterion"] * shape[1] + part["pair_first"]
     second = part["pair_criterion"] * shape[1] + part["pair_second"]
     size = shape[0] * shape[1]
     balance = np.bincount(first, net, size) - np.bincount(second, net, size)
-    total = np.bincount(first, seen, size) + np.bincount(second, seen, size)
-    theta = 2.0 * np.arctanh(np.clip(balance / (total + 1.0), -SURE, SURE)).reshape(shape)
+    total = np.bincount(first, information, size) + np.bincount(second, information, size)
+    theta = 2.0 * np.arctanh(np.clip(balance / (total + 1.0), -MAX_NET_SHARE, MAX_NET_SHARE)).reshape(shape)
     return np.asarray(theta - theta.mean(axis=1, keepdims=True))
 
 
-def _peoples_strengths(density: LogDensity, part: dict[str, Any]) -> Floats:
+def _people_strengths(density: LogDensity, part: dict[str, Any]) -> Floats:
     """Strengths by people's answers alone, shape (criteria, items): under all criteria those of items as a whole."""
-    whole = bool((part["criterion"] >= density.criteria).any())
+    overall = bool((part["criterion"] >= density.criteria).any())
     count = len(part["first"])
     votes = {
         "judge": np.zeros(2 * count, dtype=int),
@@ -130,15 +130,15 @@ def _peoples_strengths(density: LogDensity, part: dict[str, Any]) -> Floats:
         "weight": part["counts"][:, :2].T.ravel(),
         "pair_first": part["first"],
         "pair_second": part["second"],
-        "pair_criterion": np.zeros(count, dtype=int) if whole else part["criterion"],
+        "pair_criterion": np.zeros(count, dtype=int) if overall else part["criterion"],
     }
-    found = _starting_strengths(votes, np.ones(1), (1 if whole else density.criteria, density.items))
-    return np.broadcast_to(found, (density.criteria, density.items))
+    strength = _starting_strengths(votes, np.ones(1), (1 if overall else density.criteria, density.items))
+    return np.broadcast_to(strength, (density.criteria, density.items))
 
 
 MIRROR_MARGIN = 5.0  # on the log prior: below it the mirrored mode might win after a search of its own
-REVERSED_SHARE = 0.25
-ALIKE = 0.95  # cosine of the judges' informedness under two points from which one mode is reached
+MAX_REVERSED_SHARE = 0.25
+MIN_COSINE = 0.95  # cosine of the judges' informedness under two points from which one mode is reached
 
 
 def alternative_starts(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
@@ -153,36 +153,41 @@ def alternative_starts(density: LogDensity, x: Floats, data: Data) -> list[Float
     """
     if "pinned" in data:
         return []
-    found = []
+    starts = []
     if "anchors" in data and float(density.values(x, np).get("anchor", 0.0)) < 0.0:
-        strength = _peoples_strengths(density, data["anchors"])
-        found.append(starting_point(density, data, np.ones(density.judges), strength))
+        strength = _people_strengths(density, data["anchors"])
+        starts.append(starting_point(density, data, np.ones(density.judges), strength))
     if is_mode_doubtful(density, x, data):
         signed = starting_point(density, data, agreement_signs(density, data))
-        found.append(np.asarray(density.mirror_values(x, np)))
-        found += [] if _same_signs(density, signed, x, data) else [signed]
-    return found
+        starts.append(np.asarray(density.mirror_values(x, np)))
+        starts += [] if _same_signs(density, signed, x, data) else [signed]
+    return starts
 
 
 def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bool:
     """True if a start weighs the judges as a known mode or its mirror does, and so leads to one of the two."""
     part = data["votes"]
     root = np.sqrt(np.bincount(part["judge"], part["weight"], density.judges))
-    one, other = (root * _judge_informedness(density.values(point, np)) for point in (start, x))
-    return bool(abs(one @ other) >= ALIKE * np.linalg.norm(one) * np.linalg.norm(other))
+    start_informedness, mode_informedness = (
+        root * _judge_informedness(density.values(point, np)) for point in (start, x)
+    )
+    return bool(
+        abs(start_informedness @ mode_informedness)
+        >= MIN_COSINE * np.linalg.norm(start_informedness) * np.linalg.norm(mode_informedness)
+    )
 
 
 def is_mode_doubtful(density: LogDensity, x: Floats, data: Data) -> bool:
     """True if a mode might not be the highest, so that other starts are worth their cost."""
     if not density.has_mirror or "pinned" in data:
         return False
-    there = density.log_orientation(density.mirror_values(x, np), data, np)
-    if there > density.log_orientation(x, data, np) - MIRROR_MARGIN:
+    mirror_log_density = density.log_orientation(density.mirror_values(x, np), data, np)
+    if mirror_log_density > density.log_orientation(x, data, np) - MIRROR_MARGIN:
         return True
     informedness = _judge_informedness(density.values(x, np))
     part = data["votes"]
     information = np.bincount(part["judge"], part["weight"], density.judges) * informedness
-    return bool(-information[information < 0].sum() > REVERSED_SHARE * np.abs(information).sum())
+    return bool(-information[information < 0].sum() > MAX_REVERSED_SHARE * np.abs(information).sum())
 
 
 def _judge_informedness(values: dict[str, Any]) -> Floats:

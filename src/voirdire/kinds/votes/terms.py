@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import attach_terms, model_with_terms, why_no_families
+from voirdire.kinds.further_terms import attach_terms, model_with_terms, reason_families_unknown
 from voirdire.kinds.request import Request
 from voirdire.kinds.votes.comparisons import are_unconnected
-from voirdire.kinds.votes.contexts import by_context, why_spreads_given
+from voirdire.kinds.votes.contexts import reason_for_fixed_spreads, split_by_context
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import NormalStrength
 from voirdire.tables.counts import Votes
@@ -16,10 +16,12 @@ from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.votes import VoteRows
 
 #: Sections of models of votes, by what their values are of.
-SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
-TASTES = "d has v_k,first - v_k,second more, v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(taste.rate)"
+TERM_SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
+TASTE_EQUATION = (
+    "d has v_k,first - v_k,second more, v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(taste.rate)"
+)
 #: What every model of votes has.
-ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
+REQUIRED_TERMS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
 JUDGE_SD = 0.3  # of judges' slopes, where a model learns no spreads
 
 
@@ -44,7 +46,7 @@ def model_from_terms(table: Votes, request: Request) -> Model:
     rows = request.terms
     several = table.has_criteria and len(table.criteria) > 1
     contexts = table.row_context is not None and len(table.contexts) > 1
-    untold = {
+    missing = {
         "context": None if contexts else "the votes have no column context with several contexts",
         "taste": None if len(table.judges) > 1 else "there is one judge",
     }
@@ -53,8 +55,8 @@ def model_from_terms(table: Votes, request: Request) -> Model:
     )
     if base.taste is None:
         taste = load_model("maple-contexts").taste
-        base = replace(base, taste=taste, equation=f"{base.equation.rstrip()}\n{TASTES}")
-    return model_with_terms(base, rows, SECTIONS, ALWAYS, untold)
+        base = replace(base, taste=taste, equation=f"{base.equation.rstrip()}\n{TASTE_EQUATION}")
+    return model_with_terms(base, rows, TERM_SECTIONS, REQUIRED_TERMS, missing)
 
 
 def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Model, list[str]]:
@@ -65,14 +67,14 @@ def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Mod
     InputError
         A term of what the table does not have, or whose spread would be learned beside given ones.
     """
-    asked = replace(request, by=None)
-    terms = asked.asks_terms or bool(model.terms)
+    term_request = replace(request, by=None)
+    terms = term_request.asks_terms or bool(model.terms)
     if terms and not table.has_rows:
         raise InputError("terms: the votes were only counted, not kept; give the table itself")
     if terms and model.pool != "none":
         raise InputError(f"model {model.name} pools votes before it looks at them, so it takes no terms")
     learned = model.strength.kind != NormalStrength.kind
-    rows, model, notes = attach_terms(VoteRows(table), model, asked, (), None if learned else JUDGE_SD)
+    rows, model, notes = attach_terms(VoteRows(table), model, term_request, (), None if learned else JUDGE_SD)
     open_ended = [row.words for row in model.terms if row.sd is None and len(row.factors) > 1]
     if open_ended and not learned:
         raise InputError(
@@ -101,12 +103,14 @@ def families_terms(table: Votes, request: Request, contexts: bool) -> str | None
     ungrouped = request.by is not None and len(table.contexts) < 2  # contexts are made of groups later
     if by_pair or ungrouped or request.item_families is not None or not table.has_rows:
         return None
-    if why_no_families(table, request) is not None:
+    if reason_families_unknown(table, request) is not None:
         return None
-    named = shared_families(read_families(request.families, table.judges), table.judges)[1]
-    split = by_context(table) if contexts else table
+    families = shared_families(read_families(request.families, table.judges), table.judges)[1]
+    split = split_by_context(table) if contexts else table
     people = request.anchors is not None
-    if why_spreads_given(table, len(table.contexts) * contexts, len(split.counts), len(named), people):
+    if reason_for_fixed_spreads(
+        table, len(table.contexts) * contexts, len(split.counts), len(families), people
+    ):
         return None
     tastes = contexts or len(table.criteria) > 1
     return " + ".join(["item", *["item:context"] * contexts, *["judge:item"] * tastes, "family:item"])

@@ -1,4 +1,4 @@
-"""Checks for what the fitted model cannot explain in votes: a level, a number and a sentence on what to do next.
+"""Checks of what the fitted model cannot explain in votes, each with a level, a number and a remedy.
 
 Residuals of judges' answers beyond what the model expects, by comparison; see :mod:`.trust.residuals`.
 """
@@ -40,44 +40,44 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     """
     votes = problem.coded_votes
     separate = problem.model.criteria == "separate"
-    asked, context = pair_keys(votes, criteria=separate), cell_contexts(votes)
+    questions, context = pair_keys(votes, criteria=separate), cell_contexts(votes)
     if context is not None:  # one question in each context
-        asked = asked * len(votes.contexts) + context
-    keys, column = np.unique(asked, return_inverse=True)
-    chosen = examined_judges(problem.judge_votes, len(keys))
+        questions = questions * len(votes.contexts) + context
+    keys, column = np.unique(questions, return_inverse=True)
+    examined = examined_judges(problem.judge_votes, len(keys))
     row = np.full(len(problem.judges), -1)
-    row[chosen] = np.arange(len(chosen))
+    row[examined] = np.arange(len(examined))
     kept = row[votes.judge] >= 0
-    place = row[votes.judge][kept] * len(keys) + column[kept]
+    cell = row[votes.judge][kept] * len(keys) + column[kept]
     total = votes.counts.sum(axis=1)
     net = (votes.counts[:, 0] - votes.counts[:, 1]).astype(float)
-    turned = np.where(votes.first > votes.second, -1.0, 1.0)
-    shape = (len(chosen), len(keys))
+    sign = np.where(votes.first > votes.second, -1.0, 1.0)
+    shape = (len(examined), len(keys))
     r, v, first, first_variance = [], [], [], []
     for values in some_draws(posterior, DRAWS):
         p = cell_probabilities(problem.model, problem.density, [values], votes)
         mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
         residual, spread = net - total * mean, total * variance
-        r.append(np.bincount(place, (turned * residual)[kept], shape[0] * shape[1]).reshape(shape))
-        v.append(np.bincount(place, spread[kept], shape[0] * shape[1]).reshape(shape))
-        first.append(np.bincount(row[votes.judge][kept], residual[kept], len(chosen)))
-        first_variance.append(np.bincount(row[votes.judge][kept], spread[kept], len(chosen)))
+        r.append(np.bincount(cell, (sign * residual)[kept], shape[0] * shape[1]).reshape(shape))
+        v.append(np.bincount(cell, spread[kept], shape[0] * shape[1]).reshape(shape))
+        first.append(np.bincount(row[votes.judge][kept], residual[kept], len(examined)))
+        first_variance.append(np.bincount(row[votes.judge][kept], spread[kept], len(examined)))
     size = len(votes.items)
     pairs = keys if context is None else keys // len(votes.contexts)
     about = (pairs // size % size, pairs % size, pairs // size**2)
-    return Residuals(chosen, np.stack(r), np.stack(v), np.stack(first), np.stack(first_variance), *about)
+    return Residuals(examined, np.stack(r), np.stack(v), np.stack(first), np.stack(first_variance), *about)
 
 
-MISFIT = 1.5  # squared residuals, in units of their expectation
+MIN_MISFIT = 1.5  # squared residuals, in units of their expectation
 
 
-IDENTICAL = 0.97  # share of a judge's answers that are the same under two criteria
+MAX_IDENTICAL_SHARE = 0.97  # share of a judge's answers that are the same under two criteria
 
 
-FEWEST = 50  # answers under both criteria from which that says something
+MIN_SHARED_ANSWERS = 50  # answers under both criteria from which that says something
 
 
-SAME = 0.9  # correlation of strengths under two criteria
+MAX_CORRELATION = 0.9  # correlation of strengths under two criteria
 
 
 def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
@@ -86,17 +86,17 @@ def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     checks += same_criteria_check(problem, basis.posterior)
     if problem.model.pool == "majority":
         return checks
-    left = vote_residuals(problem, basis.posterior)
-    apart = any(len(groups) > 1 for groups in graph.graph_components(problem.votes))
-    asked = problem.anchors is not None or problem.target_answers is not None
+    residuals = vote_residuals(problem, basis.posterior)
+    disconnected = any(len(groups) > 1 for groups in graph.graph_components(problem.votes))
+    has_people = problem.anchors is not None or problem.target_answers is not None
     return [
         *checks,
         *check_dependent_judges(
-            problem, left, basis.seed, basis.chosen, lambda: pairs_to_ask(problem, more=asked)
+            problem, residuals, basis.seed, basis.chosen, lambda: pairs_to_ask(problem, more=has_people)
         ),
-        *(unknown_position_check(problem) or position_check(problem, left, basis.judges)),
-        *splitting_items_check(problem, left),
-        *([] if apart else check_influence(problem, basis.posterior)),
+        *(unknown_position_check(problem) or position_check(problem, residuals, basis.judges)),
+        *splitting_items_check(problem, residuals),
+        *([] if disconnected else check_influence(problem, basis.posterior)),
     ]
 
 
@@ -115,7 +115,7 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
     misfit = square / np.maximum(expected, 1e-12)
     z = (square - expected) / np.sqrt(np.maximum(2.0 * (variance**2).sum(axis=0), 1e-12))
     bound = -NormalDist().inv_cdf(ALPHA / max(size, 1))
-    split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
+    split = np.flatnonzero((z > bound) & (misfit > MIN_MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
     names = [problem.items[i] for i in split]
     return [
@@ -149,7 +149,7 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
     """
     judges = left.r.shape[1]
     start = items * np.arange(judges)[:, None]
-    one, other = (start + left.one).ravel(), (start + left.other).ravel()
+    first_cell, second_cell = (start + left.one).ravel(), (start + left.other).ravel()
 
     def sum_by_cell(x: Floats, place: Ints) -> Floats:
         sums = np.bincount(place, x.ravel(), judges * items).reshape(judges, items)
@@ -157,13 +157,13 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
 
     square = np.zeros(items)
     for r in left.r:
-        square += ((sum_by_cell(r, one) - sum_by_cell(r, other)) ** 2).sum(axis=0)
+        square += ((sum_by_cell(r, first_cell) - sum_by_cell(r, second_cell)) ** 2).sum(axis=0)
     v = left.v.mean(axis=0)
-    return square / len(left.r), sum_by_cell(v, one) + sum_by_cell(v, other)
+    return square / len(left.r), sum_by_cell(v, first_cell) + sum_by_cell(v, second_cell)
 
 
 def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """Criteria under which all items stand alike, or every judge answers alike: nobody can tell them apart."""
+    """Check for criteria that rank all items alike, or under which every judge answers alike."""
     if posterior.values is None or len(problem.criteria) < 2 or len(problem.items) < 3:
         return []
     strength = posterior.values["strength"]
@@ -171,37 +171,42 @@ def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Che
     for one in range(len(problem.criteria)):
         for other in range(one + 1, len(problem.criteria)):
             a, b = strength[:, one], strength[:, other]
-            top = (a * b).sum(axis=1)
-            correlation = top / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-            if np.quantile(correlation, 0.05) > SAME or _same_answers(problem, one, other) > IDENTICAL:
+            product = (a * b).sum(axis=1)
+            correlation = product / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+            if (
+                np.quantile(correlation, 0.05) > MAX_CORRELATION
+                or _identical_share(problem, one, other) > MAX_IDENTICAL_SHARE
+            ):
                 pairs.append(f"{problem.criteria[one]} and {problem.criteria[other]}")
-    none = "Every criterion says something of its own."
+    ok_message = "Every criterion says something of its own."
     message = (
         f"{list_names(pairs, verb=False)} rank the items alike: judges do not tell them apart. "
         "Merge them, or define them more sharply."
     )
-    return [names_check("criteria", pairs, none, message)]
+    return [names_check("criteria", pairs, ok_message, message)]
 
 
-def _same_answers(problem: VotesProblem, one: int, other: int) -> float:
+def _identical_share(problem: VotesProblem, one: int, other: int) -> float:
     """Share of comparisons that a judge made under both criteria and answered alike; 0 where there are too few."""
     votes = problem.votes
     size = len(votes.items)
     keys = (votes.judge * size + votes.first) * size + votes.second
-    under = [np.flatnonzero(votes.criterion == code) for code in (one, other)]
-    _, a, b = np.intersect1d(keys[under[0]], keys[under[1]], return_indices=True)
-    left, right = votes.counts[under[0][a]], votes.counts[under[1][b]]
-    total = np.minimum(left.sum(axis=1), right.sum(axis=1)).sum()
-    return float(np.minimum(left, right).sum() / total) if total >= FEWEST else 0.0
+    rows = [np.flatnonzero(votes.criterion == code) for code in (one, other)]
+    _, a, b = np.intersect1d(keys[rows[0]], keys[rows[1]], return_indices=True)
+    first_counts, second_counts = votes.counts[rows[0][a]], votes.counts[rows[1][b]]
+    total = np.minimum(first_counts.sum(axis=1), second_counts.sum(axis=1)).sum()
+    return (
+        float(np.minimum(first_counts, second_counts).sum() / total) if total >= MIN_SHARED_ANSWERS else 0.0
+    )
 
 
 def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
     """Check whether the majority of the judges agrees with people; where it does not, whether the scores do."""
     assert problem.anchors is not None
     criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
-    found = collect_comparisons(problem.coded_votes, criteria=criteria)
-    rows, answers = decided_comparisons(found, problem.anchors, criteria=criteria)
-    side = np.sign(np.sign(found.mean_answers[:, rows]).sum(axis=0)) * answers
+    comparisons = collect_comparisons(problem.coded_votes, criteria=criteria)
+    rows, answers = decided_comparisons(comparisons, problem.anchors, criteria=criteria)
+    side = np.sign(np.sign(comparisons.mean_answers[:, rows]).sum(axis=0)) * answers
     right, decided = int((side > 0).sum()), int((side != 0).sum())
     if not decided:
         message = "No anchor is on a pair that the judges decided: they cannot show whom to trust. Answer such pairs."
@@ -211,24 +216,24 @@ def human_agreement_check(problem: VotesProblem, posterior: Posterior) -> Check:
 
     interval = stats.binomtest(right, decided).proportion_ci(0.9, method="wilson")
     split = len(side) - decided
-    said = (
+    summary = (
         f"The majority of the judges agrees with people on {right} of {decided} anchors ({share:.0%}, 90% interval "
         f"{interval.low:.0%} to {interval.high:.0%}{f'; the judges are split on {split} more' if split else ''})"
     )
     if interval.low > 0.5:
-        return Check("anchors", "ok", share, f"{said}.")
+        return Check("anchors", "ok", share, f"{summary}.")
     if interval.high < 0.5:
-        by_scores = answers * _score_differences(found, rows, posterior, criteria=criteria)
+        by_scores = answers * _score_differences(comparisons, rows, posterior, criteria=criteria)
         scored, followed = int((by_scores != 0).sum()), int((by_scores > 0).sum())
-        then = "Trust what rests on the anchors, not the consensus."
+        advice = "Trust what rests on the anchors, not the consensus."
         if 2 * followed < scored:
-            then = (
+            advice = (
                 f"The scores follow the judges all the same, with {followed} of {scored}: under the prior so many bad "
                 "judges are less likely than so many wrong answers of people. Collect more answers of people; "
                 "anchor_mode='cut' (--anchor-mode cut) learns what judges are worth from people alone."
             )
-        return Check("anchors", "fail", share, f"{said}: worse than chance. {then}")
-    message = f"{said}, which cannot be told from chance. {pairs_to_ask(problem, more=True)}."
+        return Check("anchors", "fail", share, f"{summary}: worse than chance. {advice}")
+    message = f"{summary}, which cannot be told from chance. {pairs_to_ask(problem, more=True)}."
     return Check("anchors", "warn", share, message)
 
 
@@ -237,8 +242,8 @@ def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, 
     density = posterior.density
 
     def scores(values: Values) -> dict[str, Floats]:
-        whole = integrated_scores(density, values)[..., None, :]
-        return {"score": density.item_strengths(values) if criteria else whole}
+        overall = integrated_scores(density, values)[..., None, :]
+        return {"score": density.item_strengths(values) if criteria else overall}
 
     score = posterior.shown(scores, 0.9)["score"].point
     criterion = found.criterion[rows] if criteria else 0
@@ -246,11 +251,13 @@ def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, 
 
 
 def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
-    """To ask people about the pairs on which judges disagree most, in words."""
-    found = collect_comparisons(problem.coded_votes, criteria=False)
-    side = np.sign(found.mean_answers)
+    """Advice to ask people about the pairs on which judges disagree most."""
+    comparisons = collect_comparisons(problem.coded_votes, criteria=False)
+    side = np.sign(comparisons.mean_answers)
     voters = np.abs(side).sum(axis=0)
     order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:SHOWN]
-    names = [f"{problem.items[found.one[i]]} against {problem.items[found.other[i]]}" for i in order]
-    answers, then = ("more", "") if more else ("human answers", " and pass them as anchors")
-    return f"Collect about 20 {answers} on pairs where judges disagree, such as {', '.join(names)}{then}"
+    names = [
+        f"{problem.items[comparisons.one[i]]} against {problem.items[comparisons.other[i]]}" for i in order
+    ]
+    answers, ending = ("more", "") if more else ("human answers", " and pass them as anchors")
+    return f"Collect about 20 {answers} on pairs where judges disagree, such as {', '.join(names)}{ending}"

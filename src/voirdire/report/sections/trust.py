@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from voirdire.kinds.checks import ORIENTATION
+from voirdire.kinds.checks import ORIENTATION_CHECKS
 from voirdire.report.figure_blocks import calibration_blocks, figure_blocks, predictive_check_blocks
 from voirdire.report.page import Block, Text, findings_of
 from voirdire.report.table import make_table
@@ -25,7 +25,7 @@ def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     yield Text(_WORDS[fit.level], "lead")
     yield findings_of(result["checks"])
     doubted = {row["check"] for row in result["checks"] if row["level"] != "ok"}
-    if doubted.intersection(ORIENTATION):
+    if doubted.intersection(ORIENTATION_CHECKS):
         said = fit.kind.page_words
         yield from figure_blocks(
             fit,

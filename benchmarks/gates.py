@@ -16,7 +16,7 @@ import voirdire
 from voirdire.decide.confidence_sequence import log_bet_evidence
 from voirdire.decide.gate import ITEMS
 from voirdire.decide.gate_pairs import Differences
-from voirdire.decide.gate_people import PLANNED, bound_distance, prediction_powered_difference
+from voirdire.decide.gate_people import PLANNED_ANSWERS, bound_distance, prediction_powered_difference
 
 RELEASES = 100 if small() else 4000
 BY_VERB = 10 if small() else 400
@@ -85,7 +85,7 @@ def by_mixture(d: np.ndarray) -> float:
     """Share of releases that an asymptotic confidence sequence (normal mixture, best at 400 items) passes at a look."""
     reached = np.zeros(len(d), dtype=bool)
     for n in range(EVERY, d.shape[1] + 1, EVERY):
-        reached |= t_statistic(d[:, :n]) > bound_distance(n * PLANNED // ITEMS, ALPHA)
+        reached |= t_statistic(d[:, :n]) > bound_distance(n * PLANNED_ANSWERS // ITEMS, ALPHA)
     return float(reached.mean())
 
 

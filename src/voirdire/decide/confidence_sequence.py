@@ -24,11 +24,11 @@ import numpy as np
 
 from voirdire.typing import Floats
 
-HORIZONS, SHARES = (0.125, 0.75, 4.0), (0.05, 0.9, 0.05)
-MOST = 0.75  # of what there is may be lost by one value
-PRIOR = 1 / 16  # variance of the values before any is seen
-STEPS = 30
-LARGEST = 1_000_000  # values that are looked ahead
+HORIZONS, HORIZON_WEIGHTS = (0.125, 0.75, 4.0), (0.05, 0.9, 0.05)
+MAX_LOSS_SHARE = 0.75  # of what there is may be lost by one value
+PRIOR_VARIANCE = 1 / 16  # variance of the values before any is seen
+BISECTION_STEPS = 30
+MAX_VALUES_AHEAD = 1_000_000  # values that are looked ahead
 
 
 def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
@@ -56,13 +56,13 @@ def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> F
     count = np.arange(1, x.shape[-1] + 1)
     so_far = (0.5 + np.cumsum(x, axis=-1)) / (count + 1)
     variance = np.empty_like(x)
-    variance[..., :1] = PRIOR
-    variance[..., 1:] = ((PRIOR + np.cumsum((x - so_far) ** 2, axis=-1)) / (count + 1))[..., :-1]
-    size = np.sqrt(2 * np.log(1 / alpha) / (planned * variance))
-    beyond, most = x - mean, MOST / mean
+    variance[..., :1] = PRIOR_VARIANCE
+    variance[..., 1:] = ((PRIOR_VARIANCE + np.cumsum((x - so_far) ** 2, axis=-1)) / (count + 1))[..., :-1]
+    bet_size = np.sqrt(2 * np.log(1 / alpha) / (planned * variance))
+    excess, max_bet = x - mean, MAX_LOSS_SHARE / mean
     parts = [
-        np.log(share) + np.cumsum(np.log1p(np.minimum(size / np.sqrt(horizon), most) * beyond), axis=-1)
-        for horizon, share in zip(HORIZONS, SHARES, strict=True)
+        np.log(share) + np.cumsum(np.log1p(np.minimum(bet_size / np.sqrt(horizon), max_bet) * excess), axis=-1)
+        for horizon, share in zip(HORIZONS, HORIZON_WEIGHTS, strict=True)
     ]
     return np.asarray(np.logaddexp.reduce(parts, axis=0))
 
@@ -104,7 +104,7 @@ def mean_bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = Fa
 
 def _lower_bound(x: Floats, alpha: float, planned: float, intersect: bool) -> float:
     low, high = 0.0, 1.0
-    for _ in range(STEPS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         refuted = mean_exceeds(x, middle, alpha, planned, intersect=intersect)
         low, high = (middle, high) if refuted else (low, middle)
@@ -128,11 +128,11 @@ def values_until_refuted(
     (59, None)
     """
     first = 1 if intersect else len(x)
-    size, most = len(x), min(times * len(x), max(LARGEST, len(x)))
+    size, max_size = len(x), min(times * len(x), max(MAX_VALUES_AHEAD, len(x)))
     while True:
-        seen = log_mean_evidence(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
-        if seen.any():
-            return int(np.argmax(seen)) + first
-        if size == most:
+        refuted = log_mean_evidence(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
+        if refuted.any():
+            return int(np.argmax(refuted)) + first
+        if size == max_size:
             return None
-        size = min(2 * size, most)
+        size = min(2 * size, max_size)

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.choice_cost import HOPELESS, MOST_PEOPLE, information_growth_factor, people_needed
+from voirdire.decide.choice_cost import MAX_GROWTH_FACTOR, MAX_PEOPLE, information_growth_factor, people_needed
 from voirdire.decide.decision import (
-    PEOPLE,
+    PEOPLE_ANSWERS,
     check_decidable,
     deviation_between_contexts,
     is_about_people,
@@ -85,7 +85,7 @@ class ApartPlan:
             said = f"{one} and {other} are {settled} with probability {POWER:g} after about {ways}."
         else:
             said = (
-                f"Nothing within {HOPELESS:g} times the answers there are makes {one} and {other} {settled} with "
+                f"Nothing within {MAX_GROWTH_FACTOR:g} times the answers there are makes {one} and {other} {settled} with "
                 f"probability {POWER:g}: take them as equal, or ask other judges."
             )
         if seeming := self._ways("seeming"):
@@ -166,11 +166,11 @@ def plan_to_distinguish(
     people = people_preference(fit, items) if about_people else None
     if people is not None:
         of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
-        most = 1.0 + MOST_PEOPLE * of_one
+        most = 1.0 + MAX_PEOPLE * of_one
         factor, probability = _least_factor(abs(m), s, 0.0, t, matters, most)
         more = None if factor is None else ceil((factor - 1.0) / of_one)
         needed = people_needed(m, s, t, people)
-        row = {"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability}
+        row = {"of": f"{PEOPLE_ANSWERS} about the two", "there": 0, "more": more, "probability": probability}
         rows.append(row | {"seeming": None if needed is None else ceil(needed)})
     return ApartPlan(items, rows, False, margin)
 
@@ -209,7 +209,7 @@ def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[
 
 
 def _least_factor(
-    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = HOPELESS
+    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = MAX_GROWTH_FACTOR
 ) -> tuple[float | None, float]:
     """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
     from scipy.special import ndtr

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from voirdire.decide.confidence_sequence import (
+    HORIZON_WEIGHTS,
     HORIZONS,
     MAX_LOSS_SHARE,
     PRIOR_VARIANCE,
-    HORIZON_WEIGHTS,
     log_mean_evidence,
     mean_bounds,
     mean_exceeds,
@@ -29,7 +29,9 @@ def by_loop(x: list[float], mean: float) -> list[float]:
     for count, value in enumerate(x, start=1):
         deviation = math.sqrt(squares / count)
         for at, horizon in enumerate(HORIZONS):
-            bet = min(math.sqrt(2 * math.log(1 / ALPHA) / (PLANNED * horizon)) / deviation, MAX_LOSS_SHARE / mean)
+            bet = min(
+                math.sqrt(2 * math.log(1 / ALPHA) / (PLANNED * horizon)) / deviation, MAX_LOSS_SHARE / mean
+            )
             money[at] *= 1 + bet * (value - mean)
         total += value
         squares += (value - total / (count + 1)) ** 2

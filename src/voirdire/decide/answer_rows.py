@@ -78,9 +78,14 @@ class AnswerRows(ABC):
     def about(self) -> dict[str, Strings]:
         """What each row is about, by column: names of its criterion, phase, context and item."""
         names = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
-        coded = {column: (getattr(self.table, levels), getattr(self.table, column)) for column, levels in names.items()}
+        coded = {
+            column: (getattr(self.table, levels), getattr(self.table, column))
+            for column, levels in names.items()
+        }
         return {
-            column: np.array(levels, dtype=str)[codes] for column, (levels, codes) in coded.items() if codes is not None
+            column: np.array(levels, dtype=str)[codes]
+            for column, (levels, codes) in coded.items()
+            if codes is not None
         }
 
     def agreement_with_claims(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
@@ -215,7 +220,9 @@ class VoteRows(AnswerRows):
         """As in :class:`AnswerRows`."""
         item_families, judge_families = self._item_and_judge_families(judge_family, item_family)
         low, high = self.table.about[1:3]
-        return np.asarray((item_families[low] == judge_families).astype(float) - (item_families[high] == judge_families))
+        return np.asarray(
+            (item_families[low] == judge_families).astype(float) - (item_families[high] == judge_families)
+        )
 
     def _shown_sides(self) -> Floats:
         return np.asarray(np.where(self.table.first < self.table.second, 1.0, -1.0)[self.table.row_cell])
@@ -280,7 +287,11 @@ class ScoreRows(AnswerRows):
 
 def rows_of(table: Any) -> AnswerRows:
     """The rows of a table of votes, labels or scores."""
-    row_classes: dict[str, type[AnswerRows]] = {Votes.data: VoteRows, Labels.data: LabelRows, Scores.data: ScoreRows}
+    row_classes: dict[str, type[AnswerRows]] = {
+        Votes.data: VoteRows,
+        Labels.data: LabelRows,
+        Scores.data: ScoreRows,
+    }
     return row_classes[table.data](table)
 
 

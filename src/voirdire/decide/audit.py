@@ -113,7 +113,9 @@ def audit(
     items = rows_of(judge_table).item_names
     item_family = None if item_families is None else read_families(item_families, items, who="item")
     present = set(judge_table.further.columns)
-    columns = covariate_names or tuple(column for column in ("length",) if present & {column, f"{column}_first"})
+    columns = covariate_names or tuple(
+        column for column in ("length",) if present & {column, f"{column}_first"}
+    )
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
     answers = pair_with_reference(judge_table, persons, positive, columns, judge_family, item_family)
     needs: dict[str, str] = {}

@@ -136,7 +136,9 @@ def pair_with_reference(
     """
     judge_rows, people_rows = rows_of(table), None if persons is None else rows_of(persons)
     about = [
-        np.stack(list(rows.about().values()), axis=1) for rows in (judge_rows, people_rows) if rows is not None
+        np.stack(list(rows.about().values()), axis=1)
+        for rows in (judge_rows, people_rows)
+        if rows is not None
     ]
     units, unit = np.unique(np.concatenate(about), axis=0, return_inverse=True)
     unit = unit.astype(np.int64)

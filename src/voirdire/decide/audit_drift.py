@@ -110,13 +110,17 @@ def others_repeat_disagreement(answers: Answers, repeats: Repeats, judge: int) -
     if not repeated.any():
         return None
     others_repeats = (repeats.judge != judge) & repeated[repeats.unit]
-    differ_by_judge = np.split(repeats.differ[others_repeats], 1 + np.flatnonzero(np.diff(repeats.judge[others_repeats])))
+    differ_by_judge = np.split(
+        repeats.differ[others_repeats], 1 + np.flatnonzero(np.diff(repeats.judge[others_repeats]))
+    )
     effects = [effect for effect in map(_mean_share, differ_by_judge) if effect is not None]
     if not effects:
         others = (answers.judge != judge) & repeated[answers.unit]
         return _mean_share(_shares_differing(answers, others, np.zeros(len(others), dtype=np.int64))[1])
     error = float(np.sqrt(sum(effect.error**2 for effect in effects))) / len(effects)
-    return Effect(float(np.mean([effect.value for effect in effects])), error, min(effect.units for effect in effects))
+    return Effect(
+        float(np.mean([effect.value for effect in effects])), error, min(effect.units for effect in effects)
+    )
 
 
 def _mean_share(differ: Floats) -> Effect | None:
@@ -178,7 +182,10 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: f
     if (in_reference & ~clear).sum() < MIN_REFERENCE_JUDGES:
         return centred
     recentred = subtract_median(effects, in_reference & ~clear, by_others, shrunk=False)
-    return [effect if outlier else recentred_effect for effect, recentred_effect, outlier in zip(centred, recentred, clear, strict=True)]
+    return [
+        effect if outlier else recentred_effect
+        for effect, recentred_effect, outlier in zip(centred, recentred, clear, strict=True)
+    ]
 
 
 def accuracy_change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:

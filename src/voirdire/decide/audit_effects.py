@@ -74,7 +74,11 @@ def slope_effect(e: Floats, z: Floats, unit: Ints, *, intercept: bool) -> Effect
         return None
     value = float(z @ e) / base
     unit_scores = np.bincount(unit, z * (e - value * z))
-    return Effect(value, float(np.sqrt(unit_scores @ unit_scores * len(units_used) / (len(units_used) - 1))) / base, len(units_used))
+    return Effect(
+        value,
+        float(np.sqrt(unit_scores @ unit_scores * len(units_used) / (len(units_used) - 1))) / base,
+        len(units_used),
+    )
 
 
 def mean_effect(e: Floats, unit: Ints) -> Effect | None:
@@ -97,7 +101,10 @@ def judge_effects(
     if remaining is answers:
         return effects
     refined = _effects_beside_reference(remaining, feature, intercept=intercept, centred=centred)
-    return [effect if outlier else refined_effect for effect, refined_effect, outlier in zip(effects, refined, clear, strict=True)]
+    return [
+        effect if outlier else refined_effect
+        for effect, refined_effect, outlier in zip(effects, refined, clear, strict=True)
+    ]
 
 
 def is_clear(one: Effect | None, matters: float) -> bool:
@@ -143,7 +150,11 @@ def subtract_median(
     list of Effect or None
         As they were where fewer than three judges are among them, and of judges who are not beside.
     """
-    values = [effect.value for effect, in_reference in zip(found, among, strict=True) if in_reference and effect is not None]
+    values = [
+        effect.value
+        for effect, in_reference in zip(found, among, strict=True)
+        if in_reference and effect is not None
+    ]
     count = len(values)
     if count < MIN_REFERENCE_JUDGES:
         return list(found)

@@ -67,7 +67,11 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
         half = _information_half_width(information, len(judged_rows), prob) + error**2
         note = f"nats that an answer tells of what {reference}; right {0 if right is None else right.value:.0%} of the time"
         units = len(np.unique(answers.unit[judged_rows]))
-        rows.append(MeasureRow(INFORMATION, information, max(information - half, 0.0), information + half, units, None, note))
+        rows.append(
+            MeasureRow(
+                INFORMATION, information, max(information - half, 0.0), information + half, units, None, note
+            )
+        )
     elif truth is None and not np.isnan(answers.value).all():
         rows += _score_information(answers, judge, prob)
     return rows
@@ -92,7 +96,9 @@ def _score_information(answers: Answers, judge: int, prob: float) -> list[Measur
 
     half = float(ndtri((1 + prob) / 2)) / np.sqrt(max(n - 3, 1))
     ends = np.tanh(np.arctanh(np.clip(r, -0.9999, 0.9999)) + np.array([-half, half]))
-    value, low, high = (abs(0.5 * float(np.log(1 - min(max(correlation, 0.0), 0.9999) ** 2))) for correlation in (r, *ends))
+    value, low, high = (
+        abs(0.5 * float(np.log(1 - min(max(correlation, 0.0), 0.9999) ** 2))) for correlation in (r, *ends)
+    )
     reference = "people's" if by_people else "the other judges' mean"
     note = f"nats of a normal score with correlation {r:.2f} with {reference}"
     return [MeasureRow(INFORMATION, value, low, high, n, None, note)]

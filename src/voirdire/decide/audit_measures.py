@@ -46,7 +46,9 @@ MEASURE_WORDS = {
     "swap": _EffectWords("changes its answer with the order", none=MAX_FLIP_SHARE),
     "severity": _EffectWords("is more lenient", "is more severe"),
     "own family": _EffectWords("favours its own family", "disfavours its own family"),
-    "flips": _EffectWords("answers otherwise when asked again, more than the questions explain", none=MAX_FLIP_SHARE),
+    "flips": _EffectWords(
+        "answers otherwise when asked again, more than the questions explain", none=MAX_FLIP_SHARE
+    ),
     "noise": _EffectWords("errs more than the other judges", none=1.0),
     CONFIDENCE: _EffectWords("is more confident than it is right", "is less confident than it is right"),
 }
@@ -75,7 +77,9 @@ class _TestedEffect(NamedTuple):
         return f"{value:.2g} times as much" if self.measure == "noise" else f"{value:+.2g}"
 
 
-def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[MeasureRow]]:
+def judge_measures(
+    table: Any, answers: Answers, prob: float, needs: dict[str, str]
+) -> list[list[MeasureRow]]:
     """Measures of every judge of a table; what further ones would take is added to ``needs``.
 
     Those that are tested have the interval by which they are, wider than ``prob`` asks.
@@ -95,7 +99,9 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
         for place, effect in enumerate(effects):
             if effect is not None:
                 effect_words = words or MEASURE_WORDS[measure]
-                tests[place].append(_TestedEffect(measure, effect_words, effect, matters, usual[place] if usual else None))
+                tests[place].append(
+                    _TestedEffect(measure, effect_words, effect, matters, usual[place] if usual else None)
+                )
         if all(effect is None for effect in effects):
             needs[measure] = need
 
@@ -186,12 +192,16 @@ def _test_effects(mine: list[_TestedEffect]) -> list[MeasureRow]:
     rows, others = [], sum(test.measure != DRIFT for test in mine)
     for test in mine:
         value, (more, less, none) = test.effect.value, test.words
-        prob = alarm_interval(DRIFT_ALARM if test.measure == DRIFT else FALSE_ALARM / others, 2 if less else 1)
+        prob = alarm_interval(
+            DRIFT_ALARM if test.measure == DRIFT else FALSE_ALARM / others, 2 if less else 1
+        )
         low, high = test.effect.interval(prob)
         unusual = test.usual is None or test.effect.beyond(test.usual).interval(prob)[0] > 0.0
         direction = bias_direction(value, low, high, none=none, matters=test.matters, two_sided=bool(less))
         above, below = direction > 0 and unusual, direction < 0
-        others_note = "" if test.usual is None else f", {test.usual.value:.2g} of other judges in the same questions"
+        others_note = (
+            "" if test.usual is None else f", {test.usual.value:.2g} of other judges in the same questions"
+        )
         note = f"no bias found; above {none:g} it {more}{others_note and ': ' + others_note[2:]}"
         if above or below:
             words, others_note = (more, others_note) if above else (less, "")

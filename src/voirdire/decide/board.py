@@ -70,7 +70,11 @@ def deciding_context(draws: Floats, level: float) -> int | None:
             return None
         mean_without = (total - draws[:, x]) / (contexts - 1)
         first_without, sharing_without = _first_place(mean_without, level)
-        concerned = (sharing ^ sharing_without) if first_without == first else np.arange(len(sharing)) == first_without
+        concerned = (
+            (sharing ^ sharing_without)
+            if first_without == first
+            else np.arange(len(sharing)) == first_without
+        )
         lead = draws[:, x] - mean_without
         gap = lead[:, [first]] - lead
         sure = np.abs(gap.mean(axis=0)) > CLEAR_GAP_SDS * gap.std(axis=0)
@@ -116,7 +120,9 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
     enough = witnesses >= MIN_WITNESSES
     if fixed_order_rule(votes) is None:
         pair_index = np.searchsorted(pairs, pair)
-        enough &= (np.bincount(pair_index, swapped, len(pairs)) > 0) & (np.bincount(pair_index, ~swapped, len(pairs)) > 0)
+        enough &= (np.bincount(pair_index, swapped, len(pairs)) > 0) & (
+            np.bincount(pair_index, ~swapped, len(pairs)) > 0
+        )
     # witnesses that all say the same have no variance: their number bounds what they can tell
     p = np.maximum(stdtr(np.maximum(witnesses - 1, 1), -t_statistic), 0.5**witnesses)
     clear = enough & (p < alpha / max(len(pairs), 1))

@@ -113,7 +113,9 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
     lacking = [item for item in items or () if item not in price_by_item]
     if lacking:
         others_note = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
-        problems.table(f"no price of {', '.join(map(repr, lacking[:5]))}{others_note}; give one for every item")
+        problems.table(
+            f"no price of {', '.join(map(repr, lacking[:5]))}{others_note}; give one for every item"
+        )
     if not (is_number(margin) and margin > 0.0):
         shown = f"{margin:g}" if isinstance(margin, float) else repr(margin)
         problems.table(

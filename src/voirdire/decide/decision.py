@@ -121,7 +121,9 @@ class Decision:
         if len(self.first) == 1:
             return f"{leader} is the best of {size:,} {self.called}, distinguishable from all others."
         unnamed_count = len(self.first) - MAX_NAMED
-        first_names = ", ".join(map(name, self.first[:MAX_NAMED])) + (f" and {unnamed_count:,} more" if unnamed_count > 0 else "")
+        first_names = ", ".join(map(name, self.first[:MAX_NAMED])) + (
+            f" and {unnamed_count:,} more" if unnamed_count > 0 else ""
+        )
         cost = f"{self.loss[self.items.index(self.row['item'])]:.2g}"
         return (
             f"{len(self.first):,} of {size:,} {self.called} share the first place ({first_names}); choosing {leader} costs "
@@ -218,7 +220,9 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         level,
         len(order) - len(items),
         _answers_needed(fit, entrants, pairs, shared, items),
-        None if known_prices is None else cheapest_choice(entrants.draws, known_prices, entrants.names, margin, level),
+        None
+        if known_prices is None
+        else cheapest_choice(entrants.draws, known_prices, entrants.names, margin, level),
         "items" if set(entrants.names) <= set(fit.problem.items) else "systems",
     )
 
@@ -296,7 +300,11 @@ def _answers_needed(
             people_needed_between(fit, (names[leader], names[i]), *pairs.gap_between(leader, i))
             for i in others
         ]
-        people = None if None in needed else sum(ceil(people_count) for people_count in needed if people_count is not None)
+        people = (
+            None
+            if None in needed
+            else sum(ceil(people_count) for people_count in needed if people_count is not None)
+        )
         return [{"of": unit, "more": None} for unit in available] + [{"of": PEOPLE_ANSWERS, "more": people}]
     between = cache(
         lambda i: deviation_between_contexts(

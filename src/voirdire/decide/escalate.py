@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.rows import FAR
+from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit import read_people_table
 from voirdire.decide.selective import Part, answers_needed, candidate_parts, guaranteed_parts
@@ -183,12 +183,18 @@ def escalate(
     accepted = np.zeros(len(right), dtype=bool) if chosen is None else claims.confidence >= chosen.threshold
     action = np.where(claims.taught | ~np.isnan(right), KNOWN, np.where(accepted, ACCEPT, ASK))
     about = {
-        name: values for name, values in claims.about.items() if name != "criterion" or len(set(values.tolist())) > 1
+        name: values
+        for name, values in claims.about.items()
+        if name != "criterion" or len(set(values.tolist())) > 1
     }
     answers = _readable_answers(claims)
     order = np.argsort(-claims.confidence, kind="stable")
     columns = about | {"answer": answers, "confidence": claims.confidence, "do": action.astype(object)}
-    more_needed = None if guaranteed else answers_needed(candidates[0] if candidates else None, int(known.sum()), error, prob)
+    more_needed = (
+        None
+        if guaranteed
+        else answers_needed(candidates[0] if candidates else None, int(known.sum()), error, prob)
+    )
     return Escalation(
         {name: values[order] for name, values in columns.items()},
         error,
@@ -258,7 +264,7 @@ def _sampling_notes(confidence: Floats, known: np.ndarray[Any, Any]) -> tuple[st
         return ()
     gap = confidence[known].mean() - confidence[~known].mean()
     distance = gap / (confidence.std() * np.sqrt(1.0 / known.sum() + 1.0 / (~known).sum()))
-    if abs(distance) <= FAR:
+    if abs(distance) <= MAX_STANDARD_ERRORS:
         return ()
     return (
         f"People were asked about {'surer' if distance > 0 else 'less sure'} answers than the rest ({distance:+.1f} "
@@ -270,7 +276,9 @@ def _notes_on_criteria(claims: Claims, free: Bools, known: Bools) -> tuple[str, 
     """Say where people answered all criteria of what they were asked about: such answers were not drawn one by one."""
     if "criterion" not in claims.about:
         return ()
-    about = zip(*(values[free].tolist() for name, values in claims.about.items() if name != "criterion"), strict=True)
+    about = zip(
+        *(values[free].tolist() for name, values in claims.about.items() if name != "criterion"), strict=True
+    )
     place: dict[tuple[str, ...], int] = {}
     unit = np.array([place.setdefault(key, len(place)) for key in about], dtype=np.int64)
     size, answered = np.bincount(unit), np.bincount(unit, known)

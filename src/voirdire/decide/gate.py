@@ -127,8 +127,12 @@ def gate(
     if by_lot:
         rng = np.random.default_rng(seed)
         judged = judged.in_order(rng.permutation(len(judged.units)))
-    people_answers = join_people_answers(humans, people_rows if old is None else _add_version_column(people_rows, judged.versions))
-    people_differences = None if people_answers is None else _people_differences(people_answers, judged, positive, levels)
+    people_answers = join_people_answers(
+        humans, people_rows if old is None else _add_version_column(people_rows, judged.versions)
+    )
+    people_differences = (
+        None if people_answers is None else _people_differences(people_answers, judged, positive, levels)
+    )
     notes = list(judged.notes)
     bets_verdict = partial(anytime_verdict, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
     if people_differences is None:
@@ -265,7 +269,9 @@ def _people_differences(
             f"{names.old!r}; add it"
         )
     column = ["first", "second"] if "winner" in frame else ["system"]
-    about = sorted({str(name) for column_name in column if column_name in frame for name in frame[column_name]})
+    about = sorted(
+        {str(name) for column_name in column if column_name in frame for name in frame[column_name]}
+    )
     if about and not {names.new, names.old} <= {*about}:
         raise InputError(
             f"humans: they are about {known_names(about)}, and the versions are {names.new!r} and {names.old!r}; name "

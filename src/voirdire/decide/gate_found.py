@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.agreement.ppi.rows import FAR
+from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS
 from voirdire.decide.confidence_sequence import mean_bounds, values_until_refuted
 from voirdire.decide.gate_pairs import Differences
 from voirdire.decide.gate_people import prediction_powered_difference
@@ -172,7 +172,7 @@ def anytime_verdict(
             f"bounds are narrowest near {planned:,} {of.unit}s; --items says how many are planned, before a look"
         )
     trend = _trend_score(values)
-    if not by_lot and abs(trend) > FAR:
+    if not by_lot and abs(trend) > MAX_STANDARD_ERRORS:
         notes.append(
             f"the difference changes along the table ({trend:+.1f} standard errors from the first half to the second): "
             "if the table is sorted, early looks are about other items than late ones; look once, with --order random"
@@ -202,7 +202,9 @@ def _trend_score(values: Floats) -> float:
     return float(second.mean() - first.mean()) / error if error > 0 else 0.0
 
 
-def prediction_powered_verdict(judged: Differences, said: Differences, margin: float, alpha: float) -> DifferenceVerdict:
+def prediction_powered_verdict(
+    judged: Differences, said: Differences, margin: float, alpha: float
+) -> DifferenceVerdict:
     """The verdict on the difference as people would see it, from their answers to some units and judges' to all.
 
     Examples

@@ -160,7 +160,9 @@ def pair_answers(new: pd.DataFrame, old: pd.DataFrame, of: Meaning, versions: Ve
 
 
 def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    sides = [side.groupby(["judge", *keys], sort=False, as_index=False).agg(AGGREGATION) for side in (new, old)]
+    sides = [
+        side.groupby(["judge", *keys], sort=False, as_index=False).agg(AGGREGATION) for side in (new, old)
+    ]
     return sides[0].merge(sides[1], on=["judge", *keys], suffixes=("_new", "_old"))
 
 

@@ -20,7 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
-from voirdire.agreement.ppi.rows import FAR, FEW, standardised_prediction_difference
+from voirdire.agreement.ppi.rows import (
+    MAX_STANDARD_ERRORS,
+    MIN_HUMAN_ANSWERS,
+    standardised_prediction_difference,
+)
 from voirdire.decide.gate_pairs import Differences
 from voirdire.tables.encode import level_positions
 
@@ -119,20 +123,24 @@ def prediction_powered_difference(judged: Differences, said: Differences, alpha:
     humans, reach = int(answered.sum()), said.reach
     notes = []
     distance = standardised_prediction_difference(sample)
-    if abs(distance) > FAR:
+    if abs(distance) > MAX_STANDARD_ERRORS:
         notes.append(
             f"judges answer people's {judged.unit}s otherwise than the rest ({distance:+.1f} standard errors): these are no "
             "random sample, and the difference is of such as them"
         )
-    if humans < FEW:
-        notes.append(f"{humans} human answers are too few to decide by; give {FEW} or more")
+    if humans < MIN_HUMAN_ANSWERS:
+        notes.append(f"{humans} human answers are too few to decide by; give {MIN_HUMAN_ANSWERS} or more")
         return PoweredDifference(estimate.value, -reach, reach, math.nan, humans, 1.0, tuple(notes))
     notes.append(
         "bounds with people's answers hold as these become many (a confidence sequence in the limit)"
     )
     # a further answer that contradicts all others by the whole scale keeps answers alike from seeming certain
     error = math.sqrt(max(estimate.variance_small, (reach / (humans + 1)) ** 2 / humans))
-    fixed_variance = estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
+    fixed_variance = (
+        estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
+    )
     half = bound_distance(humans, alpha) * error
     low, high = max(estimate.value - half, -reach), min(estimate.value + half, reach)
-    return PoweredDifference(estimate.value, low, high, error, humans, max(1 - fixed_variance / error**2, 0.0), tuple(notes))
+    return PoweredDifference(
+        estimate.value, low, high, error, humans, max(1 - fixed_variance / error**2, 0.0), tuple(notes)
+    )

@@ -107,12 +107,16 @@ def read_judged(
     people_frame = read_people(people_answers)[0]
     several = len(set(people_frame["judge"])) > 1
     persons = _read_people_answers(_answer_per_item(people_frame) if several else people_frame, levels)
-    judge_table = _in_one_phase(judge_table, "table", f" (--where phase={next(iter(judge_table.phases), '')})")
+    judge_table = _in_one_phase(
+        judge_table, "table", f" (--where phase={next(iter(judge_table.phases), '')})"
+    )
     persons = _in_one_phase(persons, "humans")
     persons = matched_columns(persons, judge_table)
     judges = choose_judges(judges, judge_table.judges)
     if judges is not None:
-        judge_table = judge_table.subset(np.isin(judge_table.judge, [judge_table.judges.index(name) for name in judges]))
+        judge_table = judge_table.subset(
+            np.isin(judge_table.judge, [judge_table.judges.index(name) for name in judges])
+        )
     names = tuple(judge_table.judges[index] for index in np.unique(judge_table.judge))
     units, unit = np.unique(_row_names(judge_table), axis=0, return_inverse=True)
     good_answers, note = _good_answer_indicator(persons, positive, judge_table)
@@ -176,7 +180,9 @@ def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tup
                 f"of the classes {known_names(all_classes)} none is known to be the good one; say which: "
                 f"{positive_example(all_classes)}"
             )
-        note = "" if positive is not None else f"good is taken to be {good_class!r}; --positive says otherwise"
+        note = (
+            "" if positive is not None else f"good is taken to be {good_class!r}; --positive says otherwise"
+        )
         return (np.array(classes)[persons.label] == good_class).astype(float), note  # type: ignore[attr-defined]
     try:
         threshold = float(str(positive))
@@ -250,7 +256,9 @@ def _judge_predictions(
         has_criteria=False, context=None, contexts=(), system=None, systems=(), phase=None, phases=(), run=None,
         runs=(),
     )  # fmt: skip
-    fitted: Any = fit(binary_table, model="hierarchical-dawid-skene", method="map", about="panel", families={})
+    fitted: Any = fit(
+        binary_table, model="hierarchical-dawid-skene", method="map", about="panel", families={}
+    )
     items = fitted.in_pandas.classes()
     return items.set_index("item")["p_good"].reindex(codes).to_numpy(dtype=float), False
 

@@ -38,7 +38,9 @@ NOISE_FACTOR = (
     5.0  # times that the noise of a mean counts: the few prompts that fit best owe it to noise (held-out tau)
 )
 OPPONENT_ROUNDS = 20  # of opponents' worth
-MIN_STANDARD_ERRORS = 2.0  # standard errors from 0 of the correlation of two halves, in a prompt that tells items apart
+MIN_STANDARD_ERRORS = (
+    2.0  # standard errors from 0 of the correlation of two halves, in a prompt that tells items apart
+)
 RANDOM_SETS = 20  # random sets of prompts beside the chosen ones, in each split
 
 
@@ -146,12 +148,16 @@ def telling(
         left, right = (np.stack([half.over(prompt) for prompt in prompt_codes]) for half in halves)
         variance += (left * right).mean(axis=1) / SPLITS
         size += np.sqrt((left**2).mean(axis=1) * (right**2).mean(axis=1)) / SPLITS
-        left_rest, right_rest = (np.stack([half.over(prompt_codes != prompt) for prompt in prompt_codes]) for half in halves)
+        left_rest, right_rest = (
+            np.stack([half.over(prompt_codes != prompt) for prompt in prompt_codes]) for half in halves
+        )
         others_variance += (left_rest * right_rest).mean(axis=1) / SPLITS
         ceiling.append(kendall_taus(halves[0].over(slice(None))[None], halves[1].over(slice(None)))[0])
         for first_half, second_half in (halves, halves[::-1]):
             chosen_taus.append(_prefix_taus(second_half, greedy_prompt_order(first_half)))
-            random_taus += [_prefix_taus(second_half, rng.permutation(prompts)) for _ in range(RANDOM_SETS // 2)]
+            random_taus += [
+                _prefix_taus(second_half, rng.permutation(prompts)) for _ in range(RANDOM_SETS // 2)
+            ]
     mean = np.mean(chosen_taus, axis=0)
     lacking = np.flatnonzero(mean < keep)
     smallest = min(int(lacking[-1]) + 2, prompts) if len(lacking) else 1
@@ -178,7 +184,12 @@ def telling(
         "ceiling": float(np.mean(ceiling)),
         "prompts": rows_of_prompts,
         "sizes": [
-            {"size": prompt + 1, "tau": float(mean[prompt]), "low": float(low[prompt]), "random": float(random_tau[prompt])}
+            {
+                "size": prompt + 1,
+                "tau": float(mean[prompt]),
+                "low": float(low[prompt]),
+                "random": float(random_tau[prompt]),
+            }
             for prompt in range(prompts)
         ],
     }
@@ -211,7 +222,10 @@ def kendall_taus(values: Floats, target: Floats) -> Floats:
     [1.0, 0.333, 0.0]
     """
     first, second = np.triu_indices(len(target), 1)
-    signs, target_signs = np.sign(values[:, first] - values[:, second]), np.sign(target[first] - target[second])
+    signs, target_signs = (
+        np.sign(values[:, first] - values[:, second]),
+        np.sign(target[first] - target[second]),
+    )
     size = np.sqrt(np.abs(signs).sum(axis=1) * np.abs(target_signs).sum())
     return np.asarray(signs @ target_signs / np.maximum(size, 1e-12))
 
@@ -226,7 +240,10 @@ def _prompt_information(told: PromptInformation, whole: ItemScores, variance: Fl
     """Bits of one answer in each prompt about what items are worth in the others, which has this variance."""
     prompts, bits = told.shape[0], np.zeros(told.shape[0])
     for prompt in range(prompts):
-        other_scores, noise = whole.over(np.arange(prompts) != prompt), float((told.y[told.prompt == prompt] ** 2).mean())
+        other_scores, noise = (
+            whole.over(np.arange(prompts) != prompt),
+            float((told.y[told.prompt == prompt] ** 2).mean()),
+        )
         if variance[prompt] > 0.0 and noise > 0.0:
             slope = max(float((whole.over(prompt) * other_scores).mean()), 0.0) / variance[prompt]
             share = min(slope**2 * variance[prompt] * len(told.items) / noise, 1.0 - 1e-9)

@@ -138,7 +138,10 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
     return PanelIndependence(
         size,
         tuple(map(float, sizes)),
-        tuple((names[index], float(np.clip(rho[place, index], -1.0, 1.0))) for place, index in enumerate(nearest)),
+        tuple(
+            (names[index], float(np.clip(rho[place, index], -1.0, 1.0)))
+            for place, index in enumerate(nearest)
+        ),
         tuple(None if is_single else names[index] for is_single, index in zip(single, first, strict=True)),
         "" if first_answer.all() else f"; of a judge's {counted} counts",
     )

@@ -34,7 +34,9 @@ MAX_KNOT = 3.0  # the largest normal score that is read off draws,
 MAX_BETWEEN_SHARE = (
     0.2  # draws between two orders for each that is turned round: with more these are no mode of their own
 )
-MIN_TAIL_DRAWS = 20  # of which as many lie beyond it, or more: with fewer, equal items are told apart too often
+MIN_TAIL_DRAWS = (
+    20  # of which as many lie beyond it, or more: with fewer, equal items are told apart too often
+)
 
 
 class Pairs(NamedTuple):
@@ -160,7 +162,9 @@ def _mirrored_draws(draws: Floats) -> Bools:
     size = np.sqrt((centred * centred).sum(axis=1) * float(centre @ centre))
     cosine = centred @ centre / np.maximum(size, 1e-300)
     mirrored = cosine < -0.5
-    separate_mode = draws.shape[1] > 2 and int((abs(cosine) <= 0.5).sum()) <= MAX_BETWEEN_SHARE * int(mirrored.sum())
+    separate_mode = draws.shape[1] > 2 and int((abs(cosine) <= 0.5).sum()) <= MAX_BETWEEN_SHARE * int(
+        mirrored.sum()
+    )
     return np.asarray(mirrored & separate_mode)
 
 

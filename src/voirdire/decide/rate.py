@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.intervals import powered_interval
-from voirdire.agreement.ppi.rows import FAR, standardised_prediction_difference
+from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS, standardised_prediction_difference
 from voirdire.decide.good_or_not import Judged, read_judged
 from voirdire.decide.strata import Share, answers_needed, cut_strata, rogan_gladen, share_of_good
 from voirdire.errors import InputError, raise_problems
@@ -97,7 +97,9 @@ def rate(
     answered = ~np.isnan(judged.good)
     from scipy.special import ndtri
 
-    needed = None if share is None else answers_needed(share, len(answered), margin / float(ndtri((1 + prob) / 2)))
+    needed = (
+        None if share is None else answers_needed(share, len(answered), margin / float(ndtri((1 + prob) / 2)))
+    )
     groups, differences = [], []
     for name, (names, code) in judged.groups.items():
         shares = {}
@@ -203,10 +205,14 @@ def _rate_note(judged: Judged, estimator: str) -> str:
             f"people called all {len(people_good)} items {verdict}: judges' errors on the others are not known"
         )
     if estimator == PEOPLE and not answered.all():
-        reason = f"only {len(people_good)} human answers" if len(people_good) < MIN_PEOPLE_ANSWERS else "judges say the same of every item"
+        reason = (
+            f"only {len(people_good)} human answers"
+            if len(people_good) < MIN_PEOPLE_ANSWERS
+            else "judges say the same of every item"
+        )
         notes.append(f"{reason}: people alone")
     distance = standardised_prediction_difference(_powered_sample(judged))
-    if abs(distance) > FAR:
+    if abs(distance) > MAX_STANDARD_ERRORS:
         notes.append(
             f"judges answer people's items otherwise than the rest ({distance:+.1f} standard errors): these are no "
             "random sample, and the rate is of items like them"

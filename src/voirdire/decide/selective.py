@@ -23,7 +23,9 @@ from voirdire.typing import Bools, Floats
 
 PART_SIZES = 20  # sizes that are tried
 START_FACTOR = 1.5  # answers of people in the first, on average, in those that suffice without a difference;
-MIN_FIRST_SHARE = 0.25  # and the share of all in it, at the least: one difference among few surest ones would end it
+MIN_FIRST_SHARE = (
+    0.25  # and the share of all in it, at the least: one difference among few surest ones would end it
+)
 
 
 class Part(NamedTuple):

@@ -97,7 +97,9 @@ class Share:
         from scipy.stats import beta
 
         beta_size = self.value * (1 - self.value) / self.variance - 1
-        low, high = beta.ppf([(1 - prob) / 2, (1 + prob) / 2], self.value * beta_size, (1 - self.value) * beta_size)
+        low, high = beta.ppf(
+            [(1 - prob) / 2, (1 + prob) / 2], self.value * beta_size, (1 - self.value) * beta_size
+        )
         return float(low), float(high)
 
     def row(self, prob: float) -> dict[str, float]:
@@ -128,7 +130,8 @@ def cut_strata(predicted: Floats, seen: Bools) -> Ints:
     stratum = np.zeros(len(predicted), dtype=np.int64)
     for _ in range(min(MAX_STRATA, max(2, int(seen.sum()) // ANSWERS_PER_STRATUM)) - 1):
         best = max(
-            (_best_cut(predicted, seen, stratum == index) for index in range(stratum.max() + 1)), key=lambda s: s[0]
+            (_best_cut(predicted, seen, stratum == index) for index in range(stratum.max() + 1)),
+            key=lambda s: s[0],
         )
         if best[0] <= 0:
             break
@@ -183,7 +186,9 @@ def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
     between = float(weight @ (p - value) ** 2) / items
     observed = np.where(answered > 0, good_count / np.maximum(answered, 1), 0.0)
     parts = (observed[stratum] - weight @ observed) / items
-    parts[has_answer] += (weight / np.maximum(answered, 1))[stratum[has_answer]] * (good[has_answer] - observed[stratum[has_answer]])
+    parts[has_answer] += (weight / np.maximum(answered, 1))[stratum[has_answer]] * (
+        good[has_answer] - observed[stratum[has_answer]]
+    )
     cluster_sums = np.bincount(clusters, parts)
     single = float(parts @ parts)
     effect = max(float(cluster_sums @ cluster_sums) / single, 1.0) if single > 0 else 1.0
@@ -192,7 +197,8 @@ def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
         (people_variance + between) * effect,
         people_variance * effect * int(has_answer.sum()),
         between * effect,
-        parts * np.sqrt((people_variance + between) * effect / max(float(cluster_sums @ cluster_sums), 1e-300)),
+        parts
+        * np.sqrt((people_variance + between) * effect / max(float(cluster_sums @ cluster_sums), 1e-300)),
     )
 
 

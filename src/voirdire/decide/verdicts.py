@@ -48,7 +48,9 @@ def mutual_information(joint: Floats) -> Floats:
 
     independent = joint.sum(axis=-1, keepdims=True) * joint.sum(axis=-2, keepdims=True)
     information = rel_entr(joint, independent).sum(axis=(-1, -2))
-    return np.where(information < 1e-12, 0.0, information)  # of none rounding leaves something; NaN is not known
+    return np.where(
+        information < 1e-12, 0.0, information
+    )  # of none rounding leaves something; NaN is not known
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,9 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     names = list(judges["judge"])
     shifts = _position_biases(fit)
     value, upper = _judge_information(fit, len(names))
-    failed = [check.message for check in fit.all_checks if check.check in ORIENTATION and check.level == "fail"]
+    failed = [
+        check.message for check in fit.all_checks if check.check in ORIENTATION and check.level == "fail"
+    ]
     unknown = "the panel may be wrong as a whole: " + failed[0] if failed else ""
     copies = _find_copies(fit)
     rows = []
@@ -190,7 +194,9 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
         clean = _AUDIT_HINT if shifts is None or np.isnan(shifts[1][index]) else _CLEAN
         unsure_why = why if information is None else unknown
         verdict = judge_verdict(information, high, biases, copies.get(name), unsure_why, clean=clean)
-        rows.append({"judge": name, "verdict": verdict.verdict, "why": verdict.why, "information": information})
+        rows.append(
+            {"judge": name, "verdict": verdict.verdict, "why": verdict.why, "information": information}
+        )
     return rows
 
 

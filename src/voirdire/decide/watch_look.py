@@ -79,7 +79,10 @@ def measure_rows(line: Timeline, alpha: float, prob: float) -> list[Row]:
     while True:
         remaining = [judge for judge in judges if judge not in settled]
         rows = {
-            judge: [_measure_row(line, series, judge_alpha[judge], prob) for series in line.judge_series(judge, settled)]
+            judge: [
+                _measure_row(line, series, judge_alpha[judge], prob)
+                for series in line.judge_series(judge, settled)
+            ]
             for judge in remaining
         }
         changed = [judge for judge in remaining if any(row["found"] for row in rows[judge])]
@@ -132,7 +135,13 @@ def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> R
         return row
     detected = find_change(x, evidence, alpha, prob, shares=series.measure in SHARE_MEASURES)
     if detected is not None:
-        change = (detected.before, detected.after, detected.after - detected.before, detected.low, detected.high)
+        change = (
+            detected.before,
+            detected.after,
+            detected.after - detected.before,
+            detected.low,
+            detected.high,
+        )
         since = (detected.since, detected.since_low, detected.since_high)
         times = (_value_time(line, series, index) for index in since)
         examples = _differing_examples(line, series, detected.since)

@@ -102,7 +102,10 @@ class Timeline:
             closeness, people_closeness = np.abs(a.value - mean), np.abs(a.value - a.people[a.unit])
         else:
             mode = most_frequent_level(self.cell[others], a.said[others], size, a.levels)[self.cell]
-            closeness, people_closeness = _match_indicator(a.said, mode), _match_indicator(a.said, a.people_said[a.unit])
+            closeness, people_closeness = (
+                _match_indicator(a.said, mode),
+                _match_indicator(a.said, a.people_said[a.unit]),
+            )
         yield self._make_series(judge, agreement, judge_rows, closeness, compared_with)
         yield self._make_series(judge, people, judge_rows, people_closeness, ("people",))
         if not a.paired:
@@ -176,7 +179,11 @@ def row_texts(table: Any) -> list[str]:
     rows: AnswerRows = rows_of(table)
     levels = rows.levels(None)
     codes = rows.said(levels, None)[0] if not rows.numeric else None
-    answer = [repr(float(score)) for score in table.score] if codes is None else [str(levels[code]) for code in codes]
+    answer = (
+        [repr(float(score)) for score in table.score]
+        if codes is None
+        else [str(levels[code]) for code in codes]
+    )
     parts: list[Any] = [np.array(table.judges)[rows.judge], *rows.about().values(), answer]
     parts += [column for column in (rows.time, rows.side) if column is not None]
     return ["\t".join(map(str, row)) for row in zip(*parts, strict=True)]

@@ -72,7 +72,8 @@ def _read_state(path: Path) -> dict[str, list[str]]:
         if state.pop("schema") != SCHEMA:
             raise ValueError
         return {
-            name: [text[start : start + DIGEST_DIGITS] for start in range(0, len(text), DIGEST_DIGITS)] for name, text in state.items()
+            name: [text[start : start + DIGEST_DIGITS] for start in range(0, len(text), DIGEST_DIGITS)]
+            for name, text in state.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
@@ -92,7 +93,15 @@ def _describe_changes(name: str, kept: Sequence[str], rows: Sequence[str], order
             missing.append(index)
     if missing:
         return _describe_missing_rows(name, sorted(missing), kept, dict(zip(digests, rows, strict=True)))
-    if ordered and (first_moved := next((index for index, digest in enumerate(kept) if digests[index] != digest), None)) is not None:
+    if (
+        ordered
+        and (
+            first_moved := next(
+                (index for index, digest in enumerate(kept) if digests[index] != digest), None
+            )
+        )
+        is not None
+    ):
         return [
             f"{name}: row {first_moved + 1:,} is another than at the last look, and nothing is gone: rows were put before it;"
             " add new rows at the end (files of a folder are read by name), or give a column time"

@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.choice_cost import MAX_GROWTH_FACTOR, MAX_PEOPLE, information_growth_factor, people_needed
+from voirdire.decide.choice_cost import (
+    MAX_GROWTH_FACTOR,
+    MAX_PEOPLE,
+    information_growth_factor,
+    people_needed,
+)
 from voirdire.decide.decision import (
     PEOPLE_ANSWERS,
     check_decidable,

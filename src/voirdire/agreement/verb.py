@@ -65,8 +65,8 @@ def identical_judges_note(ratings: Ratings) -> str:
     a, b = ratings.judges[first[0]], ratings.judges[second[0]]
     others_note = f" (and {count_in_words(len(first) - 1, 'more pairs')})" if len(first) > 1 else ""
     return (
-        f"{a!r} and {b!r} gave the same answer to all {common_counts[first[0], second[0]]:.0f} items they share{others_note}: "
-        "copies of one judge pass for agreement"
+        f"{a!r} and {b!r} gave the same answer to all {common_counts[first[0], second[0]]:.0f} items they share"
+        f"{others_note}: copies of one judge pass for agreement"
     )
 
 

@@ -211,7 +211,7 @@ def median_interval_ratio(count: int, prob: float) -> float:
 
 
 def variance_about_others_median(count: int) -> float:
-    """Variance of a normal value less the median of so many others, in parts of its own; about, as in from_median.
+    """Variance of a normal value less the median of so many others, in parts of its own; about, as above.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: 
 def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
     """Rows of a judge of which the right answer is known, that answer, and whether it is people's.
 
-    Else it is that of most of the other judges; None for scores of more than `MOST_LEVELS` levels, or with fewer than
+    Else it is that of most of the other judges; None for scores of more than `MAX_LEVELS` levels, or with fewer than
     ten units.
     """
     if answers.levels > MAX_LEVELS:

@@ -65,7 +65,8 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
         error = 0.0 if right is None else right.error
         reference = "people say" if by_people else "most of the other judges say"
         half = _information_half_width(information, len(judged_rows), prob) + error**2
-        note = f"nats that an answer tells of what {reference}; right {0 if right is None else right.value:.0%} of the time"
+        share = 0 if right is None else right.value
+        note = f"nats that an answer tells of what {reference}; right {share:.0%} of the time"
         units = len(np.unique(answers.unit[judged_rows]))
         rows.append(
             MeasureRow(

@@ -126,8 +126,8 @@ class Decision:
         )
         cost = f"{self.loss[self.items.index(self.row['item'])]:.2g}"
         return (
-            f"{len(self.first):,} of {size:,} {self.called} share the first place ({first_names}); choosing {leader} costs "
-            f"{cost} on average against the best."
+            f"{len(self.first):,} of {size:,} {self.called} share the first place ({first_names}); choosing {leader} "
+            f"costs {cost} on average against the best."
         )
 
     def settle(self) -> str:

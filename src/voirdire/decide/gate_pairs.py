@@ -129,7 +129,8 @@ def pair_answers(new: pd.DataFrame, old: pd.DataFrame, of: Meaning, versions: Ve
     if unmatched := [name for name in ABOUT if (name in new) != (name in old)]:
         has, lacks = ("NEW", "OLD") if unmatched[0] in new else ("OLD", "NEW")
         raise InputError(
-            f"{has} has a column {unmatched[0]!r} and {lacks} has not, so that answers cannot be paired; give it to both"
+            f"{has} has a column {unmatched[0]!r} and {lacks} has not, so that answers cannot be paired; "
+            "give it to both"
         )
     judges = sorted({*new["judge"]} & {*old["judge"]})
     if not judges:

@@ -206,8 +206,8 @@ def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
     if len(unknown) == len(about):
         people_unit, judge_unit = unit_name(about[0]), unit_name(units[0])
         problems.stop(
-            f"people and judges have no item in common: people answered {people_unit!r}, judges {judge_unit!r}; name items as in "
-            "the judges' table"
+            f"people and judges have no item in common: people answered {people_unit!r}, judges {judge_unit!r}; name "
+            "items as in the judges' table"
         )
     if unknown:
         problems.rows(
@@ -287,7 +287,7 @@ def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple
     conflicts = np.flatnonzero(code != item_group[unit])
     if len(conflicts):
         raise InputError(
-            f"by: an item has several values of {name!r} (row {conflicts[0] + 1}: {levels[code[conflicts[0]]]!r}, before "
-            f"{levels[item_group[unit[conflicts[0]]]]!r}); group by a column that is about items"
+            f"by: an item has several values of {name!r} (row {conflicts[0] + 1}: {levels[code[conflicts[0]]]!r}, "
+            f"before {levels[item_group[unit[conflicts[0]]]]!r}); group by a column that is about items"
         )
     return levels, item_group

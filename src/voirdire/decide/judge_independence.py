@@ -11,7 +11,8 @@ with the noise e_j = (D_ja + D_jb - D_ab) / 2 by all other judges a and b that a
 the American Statistical Association 43). Among judges without their copies it is the correlation of the residuals of
 the default model, its mode (:mod:`voirdire.trust.residuals`), one answer a judge and unit: a model that takes copies
 for judges by themselves takes them for judges who are right, and has nothing left for them to share. Of labels with
-people's answers to `ENOUGH` units residuals are mistakes: 1 where a judge says otherwise than people, less its mean.
+people's answers to `MIN_PEOPLE_UNITS` units residuals are mistakes: 1 where a judge says otherwise than people, less
+its mean.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One look at the judges of a watch: which measures changed, with false alarms spread over judges.
 
-Judges who are there in the first `ENOUGH` questions share 1 - `LATE` of alpha, those who join later the rest (the i-th
+Judges who are there in the first `MIN_VALUES` questions share 1 - `LATE_ALPHA_SHARE` of alpha, those who join later the rest (the i-th
 of them 1 / (i (i + 1)) of it), and every judge's part is shared by its measures. A judge that changed takes others with
 it, who are compared with it: the one with the strongest evidence is left out, and the others are looked at again.
 """
@@ -157,7 +157,10 @@ def _missing_data_message(series: Series) -> str:
     if series.measure == POSITION:
         return f"It takes {MIN_VALUES} answers of which it is known what was shown first."
     if series.measure == SEVERITY:
-        return f"It takes {MIN_VALUES} questions that other judges answered, too; of labels one that is good (--positive)."
+        return (
+            f"It takes {MIN_VALUES} questions that other judges answered, too; of labels one that is good "
+            "(--positive)."
+        )
     return f"It takes {MIN_VALUES} questions that other judges answered, too."
 
 

@@ -23,7 +23,7 @@ Seed = int | Sequence[int]
 
 #: Sizes where neither the caller nor a given truth names them: those of MAPLE, section 5.1.
 ITEMS, CRITERIA = 50, 5
-LARGEST = 1_000_000  # items or criteria
+MAX_SIZE = 1_000_000  # items or criteria
 
 # First words of the spawn keys of the generators.
 _TRUTH, _DESIGN, _JUDGE = 0, 1, 2
@@ -144,9 +144,9 @@ def read_setting(
 ) -> tuple[TruthSetting | None, int, int, tuple[int, ...]]:
     """The truth (None where it is wrong), the numbers of items and criteria (0 likewise) and the seed of a request."""
     setting = attempt_build(truth_from_spec, truth, problems)
-    given = None if setting is None else setting.fixed_shape()
-    items = _read_size("items", items, given and given[0], usual[0], 2, problems)
-    criteria = _read_size("criteria", criteria, given and given[1], usual[1], 1, problems)
+    fixed_shape = None if setting is None else setting.fixed_shape()
+    items = _read_size("items", items, fixed_shape and fixed_shape[0], usual[0], 2, problems)
+    criteria = _read_size("criteria", criteria, fixed_shape and fixed_shape[1], usual[1], 1, problems)
     return setting, items, criteria, _seed_integers(seed, problems)
 
 
@@ -178,8 +178,8 @@ def _read_size(
     if not (is_whole(size) and size >= least):
         problems.append(f"{word} is {size!r}; give a whole number of at least {least}")
         return 0
-    if size > LARGEST:
-        problems.append(f"{word} is above {LARGEST:,}, which no table here holds; give a smaller number")
+    if size > MAX_SIZE:
+        problems.append(f"{word} is above {MAX_SIZE:,}, which no table here holds; give a smaller number")
         return 0
     if given is not None and size != given:
         problems.append(f"{word} is {size}, but the given strengths have {given}; leave {word} out")

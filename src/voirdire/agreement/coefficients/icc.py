@@ -54,7 +54,7 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
     ratings : Ratings
         Numeric scores; units with a score missing are not used.
     measure : str
-        One of `OF_ICC`.
+        One of `ICC_MEASURES`.
     prob : float
         Coverage.
 

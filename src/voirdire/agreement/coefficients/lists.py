@@ -87,8 +87,8 @@ def ratings_from_rankings(
     if uneven:
         others_note = f" (and {len(uneven) - 1} more)" if len(uneven) > 1 else ""
         problems.append(
-            f"{uneven[0]}{others_note} ranked other items in one ranking than in another, and their ranks cannot be compared; "
-            "compare the votes between items (--table votes)"
+            f"{uneven[0]}{others_note} ranked other items in one ranking than in another, and their ranks cannot be "
+            "compared; compare the votes between items (--table votes)"
         )
     raise_problems(problems)
     return results

@@ -184,7 +184,10 @@ def bootstrap_interval(
         )
         return Interval(estimate, estimate, "; ".join(filter(None, [note, warning])))
     if len(defined) < (needed := least_draws(prob)):
-        reason = f"no interval: {len(defined):,} resamples say nothing of one of {100 * prob:.10g}%, which needs {needed:,}"
+        reason = (
+            f"no interval: {len(defined):,} resamples say nothing of one of {100 * prob:.10g}%, which needs "
+        )
+        reason += f"{needed:,}"
         return Interval(None, None, reason)
     if method == "percentile":
         low, high = np.quantile(defined, tails)

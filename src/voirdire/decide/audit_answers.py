@@ -2,9 +2,9 @@
 
 An answer is a number: of votes 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; of
 labels 1 for the class that counts as a success and 0 for others; of scores the score. What it is compared with is
-people's mean answer where people answered `MIN_PEOPLE_UNITS` of the judge's units, else the mean of the other judges: those that
-are the reference. A copy is not in it, nor a judge with a bias in the comparison that is made: either would look like a
-bias of all others.
+people's mean answer where people answered `MIN_PEOPLE_UNITS` of the judge's units, else the mean of the other judges:
+those that are the reference. A copy is not in it, nor a judge with a bias in the comparison that is made: either would
+look like a bias of all others.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Answers:
     reference: Bools
 
     def without(self, judges: Bools) -> Answers:
-        """The same with some judges out of the reference; unchanged where fewer than `MIN_REFERENCE_JUDGES` would be left.
+        """Leave judges out of the reference; unchanged where fewer than `MIN_REFERENCE_JUDGES` would be left.
 
         Parameters
         ----------

@@ -11,8 +11,8 @@ part of it. Every point j is as likely beforehand. Of shares (values from 0 to 1
 Beta(1/2, 1/2); of other values means and variances are unknown (normal-gamma, worth one value, around those of all
 values). The posterior of j is the product of both parts' marginal likelihoods, that of the difference of the means a
 mixture over j; quantiles give intervals. At the look that finds a change it tends to look larger than it is, so that
-intervals are of 1 - (1 - prob) / `TAIL_DIVISOR`; how often they hold then is measured, too. (Chernoff and Zacks, Annals of
-Mathematical Statistics 35, 1964.)
+intervals are of 1 - (1 - prob) / `TAIL_DIVISOR`; how often they hold then is measured, too. (Chernoff and Zacks, Annals
+of Mathematical Statistics 35, 1964.)
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ most a (Ville's inequality), at whichever of the looks: all m for which it does 
 lower bound of mu that is right at all times together with probability 1 - a. The upper bound is that of 1 - x.
 
 The bet that decides soonest by n values is about sqrt(2 log(1/a) / n) divided by the standard deviation of the values
-so far. n is `HORIZONS` times the number of values that are planned, each with its part (`HORIZON_WEIGHTS`) of the money. The
-plan chooses where bounds are narrowest and nothing else: they hold whenever one stops. K_t(m) falls with m, so that
-bounds are found by bisection.
+so far. n is `HORIZONS` times the number of values that are planned, each with its part (`HORIZON_WEIGHTS`) of the
+money. The plan chooses where bounds are narrowest and nothing else: they hold whenever one stops. K_t(m) falls with m,
+so that bounds are found by bisection.
 
 Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal Statistical
 Society B 86, 2024 (bets by predictable plug-in).

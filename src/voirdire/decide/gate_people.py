@@ -6,9 +6,9 @@ mean over effects of the likelihood ratio
 
     2 (1 + m)^(-1/2) exp(m z^2 / (2 (1 + m))) Phi(z (m / (1 + m))^(1/2)),        m = 6 n / `PLANNED_ANSWERS`,
 
-is 1 / a (a half-normal mixture, so that each bound is one-sided; it is narrowest near `PLANNED_ANSWERS` answers). Robbins,
-Annals of Mathematical Statistics 41, 1970; for estimates that are normal in the limit: Waudby-Smith, Arbour, Sinha,
-Kennedy and Ramdas, Annals of Statistics 52, 2024.
+is 1 / a (a half-normal mixture, so that each bound is one-sided; it is narrowest near `PLANNED_ANSWERS` answers).
+Robbins, Annals of Mathematical Statistics 41, 1970; for estimates that are normal in the limit: Waudby-Smith, Arbour,
+Sinha, Kennedy and Ramdas, Annals of Statistics 52, 2024.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def prediction_powered_difference(judged: Differences, said: Differences, alpha:
     distance = standardised_prediction_difference(sample)
     if abs(distance) > MAX_STANDARD_ERRORS:
         notes.append(
-            f"judges answer people's {judged.unit}s otherwise than the rest ({distance:+.1f} standard errors): these are "
-            "no random sample, and the difference is of such as them"
+            f"judges answer people's {judged.unit}s otherwise than the rest ({distance:+.1f} standard errors): these "
+            "are no random sample, and the difference is of such as them"
         )
     if humans < MIN_HUMAN_ANSWERS:
         notes.append(f"{humans} human answers are too few to decide by; give {MIN_HUMAN_ANSWERS} or more")

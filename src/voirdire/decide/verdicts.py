@@ -79,8 +79,9 @@ def judge_verdict(
     """Decide on a judge.
 
     In this order: a copy of a judge that is kept, or answers that tell next to nothing (an upper end of the information
-    below `MIN_NATS`), are dropped; where it is not known what they tell, people are asked; biases call for recalibration;
-    people are asked, too, where answers may tell next to nothing (the information itself is below `MIN_NATS`).
+    below `MIN_NATS`), are dropped; where it is not known what they tell, people are asked; biases call for
+    recalibration; people are asked, too, where answers may tell next to nothing (the information itself is below
+    `MIN_NATS`).
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """One look at the judges of a watch: which measures changed, with false alarms spread over judges.
 
-Judges who are there in the first `MIN_VALUES` questions share 1 - `LATE_ALPHA_SHARE` of alpha, those who join later the rest (the i-th
-of them 1 / (i (i + 1)) of it), and every judge's part is shared by its measures. A judge that changed takes others with
-it, who are compared with it: the one with the strongest evidence is left out, and the others are looked at again.
+Judges who are there in the first `MIN_VALUES` questions share 1 - `LATE_ALPHA_SHARE` of alpha, those who join later the
+rest (the i-th of them 1 / (i (i + 1)) of it), and every judge's part is shared by its measures. A judge that changed
+takes others with it, who are compared with it: the one with the strongest evidence is left out, and the others are
+looked at again.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ MEASURE_WORDS = {
     PEOPLE_AGREEMENT: "agreement with people",
     PEOPLE_DISTANCE: "mean distance from people's scores",
 }
-_PEOPLE_ADVICE = "let people answer some of the questions since then (--humans), and run voirdire audit on the answers since then"
+_PEOPLE_ADVICE = (
+    "let people answer some of the questions since then (--humans), and run voirdire audit on the answers "
+    "since then"
+)
 ADVICE = {
     AGREEMENT: f"Look at its answers since then; {_PEOPLE_ADVICE}.",
     DISTANCE: f"Look at its answers since then; {_PEOPLE_ADVICE}.",

@@ -103,8 +103,8 @@ def _describe_changes(name: str, kept: Sequence[str], rows: Sequence[str], order
         is not None
     ):
         return [
-            f"{name}: row {first_moved + 1:,} is another than at the last look, and nothing is gone: rows were put before "
-            "it; add new rows at the end (files of a folder are read by name), or give a column time"
+            f"{name}: row {first_moved + 1:,} is another than at the last look, and nothing is gone: rows were put "
+            "before it; add new rows at the end (files of a folder are read by name), or give a column time"
         ]
     return []
 

@@ -63,8 +63,8 @@ def split_target_answers(
     """People's answers that say how far the panel is from people, those left for the likelihood, and notes.
 
     The first are used where it was said what results are about, and not how answers enter (``anchor_mode``); then none
-    enter the likelihood. Of more than ``MAX_ITEMS`` items those that people answered most are taken, as each takes its row
-    of a matrix.
+    enter the likelihood. Of more than ``MAX_ITEMS`` items those that people answered most are taken, as each takes its
+    row of a matrix.
 
     Raises
     ------

@@ -92,8 +92,8 @@ class ApartPlan:
             sentence = f"{first} and {second} are {settled} with probability {POWER:g} after about {ways}."
         else:
             sentence = (
-                f"Nothing within {MAX_GROWTH_FACTOR:g} times the answers there are makes {first} and {second} {settled} "
-                f"with probability {POWER:g}: take them as equal, or ask other judges."
+                f"Nothing within {MAX_GROWTH_FACTOR:g} times the answers there are makes {first} and {second} "
+                f"{settled} with probability {POWER:g}: take them as equal, or ask other judges."
             )
         if seeming := self._ways("seeming"):
             sentence += (

@@ -1,4 +1,4 @@
-"""In which order questions are asked when nothing is known: cyclic or random, and the start that links everything."""
+"""Order of questions when nothing is known: cyclic or random, and a start that links all items."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
 
 
 def _occurrence_numbers(order: Ints, names: Sequence[Any]) -> Ints:
-    """The how-manieth with its name each row is, rows taken in an order."""
+    """Number, from 0, of each row among the rows of its name, taken in an order."""
     number, taken = np.zeros(len(names), np.int64), dict[Any, int]()
     for row in order:
         number[row] = taken[names[row]] = taken.get(names[row], -1) + 1

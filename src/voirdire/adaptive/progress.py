@@ -207,5 +207,5 @@ def _read_condition(part: str) -> Condition:
 
 
 def unmet_conditions(wanted: Iterable[Condition], known: GroupProgress) -> list[Condition]:
-    """Those that do not hold."""
+    """Conditions that do not hold."""
     return [condition for condition in wanted if not condition.is_met(known)]

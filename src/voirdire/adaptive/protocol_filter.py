@@ -1,4 +1,4 @@
-"""A protocol of which only those comparisons are asked that are still needed.
+"""Filter of a protocol: it asks only the comparisons that are still needed.
 
 A protocol is a pure function of its answers, and may be run again: so it is run once for every round, with an ``ask``
 that lets the comparisons chosen so far through and answers all others with "not chosen". What else it asks (criteria,
@@ -89,7 +89,7 @@ class RoundProtocol:
             )
 
     def problems(self, setting: Setting) -> list[str]:
-        """Those of the protocol."""
+        """Problems of the protocol."""
         return self.protocol.problems(setting)
 
     def calls(self, setting: Setting) -> Calls:

@@ -1,4 +1,4 @@
-"""Votes that are there, revealed question by question: what a design would have asked, and what it would have known."""
+"""Replay of recorded votes, question by question: what a design would have asked and known."""
 
 from __future__ import annotations
 

@@ -200,8 +200,8 @@ def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Reques
         return rows[:count]
     problem: Any = found.problem
     candidates = questions.iloc[rows]
-    named = {"judge": problem.judges, "first": problem.items, "second": problem.items}
-    is_known = np.all([candidates[name].isin(names) for name, names in named.items()], axis=0)
+    levels = {"judge": problem.judges, "first": problem.items, "second": problem.items}
+    is_known = np.all([candidates[name].isin(names) for name, names in levels.items()], axis=0)
     if not is_known.any():
         return rows[:count]
     asks_best = all(condition.quantity in ("p_best", "loss") for condition in request.until)
@@ -219,7 +219,7 @@ def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Reques
 def _round_record(
     questions: pd.DataFrame, asked: Any, answered: Any, groups: Sequence[GroupProgress]
 ) -> dict[str, Any]:
-    """What was asked so far, and what is known of the groups of which least is known."""
+    """Record of a round: counts so far, and the least that is known of a group."""
     return {
         "asked": int(asked.sum()),
         "answered": int(answered.sum()),

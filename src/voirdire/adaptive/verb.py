@@ -82,12 +82,14 @@ class Until:
         """Outcome of the run, in words."""
         conditions = " and ".join(str(condition) for condition in self.request.until)
         rounds = self.course.rounds
-        asked = f"{rounds[-1]['asked']} comparisons in {len(rounds)} rounds" if rounds else "no comparisons"
+        asked_text = (
+            f"{rounds[-1]['asked']} comparisons in {len(rounds)} rounds" if rounds else "no comparisons"
+        )
         if self.course.reached:
-            return f"{conditions}: known after {asked}"
+            return f"{conditions}: known after {asked_text}"
         if self.collected.stopped:
-            return f"{conditions}: not known yet, after {asked}"
-        return f"{conditions}: not known, though everything was asked ({asked}); take more judges or repeats"
+            return f"{conditions}: not known yet, after {asked_text}"
+        return f"{conditions}: not known, though everything was asked ({asked_text}); take more judges or repeats"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it in the shape of ``voirdire collect --until ... --json``."""

@@ -156,7 +156,7 @@ def agreement(
         raise InputError(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
-    how = Resampling.of(settings, UNITS, INTERVALS)
+    resampling = Resampling.of(settings, UNITS, INTERVALS)
     answers = read_table(
         table, levels=levels, rankings=True, keep=() if hold is None else covariate_columns(hold)
     )
@@ -174,13 +174,13 @@ def agreement(
     for ratings, tasks in zip(matched, tasks_by_criterion, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
         copies = {judges: identical_judges_note(panel) for judges, panel in panels.items()}
-        note = partial(_note_on_resampling, ratings=ratings, how=how)
+        note = partial(_note_on_resampling, ratings=ratings, how=resampling)
         noted = [
             replace(task, note=partial(note, task=task, copies=copies.get(task.judges, ""))) for task in tasks
         ]
-        resampled = [task for task in noted if how.unit in ("item", "context") or _is_panel_task(task)]
+        resampled = [task for task in noted if resampling.unit in ("item", "context") or _is_panel_task(task)]
         row_by_task = dict(
-            zip(map(id, resampled), result_rows(resampled, how, ratings.contexts), strict=True)
+            zip(map(id, resampled), result_rows(resampled, resampling, ratings.contexts), strict=True)
         )
         rows += [row_by_task.get(id(task)) or task.row(_point_estimate(task)) for task in noted]
     frame = result_frame(rows)
@@ -234,7 +234,7 @@ def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Re
 
 
 def _note_on_left_out(task: Task) -> str:
-    """How many units that several judges answered a measure leaves out: contexts without an order, incomplete units."""
+    """Note on units with several answers that a measure leaves out: contexts without an order, incomplete units."""
     used = int(with_fixed_judges(task.statistic).support.sum())
     left_out = int((task.ratings.is_rated.sum(axis=1) > 1).sum()) - used
     if left_out <= 0:

@@ -106,8 +106,8 @@ def overview() -> pd.DataFrame:
     import pandas as pd
 
     def rows_and_bytes(entry: Entry) -> str:
-        known = sum(file.size for file in entry.files)
-        return entry.rows + (f"; {known / 1e6:.1f} MB" if known else "")
+        size = sum(file.size for file in entry.files)
+        return entry.rows + (f"; {size / 1e6:.1f} MB" if size else "")
 
     rows = [
         {
@@ -157,8 +157,8 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
     (13209, 5)
     """
     if name not in REGISTRY:
-        near = difflib.get_close_matches(name, REGISTRY, n=1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
+        close_names = difflib.get_close_matches(name, REGISTRY, n=1)
+        hint = f"did you mean '{close_names[0]}'? " if close_names else ""
         raise InputError(f"data set '{name}' is unknown: {hint}available are {', '.join(available())}")
     entry = REGISTRY[name]
     copies = find_part_files(name, cache_dir() / name if folder is None else folder)

@@ -1,4 +1,4 @@
-"""Rows of a table of answers, whatever kind it is of: who answered what about what, and what that is as a number.
+"""Rows of a table of votes, labels or scores: the judge, the unit and the answer of each, as a number.
 
 The kind of a table is asked for once, by :func:`rows_of`; every kind answers for itself from there.
 """
@@ -32,7 +32,7 @@ MAX_SCORE_LEVELS = 20  # different scores up to which these are levels
 
 
 class AnswerRows(ABC):
-    """Answers one entry a row of the table.
+    """Answers of a table, one entry a row.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class AnswerRows(ABC):
 
     @property
     def item_names(self) -> tuple[str, ...]:
-        """Names of what may be of a family: items, or the systems whose answers they are."""
+        """Names that a family may be given for: systems, or items where there are no systems."""
         names: tuple[str, ...] = self.table.systems or self.table.items
         return names
 
@@ -76,7 +76,7 @@ class AnswerRows(ABC):
         return ()
 
     def about(self) -> dict[str, Strings]:
-        """What each row is about, by column: names of its criterion, phase, context and item."""
+        """Names of the criterion, phase, context and item of each row, by column."""
         names = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
         coded = {
             column: (getattr(self.table, levels), getattr(self.table, column))
@@ -111,8 +111,8 @@ class AnswerRows(ABC):
         np.add.at(counts, (unit, self.said(levels, None)[0]), 1.0)
         top_count = counts.max(axis=1)
         clear = (counts == top_count[:, None]).sum(axis=1) == 1
-        same = np.array(levels, dtype=object)[counts.argmax(axis=1)] == claimed
-        return np.where(top_count == 0.0, np.nan, (clear & same).astype(float))
+        agrees = np.array(levels, dtype=object)[counts.argmax(axis=1)] == claimed
+        return np.where(top_count == 0.0, np.nan, (clear & agrees).astype(float))
 
     @abstractmethod
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
@@ -120,7 +120,7 @@ class AnswerRows(ABC):
 
     @abstractmethod
     def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
-        """Which of the levels each row is, and its number; NaN where none is known to be better."""
+        """Level code of each row, and its value as a number; NaN where no level is known to be better."""
 
     @abstractmethod
     def measures(self, persons: AnswerRows) -> list[str]:
@@ -137,7 +137,7 @@ class AnswerRows(ABC):
         return self._cells([name])[0]
 
     def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
-        """1 where the item is of the judge's family; of two items where the first by name alone is, -1 the other."""
+        """1 where the item is of the judge's family; of two items 1 where only the first by name is, -1 the other."""
         item_families, judge_families = self._item_and_judge_families(judge_family, item_family)
         item = self.table.system if self.table.systems else self.table.item
         return np.asarray((item_families[item] == judge_families).astype(float))
@@ -193,8 +193,8 @@ class VoteRows(AnswerRows):
             "second": table.items,
             "context": table.contexts,
         }
-        known = zip(names.items(), table.about, strict=False)  # no context where there is none
-        return {column: np.array(levels, dtype=str)[codes] for (column, levels), codes in known}
+        columns = zip(names.items(), table.about, strict=False)  # no context where there is none
+        return {column: np.array(levels, dtype=str)[codes] for (column, levels), codes in columns}
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""
@@ -210,7 +210,7 @@ class VoteRows(AnswerRows):
         return ["agreement_rate", "cohen_kappa"]
 
     def further(self, name: str) -> Floats:
-        """As in :class:`AnswerRows`; what the item first by name has beyond the other."""
+        """As in :class:`AnswerRows`; the difference, the item first by name minus the other."""
         if name == CONFIDENCE:
             return super().further(name)
         first, second = self._cells([f"{name}_first", f"{name}_second"])
@@ -296,7 +296,7 @@ def rows_of(table: Any) -> AnswerRows:
 
 
 def unit_name(names: Iterable[object]) -> str:
-    """What an answer is about, as a user calls it: without the criterion of tables that have none.
+    """Name of a unit as a user writes it, without the criterion where the table has none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A card of each judge: what can be measured with the table at hand, what it means, what more would need."""
+"""Audit card of each judge: its measures, what they mean, and the data that further measures need."""
 
 from __future__ import annotations
 
@@ -119,21 +119,21 @@ def audit(
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
     answers = pair_with_reference(judge_table, persons, positive, columns, judge_family, item_family)
     needs: dict[str, str] = {}
-    alike = None
+    independence = None
     try:
-        alike = judge_independence(judge_table, answers)
+        independence = judge_independence(judge_table, answers)
     except InputError as error:
         needs["independence"] = f"answers that a model can be fitted to ({error})"
-    if alike is not None:
-        answers = answers.without(np.array([original is not None for original in alike.copy_of]))
+    if independence is not None:
+        answers = answers.without(np.array([original is not None for original in independence.copy_of]))
     measures = judge_measures(judge_table, answers, prob, needs)
     people_agreement = {} if persons is None else _agreement_rows(judge_table, persons, prob, seed)
     if persons is None:
         needs["agreement with people"] = "people's answers to some of the items (--humans FILE)"
-    if alike is None:
+    if independence is None:
         needs.setdefault("independence", "three judges who answered the same items")
     cards = [
-        _judge_card(place, answers, measures, people_agreement.get(name, []), alike)
+        _judge_card(place, answers, measures, people_agreement.get(name, []), independence)
         for place, name in enumerate(answers.judges)
     ]
     return {
@@ -142,7 +142,7 @@ def audit(
         "prob": prob,
         "judges": cards,
         "needs": [{"measure": name, "needs": requirement} for name, requirement in needs.items()],
-        "panel": None if alike is None else alike.panel_sizes(answers.judges),
+        "panel": None if independence is None else independence.panel_sizes(answers.judges),
     }
 
 
@@ -192,7 +192,7 @@ def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str
 
 
 def _describe_reference(answers: Answers, judge: int) -> str:
-    """What the information that a judge's answers have is of, in words."""
+    """Name the reference that a judge's answers carry information about, in words."""
     truth = truth_for(answers, judge)
     by_people = answers.beyond(judge)[2] if truth is None else truth[2]
     return f"what {'people' if by_people else 'the other judges'} say"

@@ -1,4 +1,4 @@
-"""Answers of judges as an audit sees them: numbers beside what people, or the other judges, say of the same thing.
+"""Answers of judges beside a reference: the answers of people, or of the other judges, to the same units.
 
 An answer is a number: of votes 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; of
 labels 1 for the class that counts as a success and 0 for others; of scores the score. What it is compared with is
@@ -82,7 +82,7 @@ class Answers:
         return replace(self, reference=remaining) if remaining.sum() >= MIN_REFERENCE_JUDGES else self
 
     def beyond(self, judge: int) -> tuple[Ints, Floats, bool]:
-        """Rows of a judge that can be compared, how far they are beyond the reference, and whether that is people."""
+        """Comparable rows of a judge, their differences from the reference, and whether the reference is people."""
         if judge not in self._compared:
             rows = self.rows_of_judge[judge]
             unit = self.unit[rows]
@@ -109,7 +109,7 @@ class Answers:
 
     @cached_property
     def _compared(self) -> dict[int, tuple[Ints, Floats, bool]]:
-        """What :meth:`beyond` has found: every measure of every judge asks for it."""
+        """Cache of :meth:`beyond`, which every measure of every judge calls."""
         return {}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Change of how often a judge of votes is right over time.
+"""Change of a judge's accuracy over time, for votes.
 
 Of a vote y is 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; q is the probability
 of a win by the strengths of items in the other judges' votes (Bradley and Terry 1952, Biometrika 39), or 1 and 0 by
@@ -47,7 +47,7 @@ from voirdire.typing import Bools, Floats, Ints
 
 
 def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
-    """Of pairs that a judge saw in both orders: its position bias, and the share of answers that change with the order.
+    """Position bias, and share of answers that change with the order, on pairs that a judge saw in both orders.
 
     The position bias is half the difference between how often the item first by name wins when shown first and when
     shown second: noise moves answers towards either place alike, and it is 0. The share is that of two answers, one in
@@ -101,7 +101,7 @@ def repeat_disagreement(repeats: Repeats, judge: int) -> Effect | None:
 
 
 def others_repeat_disagreement(answers: Answers, repeats: Repeats, judge: int) -> Effect | None:
-    """Changes of the others: whoever is asked again about close pairs changes at times.
+    """Share of the other judges' repeated answers to the same questions that differ: the usual rate for such pairs.
 
     The mean of the other judges' own repeats of the units that the judge repeated; where none of them repeated, the
     share of pairs of their answers to these units that differ. None with fewer than ten such units.

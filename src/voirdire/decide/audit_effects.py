@@ -31,7 +31,7 @@ MAX_LEVELS = 20
 
 @dataclass(frozen=True)
 class Effect:
-    """A value with its error, and the units that it is from; of how many judges the median is that it is less.
+    """An effect with its error and units; ``judges`` is the number behind a subtracted median, 0 without one.
 
     ``judges`` is 0 of what is compared with no median that it is part of.
     """
@@ -42,7 +42,7 @@ class Effect:
     judges: int = 0
 
     def interval(self, prob: float) -> tuple[float, float]:
-        """Ends by Student's t, and by how much rarer far values are of a normal one than of one less the median."""
+        """Ends by Student's t, scaled by :func:`median_interval_ratio` where a median was subtracted."""
         from scipy.stats import t
 
         half = float(t.ppf((1 + prob) / 2, max(self.units - 1, 1))) * self.error
@@ -50,7 +50,7 @@ class Effect:
         return self.value - half, self.value + half
 
     def beyond(self, usual: Effect) -> Effect:
-        """The value less another, independent one."""
+        """The value minus another, independent one."""
         error = float(np.hypot(self.error, usual.error))
         return Effect(self.value - usual.value, error, min(self.units, usual.units))
 
@@ -89,7 +89,7 @@ def mean_effect(e: Floats, unit: Ints) -> Effect | None:
 def judge_effects(
     answers: Answers, feature: Floats | None, matters: float, *, intercept: bool, centred: bool = True
 ) -> list[Effect | None]:
-    """Slope of each judge's answers beyond what they are compared with on a feature of rows; the mean for None.
+    """Slope of each judge's differences from the reference on a feature of rows; their mean for None.
 
     ``matters`` is how large a slope must be for a judge to leave the reference.
     """
@@ -136,7 +136,7 @@ def _effects_beside_reference(
 def subtract_median(
     found: Sequence[Effect | None], among: Bools, beside: Bools, *, shrunk: bool = True
 ) -> list[Effect | None]:
-    """Effects of judges ``beside`` each other less that of the median judge ``among`` them.
+    """Subtract the effect of the median judge ``among`` some from those of the judges ``beside`` each other.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def subtract_median(
 
 
 def variance_about_median(count: int) -> float:
-    """Variance of a normal value less the median of so many, it being one of them, in parts of its own.
+    """Variance of a normal value about the median of ``count`` values, itself one of them, in parts of its own.
 
     That of the median is about pi / (2 n + pi - 2), and its covariance with each 1 / n.
 
@@ -187,14 +187,14 @@ def variance_about_median(count: int) -> float:
 
 @lru_cache(maxsize=16)
 def _simulate_median_differences(count: int) -> Floats:
-    """Absolute normal values less the median of so many, sorted, over the root of :func:`variance_about_median`."""
+    """Simulate absolute deviations from the median of ``count`` values, sorted, in units of their root mean square."""
     x = np.random.default_rng(0).normal(size=(SIMULATED_VALUES // count + 1, count))
     distance = np.abs(x - np.median(x, axis=1, keepdims=True)).ravel()
     return np.asarray(np.sort(distance) / np.sqrt(variance_about_median(count)))
 
 
 def median_interval_ratio(count: int, prob: float) -> float:
-    """Interval of a normal value less the median of so many, it being one of them, over one of a normal distribution.
+    """Width of an interval about the median of ``count`` values, over that of a normal distribution.
 
     A value that is far off is not the median any more, and does not draw it: far values are more frequent than the
     variance (:func:`variance_about_median`) says. By simulation.
@@ -211,7 +211,7 @@ def median_interval_ratio(count: int, prob: float) -> float:
 
 
 def variance_about_others_median(count: int) -> float:
-    """Variance of a normal value less the median of so many others, in parts of its own; about, as above.
+    """Approximate variance of a normal value about the median of ``count`` other values, in parts of its own.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def variance_about_others_median(count: int) -> float:
 
 
 def noise_ratios(answers: Answers) -> list[Effect | None]:
-    """Mean square of each judge's answers beyond what they are compared with, over the other judges' (infit).
+    """Mean square of each judge's differences from the reference, over that of the other judges (infit).
 
     Of scores and labels squares are about each judge's own mean. The error is that of the judge's own mean square and
     of the others', by unit.
@@ -237,7 +237,7 @@ def noise_ratios(answers: Answers) -> list[Effect | None]:
 
 
 def _noise_ratio(own: Floats, rest: Floats) -> Effect | None:
-    """The ratio of mean squares in the units of a judge, its own and the others', NaN where these have none."""
+    """Ratio of a judge's mean square to the other judges' in its units; ``rest`` is NaN where these have none."""
     known = ~np.isnan(rest)
     own, rest = own[known], rest[known]
     if len(own) < MIN_UNITS or own.mean() <= 0 or rest.mean() <= 0:
@@ -278,7 +278,7 @@ def _unit_squares(answers: Answers, judge: int) -> tuple[Ints, Floats]:
 
 
 def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: Bools) -> UnitMeans | None:
-    """Mean squares of the judges who are among some; None without any."""
+    """Mean squares of the judges in a mask, by unit; None without any."""
     kept = [judge for judge, (units, _) in enumerate(squares) if among[judge] and len(units)]
     if not kept:
         return None
@@ -288,7 +288,7 @@ def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: 
 
 
 def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
-    """Rows of a judge of which the right answer is known, that answer, and whether it is people's.
+    """Rows of a judge with a known right answer, that answer, and whether it comes from people.
 
     Else it is that of most of the other judges; None for scores of more than `MAX_LEVELS` levels, or with fewer than
     ten units.

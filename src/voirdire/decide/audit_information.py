@@ -1,4 +1,4 @@
-"""Measures of a judge that are no bias: how far single answers are off, and the information that its answers have."""
+"""Measures of a judge other than biases: outfit, and the information that its answers carry."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MeasureRow(NamedTuple):
 
 
 def information_rows(answers: Answers, judge: int, fit: float | None, prob: float) -> list[MeasureRow]:
-    """The outfit of a judge, and the information that its answers have of what they are compared with.
+    """Outfit of a judge, and the information that its answers carry about the reference.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
 
 
 def _information_half_width(told: float, n: int, prob: float) -> float:
-    """Half the width of the interval of information, whose variance is near none about twice its value over n."""
+    """Half-width of the interval of information, whose variance near zero is about twice its value over n."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + prob) / 2)) * float(np.sqrt(2 * told / n + 0.5 / n**2))
 
 
 def _score_information(answers: Answers, judge: int, prob: float) -> list[MeasureRow]:
-    """Information of scores: -log(1 - r^2) / 2 of the correlation with what they are compared with."""
+    """Information of scores: -log(1 - r^2) / 2, with r their correlation with the reference."""
     rows, e, by_people = answers.beyond(judge)
     scores = answers.value[rows]
     n = len(np.unique(answers.unit[rows]))

@@ -60,7 +60,7 @@ DRIFT_WORDS = {
 
 
 class _TestedEffect(NamedTuple):
-    """An effect that is looked at: its words, and what does not matter.
+    """An effect to test, with its words and the size up to which it does not matter.
 
     Where ``usual`` is known, the effect that other judges have in the same questions, it is found beyond that alone.
     """
@@ -80,7 +80,7 @@ class _TestedEffect(NamedTuple):
 def judge_measures(
     table: Any, answers: Answers, prob: float, needs: dict[str, str]
 ) -> list[list[MeasureRow]]:
-    """Measures of every judge of a table; what further ones would take is added to ``needs``.
+    """Measures of every judge of a table; the data that missing ones take is added to ``needs``.
 
     Those that are tested have the interval by which they are, wider than ``prob`` asks.
     """
@@ -188,7 +188,7 @@ def _choose_position_effect(
 
 
 def _test_effects(mine: list[_TestedEffect]) -> list[MeasureRow]:
-    """Effects with the intervals by which they are tested together."""
+    """Test all effects of a judge together: a row for each, with its interval."""
     rows, others = [], sum(test.measure != DRIFT for test in mine)
     for test in mine:
         value, (more, less, none) = test.effect.value, test.words

@@ -1,4 +1,4 @@
-"""The verb ``board``: a fit as a leaderboard that says what it can and what it cannot tell.
+"""The verb ``board``: the leaderboard of a fit, and which of its differences are decided.
 
 Context (prompt) that alone decides what is said of the first place.
 
@@ -41,7 +41,7 @@ MAX_CONTEXTS_TRIED = 10  # contexts that are left out in turn: those furthest fr
 
 
 def deciding_context(draws: Floats, level: float) -> int | None:
-    """The context that alone decides what is said of the first place; None where there is none.
+    """The context that alone decides who is in the first place; None where there is none.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ MIN_WITNESSES = 6  # witnesses of a pair
 
 
 def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
-    """Pairs (better, worse) whose votes leave no doubt by a t test over their witnesses, shape (pairs, 2)."""
+    """Pairs (better, worse) that differ significantly by a t test over their witnesses, shape (pairs, 2)."""
     from scipy.special import stdtr
 
     low, high = votes.about[1:3]
@@ -263,7 +263,7 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
 def board_verdict(
     checks: list[dict[str, Any]], decision: Decision, cycle: list[str], context: str | None
 ) -> str:
-    """Verdict of the board, in words: first what speaks against it, then what is best."""
+    """Verdict of the board, in words: first the problems, then the best item."""
     failed, warned = (
         ", ".join(row["check"] for row in checks if row["level"] == level) for level in ("fail", "warn")
     )

@@ -1,4 +1,4 @@
-"""Change of a mean that may come at any time, however often one looks: found by bets, measured by a posterior.
+"""Change of a mean at an unknown time: detected by e-values at any number of looks, dated by a posterior.
 
 **Found** by the bets of :mod:`voirdire.trust.drift`, which gain nothing on average where values come in an order that
 says nothing: at any one look their evidence (an e-value) is 1 on average, exactly, and it ever reaches 1 / a with
@@ -56,7 +56,7 @@ class Change:
 
 
 def log_change_evidence(x: Floats) -> Floats:
-    """Logarithm of the evidence of bets that the mean changes, after each value, shape (values,).
+    """Logarithm of the evidence (e-value) for a change of the mean, after each value, shape (values,).
 
     Examples
     --------
@@ -113,7 +113,7 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
 
 
 def _candidate_points(count: int) -> tuple[Ints, Floats]:
-    """Values after which a change is bet on, and the stakes."""
+    """Candidate change points, and the weight of each."""
     points, position = [], MIN_SPACING
     while position < count:
         points.append(position)

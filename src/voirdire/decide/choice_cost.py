@@ -1,4 +1,4 @@
-"""Cost of a choice, places where every item may stand, and answers needed to distinguish two items.
+"""Cost of a choice, rank probabilities of every item, and answers needed to distinguish two items.
 
 Where scores are about people, the gap between these and a panel is in the deviation s of a difference with the median
 m, and no answer of the panel takes it away. n answers of people to which of the two is better, each with the
@@ -184,7 +184,7 @@ def expected_loss(draws: Floats) -> Floats:
 
 
 def information_growth_factor(median: float, deviation: float, t: float, stays: float = 0.0) -> float | None:
-    """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
+    """Factor by which information must grow until a difference is ``t`` deviations; None above `MAX_GROWTH_FACTOR`.
 
     The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
     what is uncertain), but for the part that ``stays``; the difference is taken to be what it is now.

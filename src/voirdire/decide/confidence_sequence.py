@@ -1,4 +1,4 @@
-"""Bounds of a mean that hold at every look: bets that it is higher than some value, and that it is lower.
+"""Confidence bounds of a mean that hold at every look (e-values by betting).
 
 Values x_1, x_2, ... lie between 0 and 1, and given those before it each has the mean mu. Whoever bets the share
 l_t (x_t - m) of the money on each value, with l_t chosen before x_t is seen, has after t of them
@@ -32,7 +32,7 @@ MAX_VALUES_AHEAD = 1_000_000  # values that are looked ahead
 
 
 def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
-    """Logarithm of what bets that the mean is above ``mean`` have made after each value.
+    """Logarithm of the evidence (e-value) that the mean is above ``mean``, after each value.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _lower_bound(x: Floats, alpha: float, planned: float, intersect: bool) -> fl
 def values_until_refuted(
     x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False, times: int = 100
 ) -> int | None:
-    """Number of values after which ``mean`` is refuted, where further ones are like these; those there are count.
+    """Number of values until ``mean`` is refuted, present ones included, if further ones are like these.
 
     Returns
     -------

@@ -28,7 +28,7 @@ from voirdire.decide.choice_cost import (
     people_needed,
     read_prices,
 )
-from voirdire.decide.pairs import Pairs, compare_pairs, even_pairs
+from voirdire.decide.pairs import Pairs, average_tied_pairs, compare_pairs
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.people import Preference
@@ -206,7 +206,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MAX_ITEMS])
         draws, rows = draws[:, kept], [rows[index] for index in kept]
     level = 0.5 * (1.0 + fit.prob)
-    pairs = even_pairs(compare_pairs(draws, level), _items_alike(rows))
+    pairs = average_tied_pairs(compare_pairs(draws, level), _tied_item_groups(rows))
     items = tuple(row["item"] for row in rows)
     shared = np.flatnonzero(pairs.first)
     leader = int(shared[0])
@@ -246,8 +246,8 @@ def check_decidable(problem: Problem, prices: Mapping[str, float] | None = None,
         read_prices(prices, margin, kind.board_names(problem))
 
 
-def _items_alike(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
-    """Places of items that the table treats alike, by group: tables of results have the same of them to the last digit.
+def _tied_item_groups(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """Groups of items with the same results to the last digit, as indices.
 
     See :mod:`voirdire.kinds.twins`.
     """
@@ -258,7 +258,7 @@ def _items_alike(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
 
 
 def round_up(count: int) -> int:
-    """Two digits of a count, the rest rounded up: it says no more than that."""
+    """Round a count up to two significant digits."""
     unit: int = 10 ** max(len(str(count)) - 2, 0)
     return -(-count // unit) * unit
 
@@ -324,7 +324,7 @@ def _answers_needed(
 def _largest_factor(
     pairs: Pairs, leader: int, others: list[int], stays: Callable[[int], float]
 ) -> float | None:
-    """Factor of answers, contexts or judges that distinguishes the leader from all others; None beyond all hope.
+    """Factor of answers, contexts or judges that distinguishes the leader from all others; None where too large.
 
     ``stays`` is the part of a deviation that is left whatever is asked: more judges of the same contexts leave open
     what other contexts would say.
@@ -340,7 +340,7 @@ def _largest_factor(
 
 
 def deviation_between_contexts(fit: Fit, entrants: Entrants, items: tuple[str, str], s: float) -> float:
-    """Part of the deviation ``s`` of a difference that stays where all is known of the contexts that there are."""
+    """Part of the deviation ``s`` of a difference that more answers in the same contexts do not reduce."""
     if not entrants.contexts or getattr(fit.problem.density, "over", "new") == "these":
         return 0.0
     between = fit.kind.context_difference_variance(fit.problem, fit.posterior, items)

@@ -219,7 +219,7 @@ def _loss_sentence(found: dict[str, Any], new: str, old: str) -> str:
 
 
 def _more_answers_sentence(found: dict[str, Any]) -> str:
-    """How many more answers decide an open verdict."""
+    """Number of further answers that decide an open verdict, as a sentence."""
     powered = found["estimator"] == POWERED
     count, unit = (found["humans"], "human answers") if powered else (found["n"], f"{found['unit']}s")
     if found["verdict"] != INCONCLUSIVE or found["needed"] is None or found["needed"] <= count:
@@ -255,7 +255,7 @@ def _add_version_column(said: Sequence[pd.DataFrame], versions: Versions) -> lis
 def _people_differences(
     given: object, judged: Differences, positive: object, levels: Sequence[object] | None
 ) -> Differences:
-    """Differences of people, who are told apart where several answer."""
+    """Differences of the versions by people's answers."""
     frame, probabilities = read_people(given)
     if probabilities is not None and len({*probabilities.by_unit.values()}) > 1:
         raise InputError(
@@ -285,8 +285,8 @@ def _people_differences(
             f"humans: they answer by {differences.unit} and judges by {judged.unit}; give both tables the column "
             f"{judged.unit!r}"
         )
-    place, known = {name: index for index, name in enumerate(differences.units)}, {*judged.units}
-    if unknown := [name for name in differences.units if name not in known]:
+    place, judged_units = {name: index for index, name in enumerate(differences.units)}, {*judged.units}
+    if unknown := [name for name in differences.units if name not in judged_units]:
         raise InputError(
             f"people answered {len(unknown):,} {judged.unit}s that judges did not answer in both versions, such as "
             f"{unknown[0]!r}; leave them out, name {judged.unit}s as in the judges' table, or have judges answer them"

@@ -126,7 +126,7 @@ def _check_positive(tables: Sequence[AnswerTable], positive: object) -> None:
 
 
 def _version_names(sides: Sequence[Any], versions: Versions) -> Versions:
-    """What two tables call their versions, where they do and the names differ; else new and old."""
+    """Names of the versions in two tables, where they are given and differ; else new and old."""
     names = [
         name or (side.systems[0] if len(side.systems) == 1 else None)
         for name, side in zip((versions.new, versions.old), sides, strict=True)

@@ -70,7 +70,7 @@ JUDGES, PEOPLE, POWERED = "judges", "people", "prediction-powered"
 
 @dataclass(frozen=True)
 class DifferenceVerdict:
-    """What was found about the difference.
+    """Verdict on the difference, with its estimate and bounds.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class DifferenceVerdict:
     notes: tuple[str, ...]
 
     def verdict_by_loss(self, loss: float) -> tuple[DifferenceVerdict, Losses | None]:
-        """The verdict by expected losses in the place of bounds, and these losses; None where nothing is known.
+        """The verdict by expected losses instead of bounds, and these losses; None where nothing is known.
 
         Examples
         --------

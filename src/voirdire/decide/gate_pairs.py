@@ -1,4 +1,4 @@
-"""What is new less what is old: answers of two versions paired by judge and question, one difference a unit."""
+"""Differences, new minus old: answers of two versions paired by judge and question, one difference a unit."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Versions:
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """What is new less what is old, one difference a unit, in the order in which units came.
+    """Differences, new minus old, one a unit, in the order in which units came.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ STANDARD_COLUMNS = ("system", "context", "criterion", "phase", "run")
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Items with what judges predict of them and what people said.
+    """Items with the judges' predictions and people's answers.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def _read_people_answers(answers: object, levels: Sequence[object] | None) -> La
 
 
 def _in_one_phase(read: Any, name: str, remedy: str = "") -> Any:
-    """The answers of a table's only phase: in each phase the same items would count anew."""
+    """The answers of a table's only phase; several phases are refused, as their items would count twice."""
     if len(read.phases) > 1:
         raise InputError(
             f"{name}: there are answers of the phases {known_names(read.phases)}, and an item counts once; keep the "
@@ -170,7 +170,7 @@ def _row_names(table: Rated) -> Any:
 
 
 def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
-    """1 or 0 as each row of people says, and what is to be said of it."""
+    """Indicator of good answers by people, one a row, and a note on what counts as good."""
     classes = rows_of(persons).classes
     if classes:
         all_classes = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
@@ -233,14 +233,16 @@ def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
 def _judge_predictions(
     read: Any, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
 ) -> tuple[Floats, bool]:
-    """What judges predict of each item, from 0 to 1, and whether it is a single judge's answer."""
+    """Prediction of the judges for each item, from 0 to 1, and whether it is a single judge's answer."""
     classes, people_classes = rows_of(read).classes, rows_of(persons).classes
     if not classes:
         score = read.score
         low, reach = float(score.min()), float(np.ptp(score))
         return mean_by_code(unit, (score - low) / (reach or 1.0), size), False
-    known = bool(people_classes) or str(positive) in classes
-    good_class = success_class(tuple(dict.fromkeys([*classes, *people_classes])), positive if known else None)
+    positive_named = bool(people_classes) or str(positive) in classes
+    good_class = success_class(
+        tuple(dict.fromkeys([*classes, *people_classes])), positive if positive_named else None
+    )
     if good_class is None:
         raise InputError(
             f"of the judges' classes {known_names(classes)} none is known to be the good one; name it as people do"

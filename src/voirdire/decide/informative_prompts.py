@@ -1,4 +1,4 @@
-"""Prompts that tell items apart, those in which all are alike, and how few keep the ranking.
+"""Informative prompts: which distinguish items, which do not, and the smallest set that keeps the ranking.
 
 An answer y about an item i in a prompt c is a number: of a score or label itself less the mean of its judge there, of a
 comparison 1, 0 or -1, to which the opponent's worth is added. Items are worth the mean of their answers,
@@ -53,7 +53,7 @@ class ItemScores:
     variance: float
 
     def over(self, chosen: Any) -> Floats:
-        """Mean worth of every item over some prompts; of one where a prompt is named."""
+        """Mean score of every item over some prompts, or in one prompt."""
         total, count = self.total[chosen], self.count[chosen]
         if total.ndim == 2:
             total, count = total.sum(axis=0), count.sum(axis=0)
@@ -72,7 +72,7 @@ class PromptInformation:
     shape: tuple[int, int]
 
     def estimate_worths(self, rows: Bools) -> ItemScores:
-        """Of some of the answers."""
+        """Estimate item scores by prompt from some of the answers."""
         y, size = self.y[rows], self.shape[0] * self.shape[1]
         items = [item[rows] for item in self.items]
         cells = [self.prompt[rows] * self.shape[1] + item for item in items]
@@ -196,7 +196,7 @@ def telling(
 
 
 def greedy_prompt_order(worths: ItemScores) -> Ints:
-    """All prompts, each the one that brings the ranking by those before it and itself nearest to that by all."""
+    """Order of all prompts: each brings the ranking by the prompts so far nearest to the ranking by all."""
     target, remaining = worths.over(slice(None)), list(range(len(worths.total)))
     total, count = np.zeros(worths.total.shape[1]), np.zeros(worths.total.shape[1])
     order: list[int] = []
@@ -231,13 +231,13 @@ def kendall_taus(values: Floats, target: Floats) -> Floats:
 
 
 def _prefix_taus(worths: ItemScores, order: Ints) -> Floats:
-    """Tau with the ranking by all prompts of that by the first one, two, ... of an order."""
+    """Kendall's tau between the ranking by the first one, two, ... prompts of an order and that by all prompts."""
     total, count = worths.total[order].cumsum(axis=0), worths.count[order].cumsum(axis=0)
     return kendall_taus(total / np.maximum(count, 1.0), worths.over(slice(None)))
 
 
 def _prompt_information(told: PromptInformation, whole: ItemScores, variance: Floats) -> Floats:
-    """Bits of one answer in each prompt about what items are worth in the others, which has this variance."""
+    """Bits that one answer in each prompt carries about item scores in the others, which have this variance."""
     prompts, bits = told.shape[0], np.zeros(told.shape[0])
     for prompt in range(prompts):
         other_scores, noise = (

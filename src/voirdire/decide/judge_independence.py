@@ -1,4 +1,4 @@
-"""Independence of judges: what of their answers is their own, and what the panel is worth without each.
+"""Independence of judges: the own part of each judge's answers, and the panel's effective size without it.
 
 Judges that take over each other's answers with probability s, and else answer by themselves, have mistakes whose
 correlation is s; the independence of a judge is 1 - s of the judge that is most like it: 1 of one that answers by
@@ -39,7 +39,7 @@ MIN_JUDGES = 3
 
 @dataclass(frozen=True)
 class PanelIndependence:
-    """Judges of a panel that are alike.
+    """Independence of a panel's judges: effective sizes, the most similar judge of each, and copies.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class PanelIndependence:
     counted: str = ""
 
     def panel_sizes(self, judges: Sequence[str]) -> dict[str, Any]:
-        """Numbers of independent judges that the panel is worth, whole and without each, as JSON has it."""
+        """Effective numbers of judges, of the whole panel and without each judge, as JSON has them."""
         rows = zip(judges, self.without, strict=True)
         without = [{"judge": name, "effective": size} for name, size in rows]
         return {"judges": len(judges), "effective": self.size, "without": without}
@@ -149,7 +149,7 @@ def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None
 
 
 def independence_ratios(answers: Answers, others: Bools, asked: Bools) -> Floats:
-    """How far two judges differ over how far they would if they were independent, shape (judges, judges), 0 to 1.
+    """Distance of two judges over that of independent judges, shape (judges, judges), from 0 to 1.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def independence_ratios(answers: Answers, others: Bools, asked: Bools) -> Floats
 
 
 def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
-    """Mean square of how far two judges are apart in units that both answered, and whether there are any."""
+    """Mean squared distance of two judges in units that both answered, and whether there are any."""
     from scipy.sparse import csr_matrix
 
     shape = len(answers.judges), len(answers.people)
@@ -203,7 +203,7 @@ def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
         return csr_matrix((values, (judge, unit)), shape=shape)
 
     answered = by_judge_and_unit(np.ones(len(cell)))
-    both = (answered @ answered.T).toarray()
+    shared = (answered @ answered.T).toarray()
     square: Floats = np.zeros((shape[0], shape[0]))
     nominal = bool(np.isnan(answers.value).all())
     for level in range(answers.levels) if nominal else [None]:
@@ -215,7 +215,7 @@ def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
         square += squares + squares.T - 2.0 * (y @ y.T).toarray()
     # of copies nothing but what rounding leaves
     square = np.where(square > 1e-9 * np.maximum(np.abs(square).max(), 1e-300), square, 0.0)
-    return np.where(both > 0, square / np.maximum(both, 1.0), 0.0), np.asarray(both > 0)
+    return np.where(shared > 0, square / np.maximum(shared, 1.0), 0.0), np.asarray(shared > 0)
 
 
 def _mistake_residuals(answers: Answers, known: Any) -> Residuals:

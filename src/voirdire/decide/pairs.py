@@ -127,8 +127,8 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     return Pairs((median > t * deviation) & ~np.eye(items, dtype=bool), t, median, deviation)
 
 
-def even_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
-    """Pairs in which items of one group are the same: what they differ in is the mean of all of them.
+def average_tied_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
+    """Pairs with equal comparisons for the items of one group: each is the mean over the group.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def even_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
     Examples
     --------
     >>> median = np.array([[0.0, 0.1, 2.0], [-0.1, 0.0, 1.0], [-2.0, -1.0, 0.0]])
-    >>> evened = even_pairs(Pairs(median > 1.5, 1.5, median, np.ones((3, 3))), [[0, 1]])
+    >>> evened = average_tied_pairs(Pairs(median > 1.5, 1.5, median, np.ones((3, 3))), [[0, 1]])
     >>> evened.median[:, 2].tolist(), evened.better[:, 2].tolist()
     ([1.5, 1.5, 0.0], [False, False, False])
     """
@@ -153,7 +153,7 @@ def even_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
 
 
 def _mirrored_draws(draws: Floats) -> Bools:
-    """Draws in which all items stand the other way round; none unless they are a mode of their own.
+    """Mask of draws with a reversed ranking; none unless they form a separate mode.
 
     Those whose scores correlate with the medians by less than -1/2, where next to none lie in between.
     """

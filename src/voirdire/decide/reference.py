@@ -1,4 +1,4 @@
-"""Win rates against a reference: where every vote is between one item and another, how often each other one wins.
+"""Win rates against a reference, where every vote compares one and the same item with another.
 
 The rate of an item is the mean of its votes, 1 for a win, 1/2 for a tie (of a vote with a degree that of the item), as
 leaderboards against a fixed baseline print it. Its variance is by contexts (prompts), sum over contexts of the squared

@@ -47,7 +47,7 @@ class Part(NamedTuple):
     wrong: int
 
     def p_value(self, error: float) -> float:
-        """That more than the share ``error`` of those that people did not answer differ from what they would say.
+        """P-value of the hypothesis that people would contradict more than the share ``error`` of the other answers.
 
         Examples
         --------
@@ -87,7 +87,7 @@ def _make_part(accepted: Bools, threshold: float, known: Bools, right: Floats) -
 
 
 def guaranteed_parts(tried: list[Part], error: float, prob: float) -> list[Part]:
-    """Those of the parts that hold, all of them with probability ``prob``: the first until one does not."""
+    """Parts that are guaranteed, all together with probability ``prob``: the first ones, until one fails."""
     for index, part in enumerate(tried):
         if part.p_value(error) > 1.0 - prob:
             return tried[:index]
@@ -106,7 +106,7 @@ def fewest_answers(error: float, prob: float) -> int:
 
 
 def answers_needed(part: Part | None, known: int, error: float, prob: float) -> int | None:
-    """About how many answers of people would do, of which as large a share differs; None where fewer than all do not.
+    """Approximate number of people's answers needed if the same share differs; None where fewer than all do not do.
 
     Parameters
     ----------

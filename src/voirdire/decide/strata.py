@@ -140,7 +140,7 @@ def cut_strata(predicted: Floats, seen: Bools) -> Ints:
 
 
 def _best_cut(predicted: Floats, seen: Bools, part: Bools) -> tuple[float, float]:
-    """Fall of the sum of squares by the best cut of a stratum, and the highest value below the cut."""
+    """Reduction of the sum of squares by the best cut of a stratum, and the highest value below the cut."""
     values, inverse = np.unique(predicted[part], return_inverse=True)
     number = np.bincount(inverse).astype(float)
     answered = np.bincount(inverse, seen[part], minlength=len(values))
@@ -203,7 +203,7 @@ def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
 
 
 def answers_needed(share: Share, items: int, reach: float) -> int | None:
-    """Human answers in all until the interval reaches so far to both sides; None where all items are too few.
+    """Human answers needed in all for intervals of half-width ``reach``; None where all items are too few.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ MIN_NATS = 0.02  # nats: an answer that is right with .6 where both are as likel
 
 
 def mutual_information(joint: Floats) -> Floats:
-    """Nats that one of two things tells of the other, of joint probabilities, shape (..., rows, columns).
+    """Mutual information in nats, from joint probabilities of shape (..., rows, columns).
 
     Examples
     --------
@@ -190,10 +190,10 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     for index, name in enumerate(names):
         information = None if np.isnan(value[index]) else float(value[index])
         high = np.inf if np.isnan(upper[index]) else float(upper[index])
-        why = unknown or "the model does not say how often it is right"
+        reason = unknown or "the model does not say how often it is right"
         biases = [] if shifts is None else _bias_messages(*(float(ends[index]) for ends in shifts))
         clean = _AUDIT_HINT if shifts is None or np.isnan(shifts[1][index]) else _CLEAN
-        unsure_why = why if information is None else unknown
+        unsure_why = reason if information is None else unknown
         verdict = judge_verdict(information, high, biases, copies.get(name), unsure_why, clean=clean)
         rows.append(
             {"judge": name, "verdict": verdict.verdict, "why": verdict.why, "information": information}
@@ -202,7 +202,7 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
 
 
 def _judge_information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
-    """Nats that an answer of each judge tells, and the upper end of its interval; NaN where it is not known."""
+    """Information in nats of an answer of each judge, and the upper end of its interval; NaN where not known."""
     columns, density = fit.tables["judges"], fit.problem.density
     if "p_right" in columns:
         right, upper = (np.asarray(columns[name], dtype=float) for name in ("p_right", "p_right_high"))
@@ -250,7 +250,7 @@ def _bias_messages(value: float, low: float, high: float) -> list[str]:
 
 
 def _find_copies(fit: Fit) -> dict[str, str]:
-    """Judges whose answers were weighed down as duplicates, each with the first that it is alike."""
+    """Judges whose answers were weighed down as duplicates, each with the first judge of its group."""
     weight = getattr(fit.problem, "answer_weight", None)
     if weight is None or np.all(weight == 1) or fit.families:
         return {}

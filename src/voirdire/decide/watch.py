@@ -1,4 +1,4 @@
-"""Watch judges whose answers become more: did one of them change? Right however often one looks."""
+"""Watch judges over time: whether one of them changed, valid at any number of looks."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def measure_rows(line: Timeline, alpha: float, prob: float) -> list[Row]:
 
 
 def _split_alpha(line: Timeline, alpha: float) -> Floats:
-    """The part of alpha of one measure of each judge."""
+    """Share of alpha of one measure of each judge."""
     count = len(line.answers.judges)
     late = line.joined_late(MIN_VALUES)
     parts = np.full(count, (1.0 - LATE_ALPHA_SHARE) / max(count - len(late), 1))
@@ -111,7 +111,7 @@ def _split_alpha(line: Timeline, alpha: float) -> Floats:
 
 
 def _name_either_judge(rows: dict[int, list[Row]]) -> None:
-    """Of two judges, say of what is between them that either may have changed."""
+    """Note, in a panel of two, that either judge may have changed."""
     for row in (row for judge_rows in rows.values() for row in judge_rows):
         if row["found"] and row["measure"] in (AGREEMENT, DISTANCE, SEVERITY):
             row["note"] = TWO_JUDGES_NOTE + row["note"]
@@ -169,7 +169,7 @@ def _missing_data_message(series: Series) -> str:
 
 
 def _value_time(line: Timeline, series: Series, before: int) -> str:
-    """When the first value after so many was given."""
+    """Time of the first value after ``before`` values."""
     row = int(series.rows[min(before, len(series.rows) - 1)])
     time = line.answers.time
     return f"row {row + 1:,}" if time is None else format_time(float(time[row]))

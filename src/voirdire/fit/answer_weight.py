@@ -135,7 +135,7 @@ def _requested_families(
 def _find_families(
     problem: Problem, named: dict[str, str] | None, groups: dict[str, str], x: Floats
 ) -> dict[str, str] | None:
-    """Family of everyone, of those named or found that share errors at a point; None where nobody has one."""
+    """Family of every judge, named or found by shared errors at a point; None where nobody has one."""
     if groups and named is None:
         # alike in what items are worth alone, such as two who see something beside others who guess: no family
         is_shared = _family_weights(problem, groups, x) < MAX_FAMILY_WEIGHT

@@ -71,8 +71,8 @@ def split_target_answers(
     InputError
         People's answers are wrong, or one of them is a judge of the table, too.
     """
-    asked = request.about is not None or request.judges is not None
-    if request.anchors is None or request.anchor_mode is not None or not asked:
+    subject_named = request.about is not None or request.judges is not None
+    if request.anchors is None or request.anchor_mode is not None or not subject_named:
         return None, request.anchors, []
     answers, notes = kind.target_answers(table, request.anchors)
     if answers is None:
@@ -181,7 +181,7 @@ class Losses(NamedTuple):
     if_wrong: float
 
     def gain(self, other: Losses) -> tuple[float, float]:
-        """How much lower these are than others' on average, with the imagined anchor, and the noise of that."""
+        """Mean difference by which these are lower than others', with the imagined anchor, and its standard error."""
         gain = other.each - self.each
         mean = float(gain.sum() + other.if_wrong - self.if_wrong) / (len(gain) + 1)
         return mean, float(gain.std(ddof=1)) / math.sqrt(len(gain))

@@ -1,4 +1,4 @@
-"""Whether length and format go with what a panel prefers, where a table has them and the model does not.
+"""Association of length and format with a panel's preferences, where a table has them and the model does not.
 
 For each covariate, z of the items (mean of its rows, in standard deviations), in every draw of the scores s,
 

@@ -90,7 +90,7 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
     sides = () if rated else (2,)  # a vote has numbers of both its items
     shape = (*sides, len(further.get("covariates") or ()))
     yield from _covariate_column_problems(own, shape, further.get("factors") or {})
-    known = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
+    names_by_group = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
     needed = _REQUIRED["rated" if rated else "votes"]
     if names.get("contexts") and not rated:
         needed = (*needed, "row_cell", "row_outcome", "row_context")
@@ -98,7 +98,9 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
     if missing:
         yield f"{missing[0]} is missing"
         return
-    limits = {name: (len(known[axis]), axis, -(name in _NULLABLE_CODES)) for name, axis in _CODES.items()}
+    limits = {
+        name: (len(names_by_group[axis]), axis, -(name in _NULLABLE_CODES)) for name, axis in _CODES.items()
+    }
     limits |= {"row_outcome": (_OUTCOMES, "outcomes", 0), "row_cell": (own["judge"].size, "cells", 0)}
     for name, value in own.items():
         if name in limits:

@@ -68,8 +68,8 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
         check_people_not_judges(old.target_answers.people, joined.judges)
     criteria_votes = None if criteria is None else kind.on_criteria(old, joined.criteria, criteria)
     encoded = kind.problem_with_table(old, table=joined, criteria=criteria_votes)
-    how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
-    problem, notes, inferred = _infer_update(fit, encoded, how)
+    method = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
+    problem, notes, inferred = _infer_update(fit, encoded, method)
     # notes on the table as it was
     stale_notes = ("Duplicate judges:", "Families:", "Sampled with", NO_LAPLACE, BY_ADAM, MOVED, ANEW)
     old_notes = {*kind.outcome(old, fit.posterior), *inferred.notes}
@@ -82,7 +82,7 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
         posterior=posterior,
         seconds=time.perf_counter() - start,
         method=inferred.method,
-        sampler=how.sampler_of(inferred.method),
+        sampler=method.sampler_of(inferred.method),
         method_checks=inferred.checks,
         notes=(*kept_notes, *notes, *kind.outcome(problem, inferred.posterior), *inferred.notes),
         sample_stats=inferred.sample_stats,
@@ -95,7 +95,7 @@ def _infer_update(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple
         panel = maximise_likelihood(posed, fit.seed)
         return panel.problem, panel.notes, infer_posterior(panel.problem, panel.mode, how)
     old, draws = fit.problem, fit.posterior.draws
-    start = carry_centre(fit.posterior.centre, old, posed)
+    start = transfer_centre(fit.posterior.centre, old, posed)
     reasons: tuple[str, ...] = ()
     if fit.method == "hmc" and draws is not None:
         problem, notes = weigh_answers_at(posed, fit.families, start)
@@ -108,21 +108,21 @@ def _infer_update(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple
     return panel.problem, panel.notes, replace(inferred, notes=(*inferred.notes, *reasons))
 
 
-def carry_centre(x: Floats, old: Problem, new: Problem) -> Floats:
+def transfer_centre(x: Floats, old: Problem, new: Problem) -> Floats:
     """The centre of one problem's posterior as a point of another's: by names, the rest as a search begins."""
     if old.density == new.density and old.coords == new.coords:
         return x
     density = new.density
     values = density.values(density.starts(new.data)[0], np)
-    known = old.density.values(x, np)
+    old_values = old.density.values(x, np)
     for parameter in density.parameters:
-        if parameter.name not in known:
+        if parameter.name not in old_values:
             continue
         places = [level_positions(old.coords[dim], new.coords[dim]) for dim in parameter.dims]
         matched = [place >= 0 for place in places]
         value = values[parameter.name].copy()
         target = np.ix_(*(place[keep] for place, keep in zip(places, matched, strict=True))) if places else ()
-        value[target] = known[parameter.name][np.ix_(*matched) if matched else ()]
+        value[target] = old_values[parameter.name][np.ix_(*matched) if matched else ()]
         values[parameter.name] = value - value.mean(axis=-1, keepdims=True) if parameter.zero_sum else value
     return np.asarray(density.flat(values, np), dtype=float)
 

@@ -226,8 +226,8 @@ def fit(
     ['x', 'y']
     """
     start = time.perf_counter()
-    how = Method(method, seed, sampler, chains, warmup, draws, progress, seconds, device)
-    _check_request(how, prob, over)
+    method_settings = Method(method, seed, sampler, chains, warmup, draws, progress, seconds, device)
+    _check_request(method_settings, prob, over)
     if by is not None and not isinstance(by, str):
         raise InputError(f"by={by!r} is no name of a column; give one")
     notes: list[str] = []
@@ -277,7 +277,7 @@ def fit(
             f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores."
         )
     if board:
-        _check_draws(how)
+        _check_draws(method_settings)
         kind.check_board(table, request)
     if terms is not None:
         if model is not None:
@@ -300,13 +300,13 @@ def fit(
     with listen_for_notes(notes.append):
         encoded, further_notes = kind.encode_table(spec, table, request)
     further_notes += kind.note_unused_columns(encoded) if named_model else []
-    check_size(encoded, how)
+    check_size(encoded, method_settings)
     if check is not None:
         check(encoded)
     if method == "adam":
         panel = maximise_likelihood(encoded, seed, families, anchors)
     else:
-        chained = how.chain_seconds if anchors is None else 0.0
+        chained = method_settings.chain_seconds if anchors is None else 0.0
         for_items = item_families is not None and not kind.can_weigh_answers(encoded)
         weighed_families = None if for_items and not kind.uses_families(encoded) else families
         panel = weigh_answers(encoded, weighed_families, chains=chained)
@@ -314,10 +314,10 @@ def fit(
     notes += [*further_notes, *panel.notes]
     anchored = None
     if anchors is None:
-        inferred = infer_posterior(problem, panel.mode, how)
+        inferred = infer_posterior(problem, panel.mode, method_settings)
     else:
         human = kind.human(problem, panel.families)
-        inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
+        inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, method_settings)
         problem = human.answered(anchored.chosen)
         notes.append(describe_anchors(anchored, anchor_mode, human, kind.words.replace(" and ", ", ")))
     problem = replace(problem, about=kind.result_subject(problem, request), target_answers=answers_of_target)
@@ -334,7 +334,7 @@ def fit(
         problem,
         kind.evened(problem, inferred.posterior),
         inferred.method,
-        how.sampler_of(inferred.method),
+        method_settings.sampler_of(inferred.method),
         seed,
         prob,
         time.perf_counter() - start,

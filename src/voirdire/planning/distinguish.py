@@ -103,7 +103,7 @@ class ApartPlan:
         return sentence
 
     def _ways(self, column: str) -> str:
-        """Ways to it with their counts, in words."""
+        """Alternatives with their counts, in words."""
         counted = [
             (round_up(row[column]), f"more {row['of']}") for row in self.rows if row[column] is not None
         ]
@@ -164,7 +164,7 @@ def plan_to_distinguish(
     about_people, rows = is_about_people(fit), []
     for unit, count, stays in ways:
         part = s if about_people else stays
-        factor, probability = _least_factor(abs(m), s, part, t, matters)
+        factor, probability = _smallest_factor(abs(m), s, part, t, matters)
         more, seeming = (
             None if growth is None else ceil((growth - 1.0) * count)
             for growth in (factor, information_growth_factor(m, s, t, part))
@@ -176,7 +176,7 @@ def plan_to_distinguish(
     if people is not None:
         answer_information = s**2 * people.information(abs(m))  # what an answer adds to what is known
         max_factor = 1.0 + MAX_PEOPLE * answer_information
-        factor, probability = _least_factor(abs(m), s, 0.0, t, matters, max_factor)
+        factor, probability = _smallest_factor(abs(m), s, 0.0, t, matters, max_factor)
         more = None if factor is None else ceil((factor - 1.0) / answer_information)
         needed = people_needed(m, s, t, people)
         row = {"of": f"{PEOPLE_ANSWERS} about the two", "there": 0, "more": more, "probability": probability}
@@ -217,7 +217,7 @@ def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[
     return names.index(pair[0]), names.index(pair[1])
 
 
-def _least_factor(
+def _smallest_factor(
     m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = MAX_GROWTH_FACTOR
 ) -> tuple[float | None, float]:
     """Least factor at which the probability is reached, and the probability then; None and the highest without one."""

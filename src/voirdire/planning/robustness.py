@@ -120,8 +120,8 @@ def parse_added_judges(text: str) -> AddedJudges:
         raise InputError(f"{place}: write KIND:COUNTS, for example 'position-first:1..20' or 'random:1,2,5'")
     kind = MAPLE_NAMES.get(match["kind"], match["kind"])
     if kind not in JUDGES:
-        known = [*JUDGES, *MAPLE_NAMES]
-        hint = nearest_name(kind, known) or f"; there are {', '.join(known)}"
+        kinds = [*JUDGES, *MAPLE_NAMES]
+        hint = nearest_name(kind, kinds) or f"; there are {', '.join(kinds)}"
         raise InputError(f"{place}: unknown kind {kind!r}{hint}")
     try:
         fields = tomllib.loads(f"fields = {{{match['fields'] or ''}}}")["fields"]

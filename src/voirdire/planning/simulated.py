@@ -68,7 +68,7 @@ def count_panel(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
 
 
 def encode_panels(model: Model, tables: Sequence[tuple[Votes, Votes | None]]) -> list[VotesProblem]:
-    """Problems that are fitted together: what is estimated in units that a table sets has those of the first."""
+    """Encode panels that are fitted together: quantities in units set by a table have those of the first."""
     problems = [_encode_panel(model, *table) for table in tables]
     return [replace(problem, density=problems[0].density) for problem in problems]
 
@@ -82,7 +82,7 @@ def _encode_panel(model: Model, votes: Votes, criteria_votes: Votes | None) -> V
 
 
 def merge_equal(estimates: Floats) -> Floats:
-    """Estimates of which those that are equal up to the search's tolerance are equal.
+    """Merge estimates that are equal up to the search's tolerance.
 
     Items with the same votes are tied; what a search leaves between them is rounding, and would order them by chance.
 

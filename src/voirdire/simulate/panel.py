@@ -207,16 +207,16 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
         on_items = np.arange(len(sheet.questions)) if sheet.rows is None else sheet.rows
         on_items = np.flatnonzero(on_items < asked.of_items)
         gap = sheet.questions.gap[on_items]
-        right = named = first = picked = 0.0
+        right = decided = first = picked = 0.0
         for sign, judge_probabilities in zip((1.0, -1.0), both_orders, strict=True):
             probabilities = judge_probabilities[name][:, on_items]
             right += float(
                 probabilities[FIRST, sign * gap > 0].sum() + probabilities[SECOND, sign * gap < 0].sum()
             )
-            named += float(probabilities[: SECOND + 1, gap != 0].sum())
+            decided += float(probabilities[: SECOND + 1, gap != 0].sum())
             first += float(probabilities[FIRST].sum())
             picked += float(probabilities[: SECOND + 1].sum())
-        reliability = right / named if named else np.nan
+        reliability = right / decided if decided else np.nan
         first_pick = first / picked if picked else np.nan
         rows.append(
             (name, judge.kind, reliability, first_pick, *(judge.two_coin_values() or (np.nan, np.nan)))
@@ -227,7 +227,7 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
 def _panel_answer_probabilities(
     panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], n: int, reverse: bool
 ) -> dict[str, FloatArray]:
-    """Every judge's chances on its sheet, or on the sheet with all pairs shown in the other order."""
+    """Every judge's answer probabilities on its sheet, or with all pairs shown in the other order."""
     probabilities: dict[str, FloatArray] = {}
     for name in answering_order(panel):
         sheet = sheets[name]

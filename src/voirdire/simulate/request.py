@@ -62,7 +62,7 @@ class Seeded:
         rng = self._seeded_rng(_TRUTH)
         strengths, weights, length = self.truth.draw_truth(rng, self.items, self.criteria)
         tastes = [self.truth.draw_taste(self._judge_rng(name, 2), self.items) for name in judges]
-        known = [taste for taste in tastes if taste is not None]
+        given_tastes = [taste for taste in tastes if taste is not None]
         return Truth(
             tuple(item_names(self.items)),
             tuple(item_names(self.criteria, "criterion")),
@@ -70,7 +70,7 @@ class Seeded:
             weights,
             length,
             in_contexts=self.truth.in_contexts(rng, strengths, contexts),
-            tastes=np.stack(known) if known else None,
+            tastes=np.stack(given_tastes) if given_tastes else None,
         )
 
     def design_rng(self) -> np.random.Generator:

@@ -224,9 +224,9 @@ def _prepare_simulation(request: Request) -> _Setup:
     pairs = request.design.compared_pairs(request.items, request.design_rng())
     pair_context = request.design.pair_contexts(len(pairs))
     truth = request.draw_truth(request.panel, 0 if pair_context is None else int(pair_context.max()) + 1)
-    asked = build_comparisons(request.design, truth, pairs)
+    comparisons = build_comparisons(request.design, truth, pairs)
     sheets = {
-        name: make_judge_sheet(request.design, asked, len(pairs), request.sheet_rng(name), taste)
+        name: make_judge_sheet(request.design, comparisons, len(pairs), request.sheet_rng(name), taste)
         for name, taste in zip(
             request.panel, repeat(None) if truth.tastes is None else truth.tastes, strict=False
         )
@@ -236,7 +236,7 @@ def _prepare_simulation(request: Request) -> _Setup:
         for name, judge in request.panel.items()
         for problem in judge.question_problems(sheets[name].questions)
     ]
-    answered_pairs = [asked.pair[sheet.rows] for sheet in sheets.values() if sheet.rows is not None]
+    answered_pairs = [comparisons.pair[sheet.rows] for sheet in sheets.values() if sheet.rows is not None]
     if len(answered_pairs) == len(sheets):
         covered = np.unique(np.concatenate(answered_pairs))
         problems += [
@@ -244,7 +244,7 @@ def _prepare_simulation(request: Request) -> _Setup:
             for problem in connectivity_problems(request.items, pairs[covered[covered >= 0]])
         ]
     raise_problems(problems)
-    return _Setup(request, truth, asked, sheets)
+    return _Setup(request, truth, comparisons, sheets)
 
 
 def _simulate_answers(setup: _Setup) -> SimulatedArrays:
@@ -264,8 +264,8 @@ def _simulate_answers(setup: _Setup) -> SimulatedArrays:
 
 def _collect_votes(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays, VoteArrays | None]:
     """The votes on items and on criteria, judge by judge in the sequence of answers."""
-    asked, design = setup.asked, setup.request.design
-    n = len(asked.first)
+    comparisons, design = setup.asked, setup.request.design
+    n = len(comparisons.first)
     rows, outcomes, flips = [], [], []
     for name, sheet in setup.sheets.items():
         row, outcome = np.arange(n) if sheet.rows is None else sheet.rows, answers[name]
@@ -277,22 +277,22 @@ def _collect_votes(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[Vote
         flips.append(flip[kept])
     judge = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     row, outcome, flip = np.concatenate(rows), np.concatenate(outcomes), np.concatenate(flips)
-    first, second = asked.first[row], asked.second[row]
+    first, second = comparisons.first[row], comparisons.second[row]
     if design.order.startswith("random"):
         first, second = np.where(flip, second, first), np.where(flip, first, second)
 
     def vote_arrays(chosen: Any, context: IntArray | None) -> VoteArrays:
         return VoteArrays(
             judge=judge[chosen],
-            criterion=asked.criterion[row[chosen]],
+            criterion=comparisons.criterion[row[chosen]],
             first=first[chosen],
             second=second[chosen],
             outcome=outcome[chosen],
-            run=asked.run[row[chosen]] if design.repeats > 1 else None,
+            run=comparisons.run[row[chosen]] if design.repeats > 1 else None,
             context=None if context is None else context[row[chosen]],
         )
 
-    if asked.of_items == n:
-        return vote_arrays(slice(None), asked.context), None
-    on_items = row < asked.of_items
-    return vote_arrays(on_items, asked.context), vote_arrays(~on_items, None)
+    if comparisons.of_items == n:
+        return vote_arrays(slice(None), comparisons.context), None
+    on_items = row < comparisons.of_items
+    return vote_arrays(on_items, comparisons.context), vote_arrays(~on_items, None)

@@ -81,7 +81,7 @@ def mixed_intraclass_correlation(ratings: Ratings, form: str = "2_1") -> CountSt
 
 
 class _Sums:
-    """Sums over units of as many scores, of some resamples."""
+    """Sums over units with the same number of scores, by resample."""
 
     def __init__(self, t: FloatArray, sizes: FloatArray, judges: int) -> None:
         blocks = t[:, : -1 - judges].reshape(len(t), len(sizes), 2 + judges + judges**2)
@@ -155,7 +155,7 @@ def _profile_deviance(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArra
 def _golden_section_search(
     function: Callable[[FloatArray], tuple[FloatArray, FloatArray]], number: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Where in [0, 1) the first value of each of some functions is least, and the second value there."""
+    """Minimise the first value of functions over [0, 1); gives the places, and the second value there."""
     gold = (5**0.5 - 1) / 2
     low, high = np.zeros(number), np.full(number, _MAX_SHARE)
     inner, outer = high - gold * (high - low), low + gold * (high - low)

@@ -1,4 +1,4 @@
-"""Rankings as lists: of each context what each judge made of its items."""
+"""Rankings as lists: the ranks that each judge gave the items of each context."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _variants(
     function: Callable[[Ratings, Any], Statistic | TwoWayStatistic],
     arguments: Mapping[str, tuple[Needs, object]],
 ) -> list[Measure]:
-    """Measures of one function: by the end of each name what it needs, and the argument that the function gets."""
+    """Measures of one function, by the ending of the name, each with its needs and the function's argument."""
 
     def build_with(argument: object) -> Build:
         return lambda ratings: function(ratings, argument)
@@ -207,7 +207,7 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
 
 
 def misfit_reason(measure: Measure, ratings: Ratings) -> str:
-    """Why a measure cannot be computed from such answers; empty if it can.
+    """Reason why a measure cannot be computed from such answers; empty if it can.
 
     Examples
     --------

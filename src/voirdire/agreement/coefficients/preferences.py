@@ -154,7 +154,7 @@ _NOT_ESTIMABLE = (
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """How far each judge prefers the first of each pair, and how much more it has of what is held fixed.
+    """Preference of each judge for the first of each pair, and the pair's differences in what is held fixed.
 
     Attributes
     ----------

@@ -155,7 +155,7 @@ class Ratings:
         )
 
     def item_sides(self) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
-        """Of each item that is in a pair its name, where it is the first and where the second; shape (units,)."""
+        """Name of each item in a pair, where it is the first and where the second; shape (units,)."""
         assert self.pairs is not None
         for place, item in enumerate(self.items):
             first, second = (self.pairs == place).T
@@ -284,25 +284,25 @@ def ratings_from_matrix(
 
     cells = [[None if pd.isna(cell) else cell for cell in row] for row in rows]  # type: ignore[call-overload]
     answers = {cell for row in cells for cell in row if cell is not None}
-    known = (
+    ordered_levels = (
         sorted(answers, key=lambda cell: (isinstance(cell, str), cell)) if levels is None else list(levels)
     )
-    has_text = any(isinstance(level, str) for level in known)
-    names = tuple(map(str, known))
+    has_text = any(isinstance(level, str) for level in ordered_levels)
+    names = tuple(map(str, ordered_levels))
     raise_problems(
         [
             f"answer {answer!r} is not among the levels {known_names(names)}; add it or correct it"
             for answer in answers
-            if answer not in known
+            if answer not in ordered_levels
         ]
     )
-    codes = [[-1 if cell is None else known.index(cell) for cell in row] for row in cells]
+    codes = [[-1 if cell is None else ordered_levels.index(cell) for cell in row] for row in cells]
     width = len(rows[0]) if len(rows) else 0
     return Ratings(
         judges=tuple(judges) if judges is not None else tuple(str(j + 1) for j in range(width)),
         codes=np.array(codes, np.int64).reshape(len(rows), width),
         levels=names,
-        values=np.array(known, float) if known and not has_text else None,
+        values=np.array(ordered_levels, float) if ordered_levels and not has_text else None,
         ordered=(levels is not None or not has_text) if ordered is None else ordered,
         contexts=None if contexts is None else np.asarray(contexts, np.int64),
         units=tuple(str(u + 1) for u in range(len(rows))),

@@ -96,7 +96,7 @@ _SPREAD_PREFIXES = ("run_deviation",)
 
 
 def cut_to_range(interval: Interval, measure: str, *, difference: bool = False) -> Interval:
-    """The interval without what no value of the measure, or no difference of two, can be; some kinds reach beyond.
+    """Cut an interval to the range of the measure, or of a difference of two values.
 
     Examples
     --------
@@ -187,13 +187,13 @@ class Task:
     is_difference: bool = False
 
     def row(self, found: Replicates) -> Row:
-        """The row of what was found."""
+        """Row of a result."""
         if math.isnan(found.estimate):
             notes = [self.undefined or why_undefined(self.ratings, self.measure)]
         else:
             notes = [found.interval.note, self.note if isinstance(self.note, str) else self.note(found)]
-        known = self.ratings.notes
-        noted = [f"{judge}: {known[judge]}" for judge in self.judges if judge in known]
+        notes_by_judge = self.ratings.notes
+        noted = [f"{judge}: {notes_by_judge[judge]}" for judge in self.judges if judge in notes_by_judge]
         if len(noted) > _MAX_NOTES:
             noted = [*noted[:2], f"the like for {count_in_words(len(noted) - 2, 'more judges')}"]
         notes += noted

@@ -89,19 +89,21 @@ def plan_tasks(
     tasks_by_criterion = []
     for place, (ratings, voted) in enumerate(zip(matched, votes or matched, strict=True)):
         ranked = ratings.ranks is not None
-        known = [find_measure(name, ranked=ranked) for name in names if name not in SINGLE_JUDGE_MEASURES]
+        measure_list = [
+            find_measure(name, ranked=ranked) for name in names if name not in SINGLE_JUDGE_MEASURES
+        ]
         if against is not None:
-            tasks = _tasks_against(ratings, known, against)
+            tasks = _tasks_against(ratings, measure_list, against)
         else:
             tasks = [
                 _task_of_measure(measure, ratings)
-                for measure in known
+                for measure in measure_list
                 if measure.of == "panel" or (measure.of == "both" and len(chosen) > 2)
             ]
             if with_pairs or len(chosen) == 2:
                 tasks += [
                     _task_of_measure(measure, ratings.select(pair))
-                    for measure in known
+                    for measure in measure_list
                     if measure.of != "panel"
                     for pair in combinations(chosen, 2)
                 ]

@@ -89,14 +89,14 @@ class Grouping:
         units = dict.fromkeys(
             [default_unit, *(["item"] if level == "pooled" else []), "context", "system", "both"]
         )
-        how = Resampling.of(settings, units)
+        resampling = Resampling.of(settings, units)
         problems = []
-        if (level != "pooled" or how.unit in ("context", "both")) and grid.context is None:
-            problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'context'")
-        if (level == "system" or how.unit in ("system", "both")) and grid.system is None:
-            problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'system'")
+        if (level != "pooled" or resampling.unit in ("context", "both")) and grid.context is None:
+            problems.append(f"level {level!r} with unit {resampling.unit!r} needs a column 'context'")
+        if (level == "system" or resampling.unit in ("system", "both")) and grid.system is None:
+            problems.append(f"level {level!r} with unit {resampling.unit!r} needs a column 'system'")
         raise_problems(problems)
-        return cls(level, average, how)
+        return cls(level, average, resampling)
 
     def resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
         """The settings and groups for `bootstrap`: grids resample systems where panels resample judges."""
@@ -110,8 +110,8 @@ class Grouping:
 
     def bootstrap(self, statistics: Sequence[Statistic | TwoWayStatistic], grid: Grid) -> list[Replicates]:
         """Resample statistics of a grid."""
-        how, groups = self.resampling(grid)
-        return bootstrap(statistics, groups=groups, resampling=how)
+        resampling, groups = self.resampling(grid)
+        return bootstrap(statistics, groups=groups, resampling=resampling)
 
 
 def correlation_statistic(
@@ -198,7 +198,7 @@ def _system_level(name: str, x: FloatArray, y: FloatArray) -> JointStatistic:
 
 
 def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
-    """Why a coefficient of a metric and people has no value, as a sentence.
+    """Reason why a coefficient of a metric and people has no value, as a sentence.
 
     Examples
     --------

@@ -119,14 +119,16 @@ def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.Data
         raise InputError(
             f"{whose} no column 'item', nor both 'context' and 'system'; name the items as the other scores do"
         )
-    known = {}
+    item_by_place = {}
     if {"item", "context", "system"} <= set(other):
-        known = dict(zip(_places(other), other["item"], strict=True))
-    item_names = [known.get(place, " / ".join(map(str, place))) for place in _places(frame)]
+        item_by_place = dict(zip(_context_system_pairs(other), other["item"], strict=True))
+    item_names = [
+        item_by_place.get(place, " / ".join(map(str, place))) for place in _context_system_pairs(frame)
+    ]
     return frame.assign(item=item_names)
 
 
-def _places(frame: pd.DataFrame) -> list[tuple[Any, Any]]:
+def _context_system_pairs(frame: pd.DataFrame) -> list[tuple[Any, Any]]:
     return list(zip(_item_names(frame["context"]), _item_names(frame["system"]), strict=True))
 
 
@@ -136,7 +138,7 @@ def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
         if column not in frame or "item" not in frame or not frame[column].isna().any():
             continue
         known_items = frame.dropna(subset=[column]).drop_duplicates("item")
-        filled = frame[column].fillna(_by_item(frame["item"], known_items, column))
+        filled = frame[column].fillna(_column_by_item(frame["item"], known_items, column))
         if filled.isna().any():
             give_notice(f"Not all tables name the {column} of their items: it is left out.")
             frame = frame.drop(columns=column)
@@ -173,14 +175,14 @@ def _criteria_of(*frames: pd.DataFrame) -> list[str]:
     )
 
 
-def _under_each(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.DataFrame:
+def _repeat_by_criterion(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.DataFrame:
     """A table without criteria, which speaks of each of these."""
     import pandas as pd
 
     return pd.concat([frame.assign(criterion=name) for name in criteria], ignore_index=True)
 
 
-def _by_item(items: Any, of: pd.DataFrame, column: str) -> Any:
+def _column_by_item(items: Any, of: pd.DataFrame, column: str) -> Any:
     """A column of items by what another table says of each."""
     return items.map(dict(zip(of["item"], of[column], strict=True)))
 
@@ -191,7 +193,8 @@ def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
     criteria = _criteria_of(*frames)
     parts = [
-        _under_each(frame, criteria) if criteria and "criterion" not in frame else frame for frame in frames
+        _repeat_by_criterion(frame, criteria) if criteria and "criterion" not in frame else frame
+        for frame in frames
     ]
     return pd.concat(parts, ignore_index=True)
 
@@ -200,13 +203,15 @@ def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame
     """Metrics by people's criteria: those without any speak of each, those of others are left out."""
     if "criterion" not in people:
         return metrics
-    known = _criteria_of(people)
+    criteria = _criteria_of(people)
     if "criterion" not in metrics:
-        return _under_each(metrics, known)
-    unknown = sorted(set(metrics["criterion"].astype(str)) - set(known))
-    kept = metrics[metrics["criterion"].astype(str).isin(known)]
+        return _repeat_by_criterion(metrics, criteria)
+    unknown = sorted(set(metrics["criterion"].astype(str)) - set(criteria))
+    kept = metrics[metrics["criterion"].astype(str).isin(criteria)]
     if kept.empty:
-        raise InputError(f"people's criteria are {known_names(known)}, the metrics' {known_names(unknown)}")
+        raise InputError(
+            f"people's criteria are {known_names(criteria)}, the metrics' {known_names(unknown)}"
+        )
     if unknown:
         give_notice(f"People do not score {known_names(unknown)}: left out.")
     return kept
@@ -215,14 +220,14 @@ def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame
 def _complete_people_scores(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """People's scores with the metrics' contexts and systems of their items, and criteria where they name none."""
     if "criterion" in metrics and "criterion" not in people:
-        people = _under_each(people, _criteria_of(metrics))
+        people = _repeat_by_criterion(people, _criteria_of(metrics))
     for column in ("context", "system"):
         if column in people or column not in metrics:
             continue
         known_items = metrics.dropna(subset=[column]).drop_duplicates(["item", column])
         if known_items["item"].duplicated().any():
             raise InputError(f"items stand in several {column}s; give people's scores a column {column!r}")
-        people = people.assign(**{column: _by_item(people["item"], known_items, column)}).dropna(
+        people = people.assign(**{column: _column_by_item(people["item"], known_items, column)}).dropna(
             subset=[column]
         )
     return people

@@ -81,13 +81,13 @@ def read_request(
     scores = read_scores(table)
     people = [human] if isinstance(human, str) else list(human)
     drawn = None if draws is None else read_draws(draws, scores)
-    known = (*scores.judges, *(drawn.judges if drawn else ()))
-    others = [name for name in known if name not in people]
+    judge_names = (*scores.judges, *(drawn.judges if drawn else ()))
+    others = [name for name in judge_names if name not in people]
     chosen = others if metrics is None else list(dict.fromkeys(read_list("metrics", metrics)))
-    names = _asked_measures(measures, level)
+    names = _requested_measures(measures, level)
     problems = [
         f"{role} {name!r} is not a judge of the table; its judges are {known_names(choices)}"
-        for role, requested, choices in (("human", people, scores.judges), ("metric", chosen, known))
+        for role, requested, choices in (("human", people, scores.judges), ("metric", chosen, judge_names))
         for name in requested
         if name not in choices
     ]
@@ -110,7 +110,7 @@ def read_request(
         problems.append("human is empty; name the judge, or the annotators, who are people")
     if not chosen:
         problems.append("there is no metric to compare with people; every judge of the table is human")
-    if len(people) > 1 and PEOPLE in known:
+    if len(people) > 1 and PEOPLE in judge_names:
         problems.append(f"a judge is called {PEOPLE!r}, which means something here; rename it")
     raise_problems(problems)
     name = people[0] if len(people) == 1 else PEOPLE
@@ -123,7 +123,7 @@ def read_request(
     return Request(grids, name, tuple(chosen), names, posterior)
 
 
-def _asked_measures(measures: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
+def _requested_measures(measures: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
     if measures is None:
         return (*_DEFAULTS, "pairwise_accuracy") if level in ("context", "system") else _DEFAULTS
     return (measures,) if isinstance(measures, str) else tuple(dict.fromkeys(measures))

@@ -117,8 +117,8 @@ def metaeval(
             f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
         )
     parts = product(range(len(request.grids)), request.measures)
-    how, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
-    results = how.map(lambda part: _Cell(request, *part, grouping).rows(), parts)
+    resampling, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
+    results = resampling.map(lambda part: _Cell(request, *part, grouping).rows(), parts)
     rows = [row for part in results for row in part]
     return convert_to_library(frame_of_rows(rows, (*COLUMNS, *COMPARISON_COLUMNS)), library)
 
@@ -127,8 +127,8 @@ def _rank_in_words(row: dict[str, object], metrics: int) -> str:
     if metrics < 2:
         return ""
     place = {1: "best", 2: "second best"}.get(int(str(row["place"])), "")
-    same = "not distinguishable from the best" if row["same_as_best"] and row["place"] != 1 else ""
-    return ", ".join(filter(None, [place, same]))
+    equal_note = "not distinguishable from the best" if row["same_as_best"] and row["place"] != 1 else ""
+    return ", ".join(filter(None, [place, equal_note]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,18 +171,20 @@ class _Cell:
         def statistic_of(scores: FloatArray) -> Statistic | TwoWayStatistic:
             return correlation_statistic(self.name, self.grid, scores, human, self.grouping)
 
-        point, how = statistic_of(self.grid.judge_scores(metric)), self.grouping.how
+        point, resampling = statistic_of(self.grid.judge_scores(metric)), self.grouping.how
         draws = self.asked.draws[self.number].get(metric)
         if draws is None:
             return self.grouping.bootstrap([point], self.grid)[0]
         drawn = statistic_over_draws(
-            lambda draw: statistic_of(draws[draw]), len(draws), how.resamples, how.seed
+            lambda draw: statistic_of(draws[draw]), len(draws), resampling.resamples, resampling.seed
         )
         resampled = self.grouping.bootstrap([drawn], self.grid)[0]
         fixed = with_fixed_judges(point)
         value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
         return Replicates(
-            value, resampled.draws, bootstrap_interval(value, resampled.draws, how.prob, how.interval)
+            value,
+            resampled.draws,
+            bootstrap_interval(value, resampled.draws, resampling.prob, resampling.interval),
         )
 
     def _distance_behind(

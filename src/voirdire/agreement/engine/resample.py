@@ -118,30 +118,32 @@ def bootstrap(
     >>> found.estimate, found.interval.low, found.interval.high
     (0.5, 0.38, 0.62)
     """
-    how = Resampling.of(settings, UNITS, INTERVALS)
-    if how.unit in ("judge", "both"):
+    resampling = Resampling.of(settings, UNITS, INTERVALS)
+    if resampling.unit in ("judge", "both"):
         panels = [statistic for statistic in statistics if isinstance(statistic, TwoWayStatistic)]
         if len(panels) < len(statistics):
             raise InputError(
-                f"unit {how.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
+                f"unit {resampling.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
             )
-        return how.map(partial(_resample_judges, how=how.without_cluster), panels)
+        return resampling.map(partial(_resample_judges, how=resampling.without_cluster), panels)
     fixed = [with_fixed_judges(statistic) for statistic in statistics]
-    if how.unit == "context":
+    if resampling.unit == "context":
         if groups is None:
             raise InputError(
                 "unit 'context' needs a context for every item; the table has no column 'context'"
             )
         fixed = [group_statistic(statistic, groups) for statistic in fixed]
     sets = _group_by_support(fixed)
-    if how.client is not None:
+    if resampling.client is not None:
         # tasks of one set draw from the same stream
         sets = [
             (places[start : start + _TASK_STATISTICS], group[start : start + _TASK_STATISTICS])
             for places, group in sets
             for start in range(0, len(places), _TASK_STATISTICS)
         ]
-    results = how.map(partial(_resample_units, how=how.without_cluster), [group for _, group in sets])
+    results = resampling.map(
+        partial(_resample_units, how=resampling.without_cluster), [group for _, group in sets]
+    )
     by_place = {
         place: replicates
         for (places, _), part in zip(sets, results, strict=True)

@@ -139,7 +139,7 @@ class Resampling:
             raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
         resampling: Resampling = replace(base, **options)
         offered = {"unit": tuple(units), "interval": tuple(intervals)}
-        chosen = {name: getattr(resampling, name) or known[0] for name, known in offered.items()}
+        chosen = {name: getattr(resampling, name) or choices[0] for name, choices in offered.items()}
         problems = [
             f"{name} {choice!r} is not offered here; give one of {', '.join(filter(None, offered[name]))}"
             for name, choice in chosen.items()

@@ -93,7 +93,7 @@ def compare_judges(
     """
     import pandas as pd
 
-    how = Resampling.of(settings, ("item", "context"))
+    resampling = Resampling.of(settings, ("item", "context"))
     check_permutations(permutations)
     chosen_measure = find_measure(measure)
     if chosen_measure.of == "panel":
@@ -113,10 +113,10 @@ def compare_judges(
                 with_fixed_judges(statistic_of(chosen_measure, answered.select([judge, column])))
                 for judge in (a, b)
             )
-            groups = answered.contexts if how.unit == "context" else None
+            groups = answered.contexts if resampling.unit == "context" else None
             reason = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"
             row: dict[str, Any] = {"measure": measure, "a": a, "b": b, "criterion": ratings.criterion}
-            row |= paired_comparison(measure, statistic_a, statistic_b, how, reason, groups)
+            row |= paired_comparison(measure, statistic_a, statistic_b, resampling, reason, groups)
             row |= {"p_value": float("nan"), "n": len(answered.codes)}
             if (
                 isinstance(statistic_a, CountStatistic)
@@ -124,7 +124,7 @@ def compare_judges(
                 and len(answered.codes)
             ):
                 row["p_value"] = swap_test(
-                    statistic_a, statistic_b, permutations=permutations, seed=how.seed, groups=groups
+                    statistic_a, statistic_b, permutations=permutations, seed=resampling.seed, groups=groups
                 )
             elif len(answered.codes):
                 row["note"] = "; ".join(filter(None, [str(row["note"]), _NO_TEST]))

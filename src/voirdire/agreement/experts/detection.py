@@ -89,7 +89,7 @@ def detection(
     >>> found[found.measure == "sensitivity"][["level", "value"]].values.tolist()
     [['bad', 0.5], ['ok', 1.0], ['macro', 0.75]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     if empty not in ("undefined", "zero"):
         raise InputError(f"empty {empty!r} is not known; give 'undefined' or 'zero'")
     tasks = [
@@ -98,7 +98,7 @@ def detection(
         for judge in other_judges(ratings.judges, [truth], "the truth", judges, least=1)
         for task in _detection_tasks(ratings.select([truth, judge]), zero=empty == "zero")
     ]
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:

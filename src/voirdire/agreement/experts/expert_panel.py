@@ -93,7 +93,7 @@ def expert_agreement(
     >>> found[["agreement_with_majority", "agreement_with_any", "miss_tie_against_split"]].tolist()
     [1.0, 0.5, 0.5]
     """
-    how, tasks = Resampling.of(settings), list[Task]()
+    resampling, tasks = Resampling.of(settings), list[Task]()
     for ratings in ratings_by_criterion(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
         ratings = add_tie_level(ratings)
@@ -109,7 +109,7 @@ def expert_agreement(
             )
             for m in range(size, max(size // 2, 1), -1)
         ]
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
@@ -213,7 +213,7 @@ def leave_one_expert_out(
     >>> found[found.level == "mean"][["measure", "value"]].values.tolist()
     [['agreement_rate', 1.0], ['agreement_rate', 0.5], ['difference', -0.5]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     if len(experts) < 3:
         raise InputError(f"leaving one expert out needs three or more; there are {len(experts)}")
     tasks: list[Task] = []
@@ -238,7 +238,7 @@ def leave_one_expert_out(
             add_task("agreement_rate", name, OTHERS_MAJORITY, "mean", mean)
         for judge in others:
             add_task("difference", judge, LEFT_OUT, "mean", difference(means[judge], means[LEFT_OUT]))
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _probability_note(found: Replicates) -> str:

@@ -68,7 +68,7 @@ def phase_change(
     >>> phase_change(table, "initial", "final", resamples=100)[["level", "value"]].round(3).values.tolist()
     [['initial', -0.25], ['final', 1.0], ['final - initial', 1.25]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
@@ -103,7 +103,7 @@ def phase_change(
                 tasks.append(
                     Task(measure, part.judges, statistic, part, label, is_difference=statistic is change)
                 )
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _scores_of_all_phases(table: object) -> object:

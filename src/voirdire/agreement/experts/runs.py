@@ -68,7 +68,7 @@ def run_deviation(
     >>> run_deviation(table, ddof=0, resamples=100)[["value", "n"]].values.tolist()
     [[0.5, 2.0]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     scores = read_scores(table)
     if ddof not in (0, 1):
         raise InputError(f"ddof {ddof!r} is neither 0 nor 1")
@@ -93,7 +93,7 @@ def run_deviation(
             tasks.append(
                 Task("run_deviation", (judge,), mean_statistic(parts), shown, MEAN_OF_CRITERIA, reason)
             )
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _deviations_over_runs(scores: Scores, ddof: int) -> tuple[FloatArray, IntArray]:
@@ -113,7 +113,7 @@ def _deviations_over_runs(scores: Scores, ddof: int) -> tuple[FloatArray, IntArr
 
 
 def shares_differing(cell: IntArray, answer: IntArray) -> tuple[Bools, FloatArray]:
-    """Of each cell of answers whether there are several, and the share of pairs of these that differ, else 0.
+    """For each cell of answers: whether it has several, and the share of their pairs that differ, else 0.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     answers_table: Any = read_table(table)
     if answers_table.is_numeric:
         return run_deviation(answers_table, **settings)
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     unit = answers_table.unit_codes()
     judge, criterion = unit["judge"], unit["criterion"]
     cell = np.unique(np.column_stack([judge, *answers_table.asked]), axis=0, return_inverse=True)[1].ravel()
@@ -180,4 +180,4 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
             reason = f"undefined: {name!r} answered nothing more than once"
             statistic = mean_over_units(several[judged], differ[judged])
             tasks.append(Task("flip_rate", (name,), statistic, shown, None, reason, note))
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))

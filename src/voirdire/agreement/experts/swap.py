@@ -1,4 +1,4 @@
-"""Do judges change their answer when the two items change places?
+"""Swap consistency: the share of answers that change when the two items change places.
 
 A pair shown in both orders has two answers. The judge is consistent on it if it picks the same item (or a
 tie) in both; the share of pairs where it does not is its position bias rate. By the swap rule a changed
@@ -75,7 +75,7 @@ def swap_consistency(
     >>> swap_consistency(table, resamples=100)[["measure", "value", "n"]].values.tolist()
     [['position_bias_rate', 0.5, 2]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     votes = read_votes(table)
     experts = [] if reference is None else [reference] if isinstance(reference, str) else list(reference)
     chosen = _choose_judges(votes, experts, judges)
@@ -107,7 +107,7 @@ def swap_consistency(
                 pair = replace(ratings, judges=(judge, column), codes=codes)
                 rate = agreement_rate(pair)
                 tasks.append(Task("agreement_rate", (judge, column), rate, ratings, level, NO_PAIR))
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:

@@ -192,7 +192,7 @@ def compare_systems(
     """
     import pandas as pd
 
-    how = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
+    resampling = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
     scores = read_scores(table)
     chosen = scores.judges if judges is None else read_list("judges", judges)
     problems = unknown_names("judge", chosen, scores.judges)
@@ -205,12 +205,12 @@ def compare_systems(
         problems.append(f"{a!r} is compared with itself; name two systems")
     if scores.phase is not None:
         problems.append("a comparison would mix phases; keep the rows of one phase and leave the column out")
-    if how.unit == "context" and scores.context is None:
+    if resampling.unit == "context" and scores.context is None:
         problems.append("unit 'context' needs a context for every item; the table has no column 'context'")
     raise_problems(problems)
     passing = dict.fromkeys(scores.criteria) if thresholds is None else thresholds
     rows = [
-        _result_row(scores, judge, criterion, (a, b), threshold, how)
+        _result_row(scores, judge, criterion, (a, b), threshold, resampling)
         for judge in chosen
         for criterion, threshold in passing.items()
     ]

@@ -253,7 +253,7 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
 
 
 def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
-    """The weight that was asked for, that of few answers, or that of clusters; None where totals of units tell it."""
+    """Weight: the requested one, 0 for few answers, or that of clusters; None where totals of units give it."""
     if weight is not None:
         return weight
     if sample.human_cluster_count < MIN_TUNING_ANSWERS or sample.others < 2:
@@ -287,7 +287,7 @@ def _centre_values(values: FloatArray) -> FloatArray:
 
 
 def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, float]:
-    """Of a total of independent sums: as published, corrected for what is taken of their freedom, what is left."""
+    """Variance of a total of independent sums: as published, and corrected for degrees of freedom; those left."""
     freedom = len(sums) - taken
     if len(sums) == 0:
         return 0.0, 0.0, 1.0

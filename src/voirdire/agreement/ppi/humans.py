@@ -166,8 +166,13 @@ def matched_columns(humans: Any, table: Any) -> Any:
 
 def has_column(table: Table, column: str) -> bool:
     """True where a table has a column that says what answers are about."""
-    known = {"criterion": "has_criteria", "item": "has_items", "context": "contexts", "phase": "phases"}
-    return bool(getattr(table, known[column], False))
+    attribute_names = {
+        "criterion": "has_criteria",
+        "item": "has_items",
+        "context": "contexts",
+        "phase": "phases",
+    }
+    return bool(getattr(table, attribute_names[column], False))
 
 
 def check_shared_column(column: str, table: bool, humans: bool, problems: Problems) -> None:
@@ -184,8 +189,10 @@ def join_humans(table: Table, humans: Table) -> Table:
     forgotten: dict[str, Any] = {"run": None, "runs": (), "group": None, "groups": ()}
     plain: list[Any] = []
     for part in (table, humans):
-        known = {field.name for field in fields(part)}
-        plain.append(replace(part, **{name: value for name, value in forgotten.items() if name in known}))
+        field_names = {field.name for field in fields(part)}
+        plain.append(
+            replace(part, **{name: value for name, value in forgotten.items() if name in field_names})
+        )
     systems: tuple[str, ...] = getattr(table, "systems", ())
     if systems and not humans.systems:  # type: ignore[union-attr]
         plain[1] = replace(plain[1], systems=systems, system=np.full(humans.rows, -1))

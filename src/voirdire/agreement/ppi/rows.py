@@ -103,24 +103,26 @@ def agreement_with_humans(
     >>> int(row["n"]), int(row["units"]), bool(row["high"] - row["low"] < row["human_high"] - row["human_low"])
     (40, 500, True)
     """
-    how = Resampling.of(settings, ("item", "context"), (None, *METHODS))
+    resampling = Resampling.of(settings, ("item", "context"), (None, *METHODS))
     judge_table = read_table(table, levels=levels)
     joined, human = with_humans(judge_table, humans, levels)
     matched = ratings_by_criterion(
         joined, repeats=repeats, levels=levels if joined.answer == "score" else None
     )
     chosen = _check_judges(judge_table.judges, judges)
-    if how.unit == "context" and matched[0].contexts is None:
+    if resampling.unit == "context" and matched[0].contexts is None:
         raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
     matched = [ratings.select([*chosen, human]) for ratings in matched]
-    names, notes = _check_measures(measures, matched, how.interval)
+    names, notes = _check_measures(measures, matched, resampling.interval)
     rows = []
     rated = cast(Scores, joined)  # where there are means of numbers: votes are none
     for ratings in matched:
         for name in names:
             systems = _system_of_units(rated, ratings) if name == "mean_score" else None
-            tasks = powered_tasks(name, ratings, human, how.unit == "context", systems)
-            rows += how.map(partial(_result_row, ratings=ratings, how=how.without_cluster), tasks)
+            tasks = powered_tasks(name, ratings, human, resampling.unit == "context", systems)
+            rows += resampling.map(
+                partial(_result_row, ratings=ratings, how=resampling.without_cluster), tasks
+            )
     frame = frame_of_rows(rows, POWERED_COLUMNS)
     if "mean_score" in names and len(rated.systems) > 1 and _system_of_units(rated, matched[0]) is None:
         notes.append("mean scores of systems are not listed: an item is of several systems")

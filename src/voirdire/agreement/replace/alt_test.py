@@ -43,14 +43,14 @@ MEASURES = get_args(Measure)
 
 @dataclass(frozen=True)
 class Likeness:
-    """A measure, and the range of answers."""
+    """Measure of how alike two answers are, and the range of answers."""
 
     measure: Measure
     reach: float = 1.0
 
     @property
     def difference_span(self) -> float:
-        """How far two differences of likeness may lie apart."""
+        """Largest distance between two differences of likeness."""
         return self.reach if self.measure == "distance" else 2.0
 
     def mean_likeness(self, answer: FloatArray, others: FloatArray, there: Bools) -> FloatArray:
@@ -256,7 +256,7 @@ def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> 
 
 
 def _p_value(differences: FloatArray, epsilon: float) -> float:
-    """That the mean is below epsilon, by a t-test; where all are alike there is nothing to test."""
+    """P-value of a t-test that the mean is below epsilon; 0 or 1 where all are alike."""
     from scipy.stats import ttest_1samp
 
     if np.ptp(differences) == 0:

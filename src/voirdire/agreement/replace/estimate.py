@@ -156,7 +156,7 @@ def estimate_mean(
 
 
 def _shared_variance(deviation: FloatArray, groups: IntArray) -> tuple[float, int]:
-    """What pairs of units of one context add to the variance, and how many contexts there are."""
+    """Variance added by pairs of units of one context, and the number of contexts."""
     total = np.bincount(groups, deviation)
     contexts = len(np.unique(groups))
     return max(float(total @ total - deviation @ deviation), 0.0) * contexts / max(contexts - 1, 1), contexts
@@ -199,14 +199,14 @@ def additional_answers_needed(
         return 0
 
     def is_enough(answers: int) -> bool:
-        return chance_of_verdict(now, margin, prob, answers) >= assurance
+        return verdict_probability(now, margin, prob, answers) >= assurance
 
     if not is_enough(now.units):
         return None
     return min(1 + bisect_left(range(now.n + 1, now.units), True, key=is_enough), now.units - now.n)
 
 
-def chance_of_verdict(now: Mean, margin: float, prob: float, n: int) -> float:
+def verdict_probability(now: Mean, margin: float, prob: float, n: int) -> float:
     """Probability that the interval lies on one side of minus the margin once n units are answered."""
     from scipy.stats import norm, t
 

@@ -28,12 +28,12 @@ DEFAULT_PERSON = "human"  # who answers a table that names nobody
 
 @dataclass(frozen=True)
 class AskingProbabilities:
-    """In proportion to how likely units were to be asked, by what tells a unit: criterion, context, items."""
+    """Relative probability that a unit was asked, by its criterion, context and items."""
 
     by_unit: Mapping[tuple[str, ...], float]
 
     def of(self, ratings: Ratings) -> FloatArray:
-        """Of the units of ratings; NaN of those that nobody was asked."""
+        """Probabilities of the units of ratings; NaN of those that nobody was asked."""
         paired = ratings.pairs is not None
         probabilities = np.full(len(ratings.codes), np.nan)
         by_items: dict[tuple[str, ...], float] = {}
@@ -75,7 +75,7 @@ def choose_judges(judges: Sequence[str] | None, known: Sequence[str]) -> tuple[s
 
 
 def read_people(humans: object) -> tuple[pd.DataFrame, AskingProbabilities | None]:
-    """People's answers as a table whose judges they are, and the chances of its units where it gives them.
+    """People's answers as a table whose judges they are, and the probabilities of its units where it gives them.
 
     Parameters
     ----------

@@ -239,7 +239,7 @@ class _Panel:
         return asdict(pair_coefficients(answer, others, self.likeness, self.ratings.values is not None))
 
     def judges_and_majority(self, chosen: Sequence[str] | None) -> list[tuple[str, FloatArray]]:
-        """Whom to look at, with their answers; of several judges also what they say together."""
+        """Judges to compare, with their answers; of three or more also their majority or mean."""
         answers, values = self.said(self.judges), self.ratings.values
         columns = [
             (name, column)
@@ -289,11 +289,16 @@ def _result_row(
     y = np.where(np.isnan(judge_agreement), np.nan, judge_agreement - people_agreement)
     contexts = panel.ratings.contexts
     groups = None if contexts is None else contexts[answered]
-    how = (None if chance is None else chance[answered], settings.prob, likeness.difference_span, groups)
-    estimate = estimate_mean(y, _predicted_difference(said, other_answers, likeness, bar), *how)
+    estimate_settings = (
+        None if chance is None else chance[answered],
+        settings.prob,
+        likeness.difference_span,
+        groups,
+    )
+    estimate = estimate_mean(y, _predicted_difference(said, other_answers, likeness, bar), *estimate_settings)
     # shown beside each other: plain weighted means over the units that people answered
     agreement, people = (
-        estimate_mean(np.where(np.isnan(y), np.nan, values), None, *how).value
+        estimate_mean(np.where(np.isnan(y), np.nan, values), None, *estimate_settings).value
         for values in (judge_agreement, people_agreement)
     )
     criterion, verdict = panel.ratings.criterion, _verdict_of_mean(estimate, margin)

@@ -61,7 +61,7 @@ class Questions:
     row: Ints
 
     def select_questions(self, chosen: Ints) -> Questions:
-        """Some of them."""
+        """Some of the questions."""
         return Questions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def kinds(self) -> list[Ints]:
@@ -98,15 +98,15 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
     criteria = np.arange(len(problem.criteria))
     if who == PERSON and separate and problem.anchors is not None and problem.anchors.overall:
         criteria = np.array([len(problem.criteria)])
-    alike = _judges_alike(problem)
-    judges = np.array([-1]) if who == PERSON or alike else np.arange(len(problem.judges))
+    judges_alike = _judges_alike(problem)
+    judges = np.array([-1]) if who == PERSON or judges_alike else np.arange(len(problem.judges))
     both_orders = who != PERSON and problem.model.position_aware
     items_met = _items_met(problem)
     context, pair = np.nonzero(items_met[:, low] & items_met[:, high])
     max_pairs = max(1, MAX_QUESTIONS // (len(criteria) * len(judges) * (1 + both_orders)))
     if len(pair) > max_pairs:
         sureness_rank = np.empty(len(low), np.int64)
-        sureness_rank[_least_sure(problem, values, low, high)] = np.arange(len(low))
+        sureness_rank[_sort_by_uncertainty(problem, values, low, high)] = np.arange(len(low))
         # of the least sure pairs one context each, another for each pair, then a second ...
         by_pair = np.lexsort(((context + pair) % len(items_met), pair))
         turn = np.empty(len(pair), np.int64)
@@ -150,14 +150,14 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
         A column is missing, or the fit does not know a judge, an item or a criterion.
     """
     separate, count = problem.model.criteria == "separate", len(table)
-    known = {"first": problem.items, "second": problem.items}
-    known |= {} if _judges_alike(problem) else {"judge": problem.judges}
-    known |= {"criterion": problem.criteria} if separate and problem.votes.has_criteria else {}
-    problems = [f"among has no column {name!r}" for name in known if name not in table]
+    name_lists = {"first": problem.items, "second": problem.items}
+    name_lists |= {} if _judges_alike(problem) else {"judge": problem.judges}
+    name_lists |= {"criterion": problem.criteria} if separate and problem.votes.has_criteria else {}
+    problems = [f"among has no column {name!r}" for name in name_lists if name not in table]
     codes = {"judge": np.full(count, -1), "criterion": np.zeros(count, np.int64)}
-    for name in [name for name in known if name in table]:
+    for name in [name for name in name_lists if name in table]:
         cells = [str(value) for value in table[name]]
-        codes[name] = np.asarray(level_positions(cells, known[name]), np.int64)
+        codes[name] = np.asarray(level_positions(cells, name_lists[name]), np.int64)
         unknown = sorted({value for value, code in zip(cells, codes[name], strict=True) if code < 0})
         problems += [
             f"among: {name} {value!r} has no vote so far; ask it in another way first" for value in unknown
@@ -179,7 +179,7 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
     if count <= MAX_QUESTIONS or len(kinds := questions.kinds()) <= MAX_QUESTIONS:
         return questions
     cheapest = questions.select_questions(np.array([places[0] for places in kinds]))
-    kept = _least_sure(problem, values, cheapest.first, cheapest.second)[:MAX_QUESTIONS]
+    kept = _sort_by_uncertainty(problem, values, cheapest.first, cheapest.second)[:MAX_QUESTIONS]
     return questions.select_questions(np.sort(np.concatenate([kinds[index] for index in kept])))
 
 
@@ -216,7 +216,7 @@ def _person_probabilities(problem: VotesProblem, values: Values, asked: Question
     return np.asarray(np.exp(np.stack([log[0] + log[3], log[1] + log[3], log[2]], axis=-1)))
 
 
-def _least_sure(problem: VotesProblem, values: Values, one: Ints, other: Ints) -> Ints:
+def _sort_by_uncertainty(problem: VotesProblem, values: Values, one: Ints, other: Ints) -> Ints:
     """Places of pairs by how unsure their order is, the least sure first."""
     theta = integrated_scores(problem.density, values)
     mean, spread = theta.mean(axis=0), np.atleast_2d(np.cov(theta.T))
@@ -274,7 +274,7 @@ def _answered_keys(problem: VotesProblem, who: str) -> Ints:
 
 
 def _context_codes(problem: VotesProblem, votes: Votes) -> Ints:
-    """Of each cell; 0 where the model has none."""
+    """Context of each cell; 0 where the model has none."""
     context = cell_contexts(votes) if problem.density.contexts else None
     return np.zeros_like(votes.first) if context is None else context
 
@@ -283,13 +283,13 @@ def panel_votes(problem: VotesProblem, asked: Questions) -> Ints:
     """Count the panel's answers to each comparison (in its context) so far: first, second, ties; (questions, 3)."""
     votes, separate = problem.votes, problem.model.criteria == "separate"
     result = np.zeros((len(asked.first), 3), np.int64)
-    known, contexts = pair_keys(votes, criteria=separate), _context_codes(problem, votes)
+    vote_keys, contexts = pair_keys(votes, criteria=separate), _context_codes(problem, votes)
     size = len(problem.items)
     for row, (criterion, first, second, context) in enumerate(
         zip(asked.criterion, asked.first, asked.second, asked.context, strict=True)
     ):
         all_criteria = not separate or criterion == len(problem.criteria)
-        keys = known % size**2 if all_criteria else known
+        keys = vote_keys % size**2 if all_criteria else vote_keys
         key = min(first, second) * size + max(first, second)
         matching = (keys == (key if all_criteria else criterion * size**2 + key)) & (
             (contexts == context) | (context < 0)

@@ -220,7 +220,7 @@ class _State:
 
     @classmethod
     def of(cls, problem: RankingsProblem, fit: Fit, about: str, rng: np.random.Generator) -> _State:
-        """Of a fit's draws."""
+        """State of a fit's draws."""
         assert fit.posterior.draws is not None
         density = problem.density
         x = fit.posterior.draws.reshape(-1, density.size)
@@ -252,7 +252,7 @@ class _State:
 
     @property
     def variance(self) -> Floats:
-        """Of the differences of pairs."""
+        """Variance of the differences of pairs."""
         return np.asarray(np.maximum((self.gaps**2).mean(axis=0), 1e-12))
 
     def search(self, where: _RankingPlace) -> Search:
@@ -270,11 +270,11 @@ class _State:
         )
 
     def apart(self, where: _RankingPlace) -> Floats:
-        """Deviations of what items are worth there, shape (draws, items)."""
+        """Deviations of item scores at a place to ask, shape (draws, items)."""
         return np.asarray(sum(self.values[name][(slice(None), *index)] for name, *index in where.parts))
 
     def order_entropy(self, told: Floats | float = 0.0) -> float:
-        """Of the order of pairs that matter, each by how much it does, in bits, once chosen rankings are known.
+        """Entropy in bits of the order of pairs, each weighted by how much it matters, given chosen rankings.
 
         It is the mean over what the mean of each difference may become, as far as its variance was lowered; ``told`` is
         by how much it is lowered beside that, shape (pairs,).

@@ -1,4 +1,4 @@
-"""The set of items whose ranking tells most: all of them are tried, or one is built and mended item by item.
+"""The set of items whose ranking tells most: by trying all sets, or by greedy search and swaps.
 
 Questions to a person about pairs that nothing links, to answer the others by stacking.
 
@@ -127,7 +127,7 @@ class Search:
     unseen: float
 
     def information_gain(self, sets: Ints) -> Floats:
-        """Worth of the rankings of sets, shape (sets, size), as an array of shape (sets,).
+        """Information gain of the rankings of sets, shape (sets, size), as an array of shape (sets,).
 
         Examples
         --------
@@ -145,7 +145,7 @@ class Search:
         return np.asarray(np.einsum("nmt,nmt,t->n", *self._seen_and_solved(sets), self.near))
 
     def variance_reduction(self, items: tuple[int, ...]) -> Floats:
-        """By how much a ranking lowers the variance of each difference, shape (pairs,)."""
+        """Reduction of the variance of each difference by a ranking, shape (pairs,)."""
         seen, solved = self._seen_and_solved(np.array([items]))
         return np.asarray((seen * solved)[0].sum(axis=0))
 
@@ -186,7 +186,7 @@ class Search:
 
 
 def best_set(search: Search, size: int) -> tuple[int, ...]:
-    """The set of so many items whose ranking is worth most, of all sets, or of those near one that is built up."""
+    """The set of ``size`` items whose ranking tells most: of all sets, or by greedy search and swaps."""
     items = len(search.covariance)
     if math.comb(items, size) <= MAX_SETS:
         return _best_of_sets(search, [*combinations(range(items), size)])

@@ -52,7 +52,7 @@ class Moments:
     means: Floats
 
     def select_questions(self, chosen: Ints) -> Moments:
-        """Of some questions."""
+        """Moments of some questions."""
         return replace(
             self, shared=self.shared[:, chosen], noise=self.noise[chosen], means=self.means[:, chosen]
         )

@@ -124,7 +124,7 @@ def next_comparisons(
     """
     check_comparisons_request(fit.problem, count, who=who, about=about, seed=seed)
     if about is None:
-        about = "judges" if who == PERSON and _tells_judges_apart(fit.problem) else "ranking"
+        about = "judges" if who == PERSON and _distinguishes_judges(fit.problem) else "ranking"
     if fit.posterior.draws is None:
         raise InputError(
             f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
@@ -196,14 +196,14 @@ def check_comparisons_request(
         problems.append(f"about {about!r} is none of {', '.join(get_args(About))}")
     if not is_whole(seed) or seed < 0:
         problems.append(f"seed {seed!r} is no whole number from 0")
-    if about == "judges" and not _tells_judges_apart(problem):
+    if about == "judges" and not _distinguishes_judges(problem):
         problems.append(
             f"model {problem.model.name} takes all judges alike; ask about the ranking, or take another model"
         )
     raise_problems(problems)
 
 
-def _tells_judges_apart(problem: Problem) -> bool:
+def _distinguishes_judges(problem: Problem) -> bool:
     zero_values = problem.density.values(np.zeros(problem.density.size), np)
     return not np.isnan(_judge_reliability(votes_of(problem, "next_comparisons"), zero_values)).all()
 
@@ -315,7 +315,7 @@ class _QuestionSearch:
     who: str
 
     def first_look(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
-        """Worth of each question for its cost by a few of the draws, some questions at a time.
+        """Gain of each question over its cost by a few of the draws, some questions at a time.
 
         ``of`` tells it from the answers expected, the places of these draws and their weights.
         """

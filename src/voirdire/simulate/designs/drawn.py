@@ -1,4 +1,4 @@
-"""All pairs, or a random share of them whose graph hangs together.
+"""All pairs, or a random share of them with a connected graph.
 
 All pairs, dealt over contexts by a tournament's schedule.
 

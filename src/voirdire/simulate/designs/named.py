@@ -48,8 +48,8 @@ class Referenced(Design):
 
     def design_problems(self, items: int) -> list[str]:
         """A reference that is no item."""
-        known = _item_index(self.reference, items) is not None
-        return [] if known else [_unknown_item_text(self.reference, items)]
+        is_item = _item_index(self.reference, items) is not None
+        return [] if is_item else [_unknown_item_text(self.reference, items)]
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """The star round the reference."""

@@ -16,7 +16,7 @@ from voirdire.infer.posterior import Posterior, integrated_scores, normalised_we
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_table as judge_summary
 from voirdire.model.specs import load_model
-from voirdire.planning.simulated import count_panel, merge_equal, encode_panels
+from voirdire.planning.simulated import count_panel, encode_panels, merge_equal
 from voirdire.simulate import Accuracy
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import Truth

@@ -212,7 +212,7 @@ def convert_summeval(result: Path) -> pd.DataFrame:
 
 
 def _unieval_scores(result: Path, context: Callable[[dict[str, Any]], str]) -> pd.DataFrame:
-    """Scores of people and of UniEval in one of its result files, whose records lie in the context they are told by."""
+    """Scores of people and of UniEval in one of its result files; ``context`` gives a record's context."""
     import json
 
     import pandas as pd

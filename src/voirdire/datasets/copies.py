@@ -1,4 +1,4 @@
-"""Copies of data sets in our form, for where their upstream files are not: known by their rows, `copies.csv`.
+"""Copies of data sets in this package's form, in place of upstream files: recognised by `copies.csv`.
 
 A data set's files in a folder of the user's, where there is no network: found by name, known by their bytes.
 """
@@ -113,7 +113,7 @@ def registered_parts(name: str) -> dict[str, tuple[str, str]]:
 
 
 def find_part_files(name: str, folder: str | Path) -> dict[str, Path]:
-    """The CSV files in a folder that hold the parts of a data set, by what is in them; nothing, where one is missing.
+    """The CSV files in a folder that hold the parts of a data set, by content; none where one is missing.
 
     Parameters
     ----------

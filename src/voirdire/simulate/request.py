@@ -74,15 +74,15 @@ class Seeded:
         )
 
     def design_rng(self) -> np.random.Generator:
-        """For the choice of pairs."""
+        """Generator for the choice of pairs."""
         return self._seeded_rng(_DESIGN)
 
     def sheet_rng(self, judge: str) -> np.random.Generator:
-        """For a judge's own pairs or rankings, order of presentation and sequence."""
+        """Generator for a judge's own pairs or rankings, order of presentation and sequence."""
         return self._judge_rng(judge, 0)
 
     def answer_rng(self, judge: str) -> np.random.Generator:
-        """For a judge's answers."""
+        """Generator for a judge's answers."""
         return self._judge_rng(judge, 1)
 
     def _judge_rng(self, judge: str, part: int) -> np.random.Generator:

@@ -124,7 +124,7 @@ class TruthSetting(Checked, ABC):
         return False
 
     def draw_taste(self, rng: Generator, items: int) -> FloatArray | None:
-        """Additional worth of items to one judge (N,), from its own generator; None where judges have no tastes."""
+        """Additional strength of items for one judge (N,), from its own generator; None where judges have no tastes."""
         return None
 
     def fixed_shape(self) -> tuple[int, int] | None:

@@ -211,7 +211,7 @@ def check_simulation(
 
 @dataclass(frozen=True, eq=False)
 class _Setup:
-    """All that is settled before the first answer."""
+    """Everything that is fixed before the first answer."""
 
     request: Request
     truth: Truth
@@ -220,7 +220,7 @@ class _Setup:
 
 
 def _prepare_simulation(request: Request) -> _Setup:
-    """Draw the truth and hand out the questions; raise what can only be seen then."""
+    """Draw the truth and assign the questions; raise problems that only then appear."""
     pairs = request.design.compared_pairs(request.items, request.design_rng())
     pair_context = request.design.pair_contexts(len(pairs))
     truth = request.draw_truth(request.panel, 0 if pair_context is None else int(pair_context.max()) + 1)

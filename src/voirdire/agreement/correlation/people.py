@@ -106,7 +106,7 @@ def _item_names(cells: Iterable[Any]) -> list[Any]:
 
 
 def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.DataFrame:
-    """A table whose items are named: by themselves, or by context and system, as the other table calls what they made.
+    """Table with item names: its own, or by context and system as the other table names them.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def _context_system_pairs(frame: pd.DataFrame) -> list[tuple[Any, Any]]:
 
 
 def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
-    """Contexts and systems that only some tables name, told by the item; a column that stays incomplete is left out."""
+    """Fill contexts and systems that only some tables name, by item; a column that stays incomplete is left out."""
     for column in ("context", "system"):
         if column not in frame or "item" not in frame or not frame[column].isna().any():
             continue
@@ -148,7 +148,7 @@ def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table_names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> list[str]:
-    """Each table by its protocol or file, a dataframe by its only judge; by its path too where that is not enough."""
+    """Name each table by its protocol or file, a dataframe by its only judge; with its path where names repeat."""
     names = []
     for place, (table, frame) in enumerate(zip(tables, frames, strict=True), start=1):
         if not isinstance(table, str | os.PathLike):
@@ -176,19 +176,19 @@ def _criteria_of(*frames: pd.DataFrame) -> list[str]:
 
 
 def _repeat_by_criterion(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.DataFrame:
-    """A table without criteria, which speaks of each of these."""
+    """Repeat a table without criteria under each of the criteria."""
     import pandas as pd
 
     return pd.concat([frame.assign(criterion=name) for name in criteria], ignore_index=True)
 
 
 def _column_by_item(items: Any, of: pd.DataFrame, column: str) -> Any:
-    """A column of items by what another table says of each."""
+    """A column of items, looked up in another table."""
     return items.map(dict(zip(of["item"], of[column], strict=True)))
 
 
 def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Tables one below the other; one without criteria among others speaks of each of theirs."""
+    """Stack tables; one without criteria is repeated under each criterion of the others."""
     import pandas as pd
 
     criteria = _criteria_of(*frames)
@@ -200,7 +200,7 @@ def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
-    """Metrics by people's criteria: those without any speak of each, those of others are left out."""
+    """Metrics by people's criteria: repeated under each where they have none, without those that people lack."""
     if "criterion" not in people:
         return metrics
     criteria = _criteria_of(people)

@@ -1,4 +1,4 @@
-"""The table of metrics by criteria and coefficients, as papers print it, with what cannot be told apart marked."""
+"""The table of metrics by criteria and coefficients, as papers print it, with indistinguishable ones marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics made of statistics: paired differences, whole groups as units, tables resampled both ways."""
+"""Combined statistics: paired differences, whole groups as units, tables resampled both ways."""
 
 from __future__ import annotations
 

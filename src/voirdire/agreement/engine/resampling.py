@@ -150,7 +150,7 @@ class Resampling:
 
     @property
     def without_cluster(self) -> Resampling:
-        """The same settings for a task of which no part is shared any further on the cluster."""
+        """The same settings without the cluster, for a task that is not divided further."""
         return replace(self, client=None)
 
     def map(self, function: Callable[[A], B], arguments: Iterable[A]) -> list[B]:

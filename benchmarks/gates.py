@@ -13,10 +13,10 @@ from common import show, small
 from scipy import stats
 
 import voirdire
-from voirdire.decide.confidence_sequence import log_bet_evidence
+from voirdire.decide.confidence_sequence import log_mean_evidence
 from voirdire.decide.gate import ITEMS
 from voirdire.decide.gate_pairs import Differences
-from voirdire.decide.gate_people import PLANNED, bound_distance, prediction_powered_difference
+from voirdire.decide.gate_people import PLANNED_ANSWERS, bound_distance, prediction_powered_difference
 
 RELEASES = 100 if small() else 4000
 BY_VERB = 10 if small() else 400
@@ -57,7 +57,7 @@ def t_statistic(d: np.ndarray, null: float = 0.0) -> np.ndarray:
 
 def crossed(d: np.ndarray, null: float, planned: float = ITEMS) -> np.ndarray:
     """Items at the look that finds it refuted that the mean is at most ``null``; infinity for never."""
-    seen = log_bet_evidence((d + 1) / 2, (null + 1) / 2, ALPHA, planned)[:, EVERY - 1 :: EVERY] >= -np.log(
+    seen = log_mean_evidence((d + 1) / 2, (null + 1) / 2, ALPHA, planned)[:, EVERY - 1 :: EVERY] >= -np.log(
         ALPHA
     )
     return np.where(seen.any(axis=1), EVERY * (1 + np.argmax(seen, axis=1)), np.inf)
@@ -65,7 +65,7 @@ def crossed(d: np.ndarray, null: float, planned: float = ITEMS) -> np.ndarray:
 
 def at_one_look(d: np.ndarray) -> float:
     """Share of releases that pass at a single look at all items, by lot, where bounds after each are intersected."""
-    return float((log_bet_evidence((d + 1) / 2, 0.5, ALPHA, ITEMS).max(axis=1) >= -np.log(ALPHA)).mean())
+    return float((log_mean_evidence((d + 1) / 2, 0.5, ALPHA, ITEMS).max(axis=1) >= -np.log(ALPHA)).mean())
 
 
 def verdicts(d: np.ndarray, margin: float) -> tuple[float, float]:
@@ -85,7 +85,7 @@ def by_mixture(d: np.ndarray) -> float:
     """Share of releases that an asymptotic confidence sequence (normal mixture, best at 400 items) passes at a look."""
     reached = np.zeros(len(d), dtype=bool)
     for n in range(EVERY, d.shape[1] + 1, EVERY):
-        reached |= t_statistic(d[:, :n]) > bound_distance(n * PLANNED // ITEMS, ALPHA)
+        reached |= t_statistic(d[:, :n]) > bound_distance(n * PLANNED_ANSWERS // ITEMS, ALPHA)
     return float(reached.mean())
 
 

@@ -85,7 +85,7 @@ def by_model() -> list[dict[str, object]]:
 
 def in_prompts() -> list[dict[str, object]]:
     """Tables with prompts, whose default has a coin: by the rule, and with turned draws left among the others."""
-    kept = pairs._turned_draws
+    kept = pairs._mirrored_draws
     total = {"by the rule": np.zeros(2), "draws turned round left in": np.zeros(2)}
     for number in range(TABLES):
         rng = np.random.default_rng([7, number])
@@ -93,9 +93,9 @@ def in_prompts() -> list[dict[str, object]]:
         table = votes(worth + 0.7 * rng.normal(size=(PROMPTS, ITEMS)), "logistic", 800, rng)
         fit = voirdire.fit(table, order="unknown", seed=0)
         total["by the rule"] += claims(fit, worth)
-        pairs._turned_draws = lambda draws: np.zeros(len(draws), dtype=bool)
+        pairs._mirrored_draws = lambda draws: np.zeros(len(draws), dtype=bool)
         total["draws turned round left in"] += claims(fit, worth)
-        pairs._turned_draws = kept
+        pairs._mirrored_draws = kept
     return [
         {
             "votes": 800,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.adaptive.design import LEAST, design_order, linkable_groups, starting_questions
+from voirdire.adaptive.design import MIN_STARTING_QUESTIONS, design_order, linkable_groups, starting_questions
 
 
 def questions(items: int = 7, judges: str = "abc", contexts: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -44,8 +44,8 @@ def test_the_start_links_everything_and_asks_everybody(design: str, seed: int) -
     groups = linkable_groups(table)
     chosen = table.iloc[starting_questions(table, design_order(table, design, seed))]  # type: ignore[arg-type]
     assert sorted(map(sorted, linkable_groups(chosen))) == sorted(map(sorted, groups))
-    assert (chosen["judge"].value_counts()[list("abcd")] >= LEAST).all()
-    assert len(chosen) <= 10 + 4 * LEAST
+    assert (chosen["judge"].value_counts()[list("abcd")] >= MIN_STARTING_QUESTIONS).all()
+    assert len(chosen) <= 10 + 4 * MIN_STARTING_QUESTIONS
 
 
 def test_criteria_are_each_linked() -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.decide.verdicts import SMALL, bias_direction, mutual_information, verdicts
+from voirdire.decide.verdicts import MIN_BIAS, bias_direction, mutual_information, verdicts
 from voirdire.errors import InputError
 from voirdire_studies.audit_panels import make_labels, make_scores, make_votes
 from voirdire_studies.audits import MEASURES
@@ -526,5 +526,5 @@ def test_an_audit_and_a_fit_find_the_same_position_biases() -> None:
 def test_a_bias_is_found_where_it_matters_and_its_interval_excludes_none(
     value: float, low: float, high: float, direction: int
 ) -> None:
-    assert bias_direction(value, low, high, matters=SMALL) == direction
-    assert bias_direction(value, np.nan, np.nan, matters=SMALL) == 0
+    assert bias_direction(value, low, high, matters=MIN_BIAS) == direction
+    assert bias_direction(value, np.nan, np.nan, matters=MIN_BIAS) == 0

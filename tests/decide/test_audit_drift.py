@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 import voirdire
 from voirdire.decide.audit_answers import pair_with_reference
 from voirdire.decide.audit_drift import accuracy_change, accuracy_over_time
-from voirdire.decide.verdicts import SMALL
+from voirdire.decide.verdicts import MIN_BIAS
 from voirdire.tables import read_table
 
 MODELS, JUDGES = 10, 5
@@ -92,7 +92,7 @@ def over_time(votes: pd.DataFrame) -> list[float]:
     answers = pair_with_reference(read, None, None, (), None, None)
     order = np.tile(np.linspace(-1, 1, 200), JUDGES)
     return [
-        one.value / one.error for one in accuracy_over_time(read, answers, order, SMALL) if one is not None
+        one.value / one.error for one in accuracy_over_time(read, answers, order, MIN_BIAS) if one is not None
     ]
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from voirdire.decide.confidence_sequence import (
+    HORIZON_WEIGHTS,
     HORIZONS,
-    MOST,
-    PRIOR,
-    SHARES,
+    MAX_LOSS_SHARE,
+    PRIOR_VARIANCE,
     log_mean_evidence,
     mean_bounds,
     mean_exceeds,
@@ -24,12 +24,14 @@ ALPHA, PLANNED = 0.05, 400.0
 
 def by_loop(x: list[float], mean: float) -> list[float]:
     """The wealth after each value, one bet after the other."""
-    money = list(SHARES)
-    total, squares, found = 0.5, PRIOR, []
+    money = list(HORIZON_WEIGHTS)
+    total, squares, found = 0.5, PRIOR_VARIANCE, []
     for count, value in enumerate(x, start=1):
         deviation = math.sqrt(squares / count)
         for at, horizon in enumerate(HORIZONS):
-            bet = min(math.sqrt(2 * math.log(1 / ALPHA) / (PLANNED * horizon)) / deviation, MOST / mean)
+            bet = min(
+                math.sqrt(2 * math.log(1 / ALPHA) / (PLANNED * horizon)) / deviation, MAX_LOSS_SHARE / mean
+            )
             money[at] *= 1 + bet * (value - mean)
         total += value
         squares += (value - total / (count + 1)) ** 2

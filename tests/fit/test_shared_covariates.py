@@ -105,5 +105,5 @@ def test_tables_that_are_counted_where_they_are_are_not_read_once_more(
         for each in (table, table.lazy())
     ]
     assert said == [True, False]
-    monkeypatch.setattr(shared_covariates, "LARGEST", 800)
+    monkeypatch.setattr(shared_covariates, "MAX_ANSWERS", 800)
     assert not any("length win" in note for note in voirdire.fit(table, method="laplace").notes)

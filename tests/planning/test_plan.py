@@ -6,14 +6,14 @@ import pytest
 
 from voirdire import plan
 from voirdire.errors import InputError
-from voirdire.planning.votes import SPLITS, _priced_table
+from voirdire.planning.votes import PAIR_SPLITS, _priced_table
 
 
 def test_the_cheapest_split_that_reaches_the_target_is_recommended():
     found = plan({"good": {"reliability": 0.95, "price": 1.0}}, items=6, target=0.7, replicates=6, seed=1)
     table = found.table
     # 6 items have 15 pairs: a tenth or a quarter of them could not link the items
-    assert len(table) == len([split for split in SPLITS if split[0] >= 0.5])
+    assert len(table) == len([split for split in PAIR_SPLITS if split[0] >= 0.5])
     reached = table[table["reached"]]
     assert found.best["price"] == reached["price"].min()
     assert (table["price"] == table["votes"]).all()

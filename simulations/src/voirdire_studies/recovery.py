@@ -16,7 +16,7 @@ from voirdire.infer.posterior import Posterior, integrated_scores, normalised_we
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_table as judge_summary
 from voirdire.model.specs import load_model
-from voirdire.planning.simulated import count_panel, merge_equal, pose_panels
+from voirdire.planning.simulated import count_panel, encode_panels, merge_equal
 from voirdire.simulate import Accuracy
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import Truth
@@ -46,7 +46,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     rows = []
     for name in study.settings["models"]:
         model = load_model(name)
-        problems = pose_panels(model, tables)
+        problems = encode_panels(model, tables)
         for optimiser in study.settings.get("optimisers", ["map"]):
             if optimiser == "adam" and replicates[-1] >= study.settings.get(
                 "adam_replicates", study.replicates

@@ -1,4 +1,4 @@
-"""In which order questions are asked when nothing is known: cyclic or random, and the start that links everything."""
+"""Order of questions when nothing is known: cyclic or random, and a start that links all items."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Design: TypeAlias = Literal["adaptive", "cyclic", "random"]
-LEAST = 2  # questions that the start has for each judge
+MIN_STARTING_QUESTIONS = 2  # questions that the start has for each judge
 
 
 def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
@@ -41,30 +41,37 @@ def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
     rng = np.random.default_rng(seed)
     if design == "random":
         return rng.permutation(len(questions)).astype(np.int64)
-    where = list(
+    blocks = list(
         zip(*(questions[name] for name in ("context", "criterion") if name in questions), strict=True)
     )
-    where = where or [()] * len(questions)
-    rings = _ring_places(questions, where, rng)
-    judges = {name: at for at, name in enumerate(dict.fromkeys(questions["judge"]))}
-    apart, edge, turn = np.zeros((3, len(questions)), np.int64)
-    pairs = zip(where, questions["judge"], questions["first"], questions["second"], strict=True)
+    blocks = blocks or [()] * len(questions)
+    rings = _ring_places(questions, blocks, rng)
+    judges = {name: index for index, name in enumerate(dict.fromkeys(questions["judge"]))}
+    distance, edge, turn = np.zeros((3, len(questions)), np.int64)
+    pairs = zip(blocks, questions["judge"], questions["first"], questions["second"], strict=True)
     for row, (place, judge, first, second) in enumerate(pairs):
         ring = rings[place]
         low, high = sorted((ring[first], ring[second]))
-        forth, back = high - low, len(ring) - (high - low)
-        apart[row], edge[row] = min(forth, back), low if forth <= back else high
-        turn[row] = (judges[judge] - edge[row] - apart[row]) % len(judges)
+        clockwise, counterclockwise = high - low, len(ring) - (high - low)
+        distance[row], edge[row] = (
+            min(clockwise, counterclockwise),
+            low if clockwise <= counterclockwise else high,
+        )
+        turn[row] = (judges[judge] - edge[row] - distance[row]) % len(judges)
     # questions that are alike (the prompts of a table, which may come by topic) in any order, then the how-manieth each
     # is of its judge's about the pair, and of its pair: the next is of another judge
-    lot = rng.permutation(len(questions))
-    again = _occurrence_numbers(lot, [*zip(where, questions["judge"], apart, edge, strict=True)])
-    level = _occurrence_numbers(np.lexsort((lot, turn, again)), [*zip(where, apart, edge, strict=True)])
-    return np.lexsort((lot, edge, apart, level)).astype(np.int64)
+    random_order = rng.permutation(len(questions))
+    occurrence = _occurrence_numbers(
+        random_order, [*zip(blocks, questions["judge"], distance, edge, strict=True)]
+    )
+    level = _occurrence_numbers(
+        np.lexsort((random_order, turn, occurrence)), [*zip(blocks, distance, edge, strict=True)]
+    )
+    return np.lexsort((random_order, edge, distance, level)).astype(np.int64)
 
 
 def _occurrence_numbers(order: Ints, names: Sequence[Any]) -> Ints:
-    """The how-manieth with its name each row is, rows taken in an order."""
+    """Number, from 0, of each row among the rows of its name, taken in an order."""
     number, taken = np.zeros(len(names), np.int64), dict[Any, int]()
     for row in order:
         number[row] = taken[names[row]] = taken.get(names[row], -1) + 1
@@ -89,25 +96,25 @@ def starting_questions(questions: pd.DataFrame, order: Ints) -> Ints:
     [0, 1]
     """
     separate = "criterion" in questions
-    tops: dict[tuple[object, str], tuple[object, str]] = {}
+    parents: dict[tuple[object, str], tuple[object, str]] = {}
 
     def find_root(node: tuple[object, str]) -> tuple[object, str]:
-        while (above := tops.get(node, node)) != node:
-            node = above
+        while (parent := parents.get(node, node)) != node:
+            node = parent
         return node
 
-    asked: dict[str, int] = {}
-    found = []
+    asked_count: dict[str, int] = {}
+    chosen = []
     columns = [questions[name].tolist() for name in ("judge", "first", "second")]
     criteria = questions["criterion"].tolist() if separate else [None] * len(questions)
     for row in order:
         judge, first, second = (column[row] for column in columns)
-        one, other = find_root((criteria[row], first)), find_root((criteria[row], second))
-        if one != other or asked.get(judge, 0) < LEAST:
-            tops[one] = other
-            asked[judge] = asked.get(judge, 0) + 1
-            found.append(int(row))
-    return np.array(found, np.int64)
+        first_root, second_root = find_root((criteria[row], first)), find_root((criteria[row], second))
+        if first_root != second_root or asked_count.get(judge, 0) < MIN_STARTING_QUESTIONS:
+            parents[first_root] = second_root
+            asked_count[judge] = asked_count.get(judge, 0) + 1
+            chosen.append(int(row))
+    return np.array(chosen, np.int64)
 
 
 def linkable_groups(questions: pd.DataFrame) -> list[list[str]]:
@@ -127,14 +134,14 @@ def linkable_groups(questions: pd.DataFrame) -> list[list[str]]:
             item for pair in zip(questions["first"], questions["second"], strict=True) for item in pair
         )
     )
-    code = {item: at for at, item in enumerate(items)}
+    code = {item: index for index, item in enumerate(items)}
     ends = [[code[item] for item in questions[name]] for name in ("first", "second")]
     links = coo_array((np.ones(len(questions)), tuple(ends)), shape=(len(items), len(items)))
     group = connected_components(links, directed=False)[1]
-    found: dict[int, list[str]] = {}
+    groups: dict[int, list[str]] = {}
     for item, number in zip(items, group, strict=True):
-        found.setdefault(int(number), []).append(item)
-    return list(found.values())
+        groups.setdefault(int(number), []).append(item)
+    return list(groups.values())
 
 
 def _ring_places(
@@ -145,6 +152,9 @@ def _ring_places(
     for place, first, second in zip(where, questions["first"], questions["second"], strict=True):
         items.setdefault(place, {}).update({first: None, second: None})
     return {
-        place: {sorted(names)[at]: at_ring for at_ring, at in enumerate(rng.permutation(len(names)))}
+        place: {
+            sorted(names)[index]: ring_position
+            for ring_position, index in enumerate(rng.permutation(len(names)))
+        }
         for place, names in items.items()
     }

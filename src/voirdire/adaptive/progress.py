@@ -101,23 +101,23 @@ def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[GroupPro
         )
     draws = np.asarray(integrated_scores(fit.problem.density, values))
     draws = draws.reshape(-1, draws.shape[-1])
-    found = []
+    summaries = []
     for group in groups:
         place = level_positions(group, fit.problem.items)
         items = [item for item, code in zip(group, place, strict=True) if code >= 0]
         if not items:
             raise InputError(f"nothing was answered about {', '.join(group[:3])}; see missing.csv")
-        found.append(_summarise_group(items, draws[:, place[place >= 0]], fit.prob))
-    return found
+        summaries.append(_summarise_group(items, draws[:, place[place >= 0]], fit.prob))
+    return summaries
 
 
 def _summarise_group(items: Sequence[str], draws: Floats, prob: float) -> GroupProgress:
     rank = rank_values(draws)
     p_best = (rank == 1).mean(axis=0)
     low, high = np.quantile(rank, [0.5 * (1 - prob), 0.5 * (1 + prob)], axis=0, method="inverted_cdf")
-    sure = [
-        np.abs((draws[:, [one]] > draws[:, one + 1 :]).mean(axis=0) - 0.5) + 0.5
-        for one in range(len(items) - 1)
+    certainty = [
+        np.abs((draws[:, [index]] > draws[:, index + 1 :]).mean(axis=0) - 0.5) + 0.5
+        for index in range(len(items) - 1)
     ]
     best = int(p_best.argmax())
     return GroupProgress(
@@ -125,7 +125,7 @@ def _summarise_group(items: Sequence[str], draws: Floats, prob: float) -> GroupP
         float(p_best[best]),
         float(expected_loss(draws).min()),
         float((high - low).max()),
-        float(np.concatenate(sure).mean()) if sure else 1.0,
+        float(np.concatenate(certainty).mean()) if certainty else 1.0,
     )
 
 
@@ -171,41 +171,41 @@ def read_conditions(text: str) -> tuple[Condition, ...]:
     ...
     voirdire.errors.InputError: until: quantity 'pbest' is unknown; did you mean 'p_best'?
     """
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     problems: list[str] = []
     for part in re.split(r"\band\b|,|&&?", text):
         try:
-            found.append(_read_condition(part))
+            conditions.append(_read_condition(part))
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError([f"until: {problem}" for problem in problems])
-    return tuple(found)
+    return tuple(conditions)
 
 
 def _read_condition(part: str) -> Condition:
-    read = _PART.fullmatch(part)
-    if read is None:
+    match = _PART.fullmatch(part)
+    if match is None:
         raise InputError(f"{part.strip()!r} is no condition; write for example 'p_best >= 0.95'")
-    name = re.sub(r"\s+", "", read["name"])
+    name = re.sub(r"\s+", "", match["name"])
     if name not in QUANTITIES:
-        near = nearest_name(name, list(QUANTITIES)) or f"; there are {', '.join(QUANTITIES)}"
-        raise InputError(f"quantity {name!r} is unknown{near}")
+        hint = nearest_name(name, list(QUANTITIES)) or f"; there are {', '.join(QUANTITIES)}"
+        raise InputError(f"quantity {name!r} is unknown{hint}")
     _, large, limit, example = QUANTITIES[name]
-    right, sign = (">=" if large else "<="), read["sign"]
-    example = f"{name} {right} {example}"
+    direction, sign = (">=" if large else "<="), match["sign"]
+    example = f"{name} {direction} {example}"
     if sign not in ((">=", ">", "≥") if large else ("<=", "<", "≤")):
-        raise InputError(f"'{name} {sign} {read['bound']}' holds where little is known; write '{example}'")
+        raise InputError(f"'{name} {sign} {match['bound']}' holds where little is known; write '{example}'")
     try:
-        bound = float(read["bound"])
+        bound = float(match["bound"])
     except ValueError:
-        raise InputError(f"{read['bound']!r} is no number; write for example '{example}'") from None
+        raise InputError(f"{match['bound']!r} is no number; write for example '{example}'") from None
     if not 0 <= bound < limit:
-        between = f"from 0 to below {limit:g}" if large else "of at least 0"
-        raise InputError(f"{name} {right} {read['bound']}: the bound must be a number {between}")
+        range_text = f"from 0 to below {limit:g}" if large else "of at least 0"
+        raise InputError(f"{name} {direction} {match['bound']}: the bound must be a number {range_text}")
     return Condition(name, bound)
 
 
 def unmet_conditions(wanted: Iterable[Condition], known: GroupProgress) -> list[Condition]:
-    """Those that do not hold."""
-    return [one for one in wanted if not one.is_met(known)]
+    """Conditions that do not hold."""
+    return [condition for condition in wanted if not condition.is_met(known)]

@@ -1,4 +1,4 @@
-"""A protocol of which only those comparisons are asked that are still needed.
+"""Filter of a protocol: it asks only the comparisons that are still needed.
 
 A protocol is a pure function of its answers, and may be run again: so it is run once for every round, with an ``ask``
 that lets the comparisons chosen so far through and answers all others with "not chosen". What else it asks (criteria,
@@ -58,7 +58,7 @@ class ProtocolFilter:
         return answer
 
 
-class UntilKnown:
+class RoundProtocol:
     """A plan's protocol, asked round by round; stands in the place of the protocol.
 
     Parameters
@@ -89,7 +89,7 @@ class UntilKnown:
             )
 
     def problems(self, setting: Setting) -> list[str]:
-        """Those of the protocol."""
+        """Problems of the protocol."""
         return self.protocol.problems(setting)
 
     def calls(self, setting: Setting) -> Calls:
@@ -103,9 +103,9 @@ class UntilKnown:
         names = list(gate.questions)
         if not names or gate.halted:
             return _drop_unchosen_rows(rows)
-        questions, weighed = self._question_table(setting, gate.questions), _criteria_votes(rows)
-        work = choose_rounds(questions, self.request, self.course, weighed)
-        chosen: Ints | None = next(work)
+        questions, criteria_votes = self._question_table(setting, gate.questions), _criteria_votes(rows)
+        rounds = choose_rounds(questions, self.request, self.course, criteria_votes)
+        chosen: Ints | None = next(rounds)
         while chosen is not None:
             gate.chosen |= {names[row] for row in chosen}
             rows = await self.protocol.run(setting, gate.answer_once)
@@ -113,7 +113,7 @@ class UntilKnown:
                 break
             winners = _vote_winners(rows)
             # a fit takes seconds, in which whoever stops the run is to be heard
-            chosen = await asyncio.to_thread(_next_round, work, [winners.get(names[row]) for row in chosen])
+            chosen = await asyncio.to_thread(_next_round, rounds, [winners.get(names[row]) for row in chosen])
         return _drop_unchosen_rows(rows)
 
     def _question_table(self, setting: Setting, questions: dict[_Name, Question]) -> pd.DataFrame:
@@ -124,9 +124,9 @@ class UntilKnown:
         rows = []
         for (judge, key), question in questions.items():
             prompt = self.prompts.render(question.template, question.variables)
-            read = count_text_tokens(prompt.system + prompt.user)
-            wrote = estimate_answer_tokens(question.schema, judges[judge].max_tokens)
-            price = token_price(judges[judge], read, wrote)
+            prompt_tokens = count_text_tokens(prompt.system + prompt.user)
+            answer_tokens = estimate_answer_tokens(question.schema, judges[judge].max_tokens)
+            price = token_price(judges[judge], prompt_tokens, answer_tokens)
             rows.append((judge, key[1], question.variables.get("context"), key[2], key[3], price))
         table = pd.DataFrame(rows, columns=["judge", "criterion", "context", "first", "second", "cost"])
         if not table["cost"].all():
@@ -144,20 +144,20 @@ def _next_round(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
 
 def _vote_winners(rows: list[Row]) -> dict[_Name, str]:
     """Winner of every vote, by the name of its question."""
-    found: dict[_Name, str] = {}
+    winners: dict[_Name, str] = {}
     for row in rows:
         cells = row.values
         if "winner" in cells:
             key = (COMPARE, cells.get("criterion", ""), cells["first"], cells["second"], cells["run"])
-            found[cells["judge"], key] = str(cells["winner"])
-    return found
+            winners[cells["judge"], key] = str(cells["winner"])
+    return winners
 
 
 def _criteria_votes(rows: list[Row]) -> pd.DataFrame | None:
     import pandas as pd
 
-    found = [row.values for row in rows if row.table == "criteria"]
-    return pd.DataFrame(found).drop(columns="run") if found else None
+    records = [row.values for row in rows if row.table == "criteria"]
+    return pd.DataFrame(records).drop(columns="run") if records else None
 
 
 def _drop_unchosen_rows(rows: list[Row]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Votes that are there, revealed question by question: what a design would have asked, and what it would have known."""
+"""Replay of recorded votes, question by question: what a design would have asked and known."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def drive_rounds(work: Rounds, oracle: Oracle) -> Course:
         Given rows, their answers: "first", "second", "tie" or None.
     """
     try:
-        asked = next(work)
+        rows = next(work)
         while True:
-            asked = work.send(oracle(asked))
+            rows = work.send(oracle(rows))
     except StopIteration as end:
-        found: Course = end.value
-        return found
+        course: Course = end.value
+        return course
 
 
 def replay_votes(

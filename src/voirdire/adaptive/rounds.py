@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from voirdire.kinds.fit import Fit
 
-LEAST = 8  # questions of a round
-SHARE = 0.125  # of the questions asked so far, which a round adds
+MIN_ROUND_SIZE = 8  # questions of a round
+ROUND_SHARE = 0.125  # of the questions asked so far, which a round adds
 #: What sends the generator its answers: "first", "second", "tie", or None where none came.
 Rounds = Generator[Ints, Sequence[str | None], "Course"]
 
@@ -64,7 +64,7 @@ class Request:
 
     def round_size(self, asked: int) -> int:
         """Questions of the next round."""
-        return self.count if self.count is not None else max(LEAST, round(SHARE * asked))
+        return self.count if self.count is not None else max(MIN_ROUND_SIZE, round(ROUND_SHARE * asked))
 
 
 @dataclass
@@ -106,20 +106,20 @@ def check_request(until: str, design: str, model: str | Path | None, count: int 
     voirdire.errors.InputError: design 'adaptiv' is unknown; did you mean 'adaptive'?
     """
     problems: list[str] = []
-    wanted: tuple[Condition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     try:
-        wanted = read_conditions(until)
+        conditions = read_conditions(until)
     except InputError as error:
         problems += error.problems
     designs = get_args(Design)
     if design not in designs:
-        near = nearest_name(design, designs) or f"; there are {', '.join(designs)}"
-        problems.append(f"design {design!r} is unknown{near}")
+        hint = nearest_name(design, designs) or f"; there are {', '.join(designs)}"
+        problems.append(f"design {design!r} is unknown{hint}")
     if count is not None and count < 1:
         problems.append(f"a round of {count} questions asks nothing; give at least 1")
     if problems:
         raise InputError(problems)
-    return Request(wanted, design, model, count, seed)  # type: ignore[arg-type]
+    return Request(conditions, design, model, count, seed)  # type: ignore[arg-type]
 
 
 def choose_rounds(
@@ -161,32 +161,35 @@ def choose_rounds(
     place[order] = np.arange(len(order))
     code = {item: number for number, items in enumerate(course.groups) for item in items}
     group = np.array([code[item] for item in questions["first"]], np.int64)
-    left = np.ones(len(questions), bool)
+    remaining = np.ones(len(questions), bool)
     winner = np.full(len(questions), None, dtype=object)
-    chosen, before = starting_questions(questions, order), np.ones(len(course.groups), bool)
+    chosen, unmet_before = starting_questions(questions, order), np.ones(len(course.groups), bool)
     while len(chosen):
-        left[chosen] = False
+        remaining[chosen] = False
         winner[chosen] = yield chosen
-        answered = np.array([one is not None for one in winner])
+        answered = np.array([name is not None for name in winner])
         if not answered.any():
             break
         votes = questions[answered].assign(winner=winner[answered])
-        found = fit(votes, criteria, model=request.model, method="laplace", seed=request.seed)
-        course.known = summarise_groups(found, course.groups)
-        now = np.array(
-            [not request.until or bool(unmet_conditions(request.until, one)) for one in course.known]
+        fitted = fit(votes, criteria, model=request.model, method="laplace", seed=request.seed)
+        course.known = summarise_groups(fitted, course.groups)
+        unmet = np.array(
+            [
+                not request.until or bool(unmet_conditions(request.until, progress))
+                for progress in course.known
+            ]
         )
         # one round in which it holds may be luck; in the last there is nothing left to ask
-        open_, before = (now | before if left.any() else now).tolist(), now
-        record = _round_record(questions, ~left, answered, course.known)
+        open_, unmet_before = (unmet | unmet_before if remaining.any() else unmet).tolist(), unmet
+        record = _round_record(questions, ~remaining, answered, course.known)
         best = course.known[0].best if len(course.known) == 1 else ""
         course.rounds.append({"round": len(course.rounds) + 1, **record, "open": sum(open_), "best": best})
         if not any(open_):
             course.reached = True
             break
-        rows = np.flatnonzero(left & np.array(open_)[group])
+        rows = np.flatnonzero(remaining & np.array(open_)[group])
         rows = rows[np.argsort(place[rows])]
-        chosen = _next_round(found, questions, rows, request, int((~left).sum()))
+        chosen = _next_round(fitted, questions, rows, request, int((~remaining).sum()))
     return course
 
 
@@ -196,40 +199,41 @@ def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Reques
     if request.design != "adaptive" or not len(rows):
         return rows[:count]
     problem: Any = found.problem
-    here = questions.iloc[rows]
-    named = {"judge": problem.judges, "first": problem.items, "second": problem.items}
-    seen = np.all([here[name].isin(names) for name, names in named.items()], axis=0)
-    if not seen.any():
+    candidates = questions.iloc[rows]
+    levels = {"judge": problem.judges, "first": problem.items, "second": problem.items}
+    is_known = np.all([candidates[name].isin(names) for name, names in levels.items()], axis=0)
+    if not is_known.any():
         return rows[:count]
-    best = all(one.quantity in ("p_best", "loss") for one in request.until)
-    made: Any = found
-    chosen = made.next_comparisons(
+    asks_best = all(condition.quantity in ("p_best", "loss") for condition in request.until)
+    fitted: Any = found
+    chosen = fitted.next_comparisons(
         count,
         who="judge",
-        about="best" if best and request.until else "ranking",
-        among=here[seen],
+        about="best" if asks_best and request.until else "ranking",
+        among=candidates[is_known],
         seed=request.seed + asked,
     )
-    return np.asarray(rows[seen][chosen.attrs["rows"]])
+    return np.asarray(rows[is_known][chosen.attrs["rows"]])
 
 
 def _round_record(
     questions: pd.DataFrame, asked: Any, answered: Any, groups: Sequence[GroupProgress]
 ) -> dict[str, Any]:
-    """What was asked so far, and what is known of the groups of which least is known."""
+    """Record of a round: counts so far, and the least that is known of a group."""
     return {
         "asked": int(asked.sum()),
         "answered": int(answered.sum()),
         "cost": float(questions["cost"].to_numpy()[asked].sum() if "cost" in questions else asked.sum()),
-        "p_best": min(one.p_best for one in groups),
-        "loss": max(one.loss for one in groups),
-        "width": max(one.width for one in groups),
-        "accuracy": min(one.accuracy for one in groups),
+        "p_best": min(group.p_best for group in groups),
+        "loss": max(group.loss for group in groups),
+        "width": max(group.width for group in groups),
+        "accuracy": min(group.accuracy for group in groups),
     }
 
 
 def group_summaries(course: Course) -> list[dict[str, Any]]:
     """List what is known of each group in the end, as plain tables."""
     return [
-        {"items": len(group), **asdict(one)} for group, one in zip(course.groups, course.known, strict=False)
+        {"items": len(group), **asdict(progress)}
+        for group, progress in zip(course.groups, course.known, strict=False)
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from voirdire.adaptive.progress import QUANTITIES
-from voirdire.adaptive.protocol_filter import UntilKnown
+from voirdire.adaptive.protocol_filter import RoundProtocol
 from voirdire.adaptive.rounds import Course, Request, check_request, group_summaries
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Protocol
@@ -37,7 +37,7 @@ def plot_progress(course: Course, request: Request) -> str:
     >>> plot_progress(Course(rounds=rows), Request()).startswith("<svg")
     True
     """
-    bounds = {one.quantity: one.bound for one in request.until}
+    bounds = {condition.quantity: condition.bound for condition in request.until}
     names = list(bounds or QUANTITIES)
     priced = [row["cost"] for row in course.rounds] != [float(row["asked"]) for row in course.rounds]
     spent = [row["cost" if priced else "asked"] for row in course.rounds]
@@ -80,20 +80,22 @@ class Until:
     @property
     def verdict(self) -> str:
         """Outcome of the run, in words."""
-        wanted = " and ".join(str(one) for one in self.request.until)
+        conditions = " and ".join(str(condition) for condition in self.request.until)
         rounds = self.course.rounds
-        asked = f"{rounds[-1]['asked']} comparisons in {len(rounds)} rounds" if rounds else "no comparisons"
+        asked_text = (
+            f"{rounds[-1]['asked']} comparisons in {len(rounds)} rounds" if rounds else "no comparisons"
+        )
         if self.course.reached:
-            return f"{wanted}: known after {asked}"
+            return f"{conditions}: known after {asked_text}"
         if self.collected.stopped:
-            return f"{wanted}: not known yet, after {asked}"
-        return f"{wanted}: not known, though everything was asked ({asked}); take more judges or repeats"
+            return f"{conditions}: not known yet, after {asked_text}"
+        return f"{conditions}: not known, though everything was asked ({asked_text}); take more judges or repeats"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it in the shape of ``voirdire collect --until ... --json``."""
         return {
             **self.collected.as_dict(),
-            "until": [str(one) for one in self.request.until],
+            "until": [str(condition) for condition in self.request.until],
             "design": self.request.design,
             "reached": self.course.reached,
             "verdict": self.verdict,
@@ -164,20 +166,20 @@ def collect_until(
     voirdire.errors.InputError: until: quantity 'p_bets' is unknown; did you mean 'p_best'?
     """
     request = check_request(until, design, model, count, seed)
-    made: list[UntilKnown] = []
+    protocols: list[RoundProtocol] = []
 
     def wrap_protocol(plan: Plan) -> Plan:
-        made.append(UntilKnown(plan, request))
-        return replace(plan, protocol=cast(Protocol, made[0]))
+        protocols.append(RoundProtocol(plan, request))
+        return replace(plan, protocol=cast(Protocol, protocols[0]))
 
-    found = collect(panel, items, protocol, out, through=wrap_protocol, **settings)
-    course = made[0].course
+    collected = collect(panel, items, protocol, out, through=wrap_protocol, **settings)
+    course = protocols[0].course
     if course.rounds:
         import pandas as pd
 
         try:
-            write_file(found.folder / ROUNDS, pd.DataFrame(course.rounds).to_csv(index=False))
-            write_file(found.folder / PICTURE, plot_progress(course, request))
+            write_file(collected.folder / ROUNDS, pd.DataFrame(course.rounds).to_csv(index=False))
+            write_file(collected.folder / PICTURE, plot_progress(course, request))
         except OSError as error:
             raise InputError(f"output folder {out}: cannot be written ({error.strerror or error})") from error
-    return Until(found, request, course)
+    return Until(collected, request, course)

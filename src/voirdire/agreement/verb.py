@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.icc import OF_ICC
+from voirdire.agreement.coefficients.icc import ICC_MEASURES
 from voirdire.agreement.coefficients.match import Orientation, Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.panel import LevelCounts
-from voirdire.agreement.coefficients.preferences import DEGREES, HELD, criterion_preferences, ratings_per_vote
+from voirdire.agreement.coefficients.preferences import (
+    DEGREE_WIN_RATE,
+    HELD_WIN_RATE,
+    criterion_preferences,
+    ratings_per_vote,
+)
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import plan_tasks
 from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
 from voirdire.agreement.engine.intervals import Interval
-from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
+from voirdire.agreement.engine.resample import INTERVALS, MIN_CLUSTERS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError, raise_problems
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
 
 
 # On fewer common items two good judges can agree throughout by being right.
-_ENOUGH = 20
+_MIN_COMMON_ITEMS = 20
 
 
 def identical_judges_note(ratings: Ratings) -> str:
@@ -50,16 +55,18 @@ def identical_judges_note(ratings: Ratings) -> str:
     """
     answers = LevelCounts(ratings).answers
     rated = ratings.is_rated.astype(float)
-    same, both = answers @ answers.T, rated.T @ rated
+    equal_counts, common_counts = answers @ answers.T, rated.T @ rated
     varied = np.array([len(np.unique(column[column >= 0])) > 1 for column in ratings.codes.T])
-    first, second = np.nonzero(np.triu((same == both) & (both >= _ENOUGH) & varied[:, None], 1))
+    first, second = np.nonzero(
+        np.triu((equal_counts == common_counts) & (common_counts >= _MIN_COMMON_ITEMS) & varied[:, None], 1)
+    )
     if len(first) == 0:
         return ""
     a, b = ratings.judges[first[0]], ratings.judges[second[0]]
-    more = f" (and {count_in_words(len(first) - 1, 'more pairs')})" if len(first) > 1 else ""
+    others_note = f" (and {count_in_words(len(first) - 1, 'more pairs')})" if len(first) > 1 else ""
     return (
-        f"{a!r} and {b!r} gave the same answer to all {both[first[0], second[0]]:.0f} items they share{more}: "
-        "copies of one judge pass for agreement"
+        f"{a!r} and {b!r} gave the same answer to all {common_counts[first[0], second[0]]:.0f} items they share"
+        f"{others_note}: copies of one judge pass for agreement"
     )
 
 
@@ -140,7 +147,7 @@ def agreement(
                 "with human answers each judge is compared with the humans; leave out against and pairs"
             )
         if hold is not None:
-            raise InputError(f"{HELD} is of judges' votes alone; leave out hold or humans")
+            raise InputError(f"{HELD_WIN_RATE} is of judges' votes alone; leave out hold or humans")
         powered = agreement_with_humans(
             table, humans, measures=measures, judges=judges, levels=levels, repeats=repeats, **settings
         )
@@ -149,31 +156,33 @@ def agreement(
         raise InputError(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
-    how = Resampling.of(settings, UNITS, INTERVALS)
+    resampling = Resampling.of(settings, UNITS, INTERVALS)
     answers = read_table(
         table, levels=levels, rankings=True, keep=() if hold is None else covariate_columns(hold)
     )
     matched = ratings_by_criterion(answers, repeats=repeats, levels=levels, orientation=orientation)
     votes = ratings_per_vote(answers) if repeats is None else None
     if hold is not None and measures is None:
-        measures = ("win_rate_ties_half", HELD)
+        measures = ("win_rate_ties_half", HELD_WIN_RATE)
     if measures is not None and not isinstance(measures, str):
         measures = [str(name) for name in read_list("measures", measures)]
-    asked = {measures} if isinstance(measures, str) else {*(measures or ())}
-    needed = _needs_preferences(answers, asked, hold)
-    liked = criterion_preferences(answers, votes or matched, hold) if needed else []
-    work, notes = plan_tasks(matched, measures, judges, against, pairs, votes, liked)
+    requested = {measures} if isinstance(measures, str) else {*(measures or ())}
+    needed = _needs_preferences(answers, requested, hold)
+    preferences = criterion_preferences(answers, votes or matched, hold) if needed else []
+    tasks_by_criterion, notes = plan_tasks(matched, measures, judges, against, pairs, votes, preferences)
     rows: list[Row] = []
-    for ratings, tasks in zip(matched, work, strict=True):
+    for ratings, tasks in zip(matched, tasks_by_criterion, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
         copies = {judges: identical_judges_note(panel) for judges, panel in panels.items()}
-        note = partial(_note_on_resampling, ratings=ratings, how=how)
+        note = partial(_note_on_resampling, ratings=ratings, how=resampling)
         noted = [
             replace(task, note=partial(note, task=task, copies=copies.get(task.judges, ""))) for task in tasks
         ]
-        whole = [task for task in noted if how.unit in ("item", "context") or _is_panel_task(task)]
-        ready = dict(zip(map(id, whole), result_rows(whole, how, ratings.contexts), strict=True))
-        rows += [ready.get(id(task)) or task.row(_point_estimate(task)) for task in noted]
+        resampled = [task for task in noted if resampling.unit in ("item", "context") or _is_panel_task(task)]
+        row_by_task = dict(
+            zip(map(id, resampled), result_rows(resampled, resampling, ratings.contexts), strict=True)
+        )
+        rows += [row_by_task.get(id(task)) or task.row(_point_estimate(task)) for task in noted]
     frame = result_frame(rows)
     frame.attrs["notes"] = notes
     return convert_to_library(frame, library_of(table))
@@ -182,17 +191,21 @@ def agreement(
 def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
     """True where votes are to be more than won or lost; raises where they lack what that takes."""
     problems = []
-    if hold is not None and HELD not in measures:
-        problems.append(f"hold is for {HELD}; name it among the measures, or leave hold out")
-    if HELD in measures and hold is None:
-        problems.append(f"{HELD} needs hold (--hold): what is held fixed, such as length")
+    if hold is not None and HELD_WIN_RATE not in measures:
+        problems.append(f"hold is for {HELD_WIN_RATE}; name it among the measures, or leave hold out")
+    if HELD_WIN_RATE in measures and hold is None:
+        problems.append(f"{HELD_WIN_RATE} needs hold (--hold): what is held fixed, such as length")
     compares = answers.compares_items
-    if compares and DEGREES in measures and (answers.details is None or answers.details.degree is None):
+    if (
+        compares
+        and DEGREE_WIN_RATE in measures
+        and (answers.details is None or answers.details.degree is None)
+    ):
         problems.append(
-            f"{DEGREES} needs a column 'degree': how sure the judge was of each winner, from 0.5 to 1"
+            f"{DEGREE_WIN_RATE} needs a column 'degree': how sure the judge was of each winner, from 0.5 to 1"
         )
     raise_problems(problems)
-    return compares and not measures.isdisjoint((HELD, DEGREES))
+    return compares and not measures.isdisjoint((HELD_WIN_RATE, DEGREE_WIN_RATE))
 
 
 def _is_panel_task(task: Task) -> bool:
@@ -203,31 +216,31 @@ def _is_panel_task(task: Task) -> bool:
 def _point_estimate(task: Task) -> Replicates:
     statistic = with_fixed_judges(task.statistic)
     value = float(statistic.values(np.ones((1, len(statistic.support))))[0])
-    why = "no interval: it compares named judges, which resampling the panel would exchange"
-    return Replicates(value, np.empty(0), Interval(None, None, why))
+    reason = "no interval: it compares named judges, which resampling the panel would exchange"
+    return Replicates(value, np.empty(0), Interval(None, None, reason))
 
 
 def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Resampling, copies: str) -> str:
     """Warn where what is resampled is so few that the interval cannot be trusted, and of copies of one judge."""
-    few = ""
+    warning = ""
     if found.interval.low is not None and how.unit != "item":
         number, name = len(task.judges), "judges"
         if how.unit == "context" and ratings.contexts is not None:
             used = with_fixed_judges(task.statistic).support
             number, name = len(np.unique(ratings.contexts[used])), "contexts"
-        if number < FEW:
-            few = f"only {number} {name} to resample: the interval is likely too narrow"
-    return "; ".join(filter(None, [_note_on_left_out(task), few, copies]))
+        if number < MIN_CLUSTERS:
+            warning = f"only {number} {name} to resample: the interval is likely too narrow"
+    return "; ".join(filter(None, [_note_on_left_out(task), warning, copies]))
 
 
 def _note_on_left_out(task: Task) -> str:
-    """How many units that several judges answered a measure leaves out: contexts without an order, incomplete units."""
+    """Note on units with several answers that a measure leaves out: contexts without an order, incomplete units."""
     used = int(with_fixed_judges(task.statistic).support.sum())
-    lost = int((task.ratings.is_rated.sum(axis=1) > 1).sum()) - used
-    if lost <= 0:
+    left_out = int((task.ratings.is_rated.sum(axis=1) > 1).sum()) - used
+    if left_out <= 0:
         return ""
     if task.ratings.ranks is not None:
-        why = "fewer than two items that all ranked, or all tied by a judge"
-        return f"{count_in_words(lost, 'contexts')} undefined ({why}) and left out"
-    counted = f"; {task.measure}_mixed counts them" if task.measure in OF_ICC else ""
-    return f"{count_in_words(lost, 'units')} that some judges did not answer left out{counted}"
+        reason = "fewer than two items that all ranked, or all tied by a judge"
+        return f"{count_in_words(left_out, 'contexts')} undefined ({reason}) and left out"
+    counted = f"; {task.measure}_mixed counts them" if task.measure in ICC_MEASURES else ""
+    return f"{count_in_words(left_out, 'units')} that some judges did not answer left out{counted}"

@@ -12,7 +12,7 @@ from voirdire.cli.options import declare_options, load_companion
 from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
-from voirdire.planning.robustness import LEAST, Bearing, ranking_robustness
+from voirdire.planning.robustness import MIN_CONCORDANCE, Robustness, ranking_robustness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def simulate(
                 add or [],
                 models=None if models is None else split_commas([models]),
                 replicates=5 if replicates is None else replicates,
-                least=LEAST if least is None else least,
+                least=MIN_CONCORDANCE if least is None else least,
                 seed=seed or 0,
             )
         if table is not None:
@@ -121,7 +121,7 @@ def simulate(
     console.print_result(result.as_dict(), json, show_study, out)
 
 
-def _show_robustness(found: Bearing) -> None:
+def _show_robustness(found: Robustness) -> None:
     console.stdout_console().print(
         f"Judges added to a panel of {found.judges} with {found.votes:,} votes: agreement with its own ranking"
     )

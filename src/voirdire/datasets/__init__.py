@@ -106,8 +106,8 @@ def overview() -> pd.DataFrame:
     import pandas as pd
 
     def rows_and_bytes(entry: Entry) -> str:
-        known = sum(file.size for file in entry.files)
-        return entry.rows + (f"; {known / 1e6:.1f} MB" if known else "")
+        size = sum(file.size for file in entry.files)
+        return entry.rows + (f"; {size / 1e6:.1f} MB" if size else "")
 
     rows = [
         {
@@ -157,22 +157,24 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
     (13209, 5)
     """
     if name not in REGISTRY:
-        near = difflib.get_close_matches(name, REGISTRY, n=1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
+        close_names = difflib.get_close_matches(name, REGISTRY, n=1)
+        hint = f"did you mean '{close_names[0]}'? " if close_names else ""
         raise InputError(f"data set '{name}' is unknown: {hint}available are {', '.join(available())}")
     entry = REGISTRY[name]
-    held = find_part_files(name, cache_dir() / name if folder is None else folder)
-    if held:
-        table, gold, items = (_read_copy(held[part]) if part in held else None for part in PARTS)
+    copies = find_part_files(name, cache_dir() / name if folder is None else folder)
+    if copies:
+        table, gold, items = (_read_copy(copies[part]) if part in copies else None for part in PARTS)
     else:
         paths = fetch_files(name, entry.files) if folder is None else find_files(name, entry.files, folder)
-        found = entry.convert(*paths)
-        table, gold, items = (*found, None, None)[:3] if isinstance(found, tuple) else (found, None, None)
+        converted = entry.convert(*paths)
+        table, gold, items = (
+            (*converted, None, None)[:3] if isinstance(converted, tuple) else (converted, None, None)
+        )
     assert table is not None
-    about = {
+    fields = {
         field: getattr(entry, field) for field in ("kind", "description", "licence", "citation", "source")
     }
-    return Dataset(name=name, table=table, gold=gold, items=items, **about)
+    return Dataset(name=name, table=table, gold=gold, items=items, **fields)
 
 
 def _read_copy(path: Path) -> pd.DataFrame:

@@ -100,19 +100,19 @@ def fetch_files(name: str, files: Sequence[RemoteFile]) -> list[Path]:
     paths, problems = [], []
     for file in files:
         target = folder / file.filename
-        wanted = _known_digest(folder, file)
+        digest = _known_digest(folder, file)
         by_hand = f"put the file at {target} by hand, or " if file.sha256 else ""
         try:
-            if not wanted:
+            if not digest:
                 target.unlink(missing_ok=True)  # pooch would take it as it is
-            known = f"sha256:{wanted}" if wanted else None
-            pooch.retrieve(file.url, known_hash=known, fname=file.filename, path=folder)
-            if not wanted and not target.stat().st_size:
+            known_hash = f"sha256:{digest}" if digest else None
+            pooch.retrieve(file.url, known_hash=known_hash, fname=file.filename, path=folder)
+            if not digest and not target.stat().st_size:
                 target.unlink()
                 problems.append(
                     f"data set '{name}': what {file.url} sent was refused, it is empty: try again later"
                 )
-            elif not wanted:
+            elif not digest:
                 write_file(_digest_path(folder, file), pooch.file_hash(str(target)) + "\n")
         except OSError as error:
             # What the network does wrong has no number of the system's; requests' errors are OSErrors too.
@@ -127,7 +127,7 @@ def fetch_files(name: str, files: Sequence[RemoteFile]) -> list[Path]:
         except ValueError as error:
             # Pooch's word for a download whose hash differs; it has already removed the bytes.
             problems.append(
-                f"data set '{name}': what {file.url} sent was refused, its SHA-256 is not {wanted}: try "
+                f"data set '{name}': what {file.url} sent was refused, its SHA-256 is not {digest}: try "
                 f"again, and if it stays so the file has changed upstream ({error})"
             )
         paths.append(target)

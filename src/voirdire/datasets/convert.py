@@ -61,17 +61,17 @@ def preference_votes(*paths: Path) -> pd.DataFrame:
 
     votes = []
     for path in paths:
-        found = re.match(r"sample(\d+)", path.name)
-        if found is None:
+        match = re.match(r"sample(\d+)", path.name)
+        if match is None:
             raise KeyError(f"{path.name} has no number of a sample")
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, delimiter="\t"))
-        (asked,) = {name for row in rows for name in row if name and name.startswith("Which of")}
+        (question,) = {name for row in rows for name in row if name and name.startswith("Which of")}
         for row in rows:
-            answer = row[asked].strip().lower()
+            answer = row[question].strip().lower()
             if answer:
                 pair = (row["review_id"], row["sys_a"], row["sys_b"])
-                votes.append((f"annotator-{found[1]}", *pair, WINNERS[answer[0]]))
+                votes.append((f"annotator-{match[1]}", *pair, WINNERS[answer[0]]))
     return pd.DataFrame(votes, columns=["judge", "context", "first", "second", "winner"])
 
 
@@ -212,16 +212,16 @@ def convert_summeval(result: Path) -> pd.DataFrame:
 
 
 def _unieval_scores(result: Path, context: Callable[[dict[str, Any]], str]) -> pd.DataFrame:
-    """Scores of people and of UniEval in one of its result files, whose records lie in the context they are told by."""
+    """Scores of people and of UniEval in one of its result files; ``context`` gives a record's context."""
     import json
 
     import pandas as pd
 
     rows = [
-        (context(one), one["system_id"], criterion, judge, float(score))
-        for one in json.loads(result.read_text(encoding="utf-8"))
+        (context(record), record["system_id"], criterion, judge, float(score))
+        for record in json.loads(result.read_text(encoding="utf-8"))
         for judge, field in (("human", "scores"), ("unieval", "predict_scores"))
-        for criterion, score in one[field].items()
+        for criterion, score in record[field].items()
     ]
     return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
 
@@ -251,16 +251,16 @@ def convert_mslr_cochrane(result: Path) -> pd.DataFrame:
 
     rows = []
     for review in read_records(result):
-        for one in review.get("predictions", []) if review.get("subtask") == "Cochrane" else []:
-            parts = [annotation_scores(annotation) for annotation in one["annotations"]]
+        for summary in review.get("predictions", []) if review.get("subtask") == "Cochrane" else []:
+            parts = [annotation_scores(annotation) for annotation in summary["annotations"]]
             for criterion in parts[0] if parts else ():
                 values = {
                     "human": sum(part[criterion] for part in parts) / len(parts),
-                    "bertscore": float(one["scores"]["bertscore_f"]),
-                    "rouge-l": float(one["scores"]["rougeL_f"]),
+                    "bertscore": float(summary["scores"]["bertscore_f"]),
+                    "rouge-l": float(summary["scores"]["rougeL_f"]),
                 }
-                where = (review["review_id"], one["exp_short"], criterion)
-                rows += [(*where, judge, value) for judge, value in values.items()]
+                key = (review["review_id"], summary["exp_short"], criterion)
+                rows += [(*key, judge, value) for judge, value in values.items()]
     return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
 
 
@@ -279,14 +279,14 @@ def annotation_scores(annotation: Mapping[str, Any]) -> dict[str, float]:
     0.625
     """
     pio = sum(float(annotation[key]) for key in ("population", "intervention", "outcome")) / 3
-    found = {
+    scores = {
         "fluency": float(annotation["fluency"]),
         "PIO consistency": pio,
         "effect direction": float(annotation["ed_agree"]),
         "evidence strength": float(annotation["strength_agree"]),
     }
-    halves = found["fluency"] / 2 + found["PIO consistency"] / 2
-    return found | {"overall": (halves + found["effect direction"] + found["evidence strength"]) / 4}
+    halves = scores["fluency"] / 2 + scores["PIO consistency"] / 2
+    return scores | {"overall": (halves + scores["effect direction"] + scores["evidence strength"]) / 4}
 
 
 def demo_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""Copies of data sets in our form, for where their upstream files are not: known by their rows, `copies.csv`.
+"""Copies of data sets in this package's form, in place of upstream files: recognised by `copies.csv`.
 
 A data set's files in a folder of the user's, where there is no network: found by name, known by their bytes.
 """
@@ -51,17 +51,17 @@ def find_files(name: str, files: Sequence[RemoteFile], folder: str | Path) -> li
     place = Path(folder)
     if not place.is_dir():
         raise InputError(f"data set '{name}': {place} is no folder: name the one that holds its files")
-    there = sorted(path for path in place.rglob("*") if path.is_file())
+    candidates = sorted(path for path in place.rglob("*") if path.is_file())
     digests: dict[Path, str] = {}
     paths, problems = [], []
     for file in files:
         last = file.url.rsplit("/", 1)[-1]
         # where files share a name, and no digest tells them apart, only their path upstream does
         end = file.filename if file.path and not file.sha256 else last
-        named = [path for path in there if path.as_posix().endswith(end)]
+        matches = [path for path in candidates if path.as_posix().endswith(end)]
         # the file at its path upstream first, so that most folders are read once
-        named.sort(key=lambda path: (not path.as_posix().endswith(file.filename), path.name != last))
-        for path in named:
+        matches.sort(key=lambda path: (not path.as_posix().endswith(file.filename), path.name != last))
+        for path in matches:
             if path not in digests and file.sha256:
                 digests[path] = hashlib.sha256(path.read_bytes()).hexdigest()
             if digests[path] == file.sha256 if file.sha256 else path.stat().st_size:
@@ -70,8 +70,8 @@ def find_files(name: str, files: Sequence[RemoteFile], folder: str | Path) -> li
         else:
             fault = f"its SHA-256 is not {file.sha256}" if file.sha256 else "it is empty"
             problems.append(
-                f"data set '{name}': {named[0]} was refused, {fault}: take the file as {file.url} sends it"
-                if named
+                f"data set '{name}': {matches[0]} was refused, {fault}: take the file as {file.url} sends it"
+                if matches
                 else f"data set '{name}': {place} has no file {file.filename}: put there what {file.url} sends"
             )
     if problems:
@@ -113,7 +113,7 @@ def registered_parts(name: str) -> dict[str, tuple[str, str]]:
 
 
 def find_part_files(name: str, folder: str | Path) -> dict[str, Path]:
-    """The CSV files in a folder that hold the parts of a data set, by what is in them; nothing, where one is missing.
+    """The CSV files in a folder that hold the parts of a data set, by content; none where one is missing.
 
     Parameters
     ----------
@@ -132,16 +132,16 @@ def find_part_files(name: str, folder: str | Path) -> dict[str, Path]:
     >>> find_part_files("newsroom", "no/such/folder")
     {}
     """
-    wanted, found = registered_parts(name), {}
-    there = sorted(Path(folder).rglob("*.csv")) if wanted else []
-    heads = {path: _first_line(path) for path in there}
-    for part, (columns, known) in wanted.items():
-        named = (path for path in there if heads[path] == columns and csv_digest(path) == known)
-        path = next(named, None)
+    registered, part_paths = registered_parts(name), {}
+    csv_files = sorted(Path(folder).rglob("*.csv")) if registered else []
+    heads = {path: _first_line(path) for path in csv_files}
+    for part, (columns, known) in registered.items():
+        matches = (path for path in csv_files if heads[path] == columns and csv_digest(path) == known)
+        path = next(matches, None)
         if path is None:
             return {}
-        found[part] = path
-    return found
+        part_paths[part] = path
+    return part_paths
 
 
 def _first_line(path: Path) -> str:

@@ -46,18 +46,18 @@ def convert_dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame
     import pandas as pd
 
     def answers_by_conversation(path: Path) -> list[tuple[str, list[str]]]:
-        found = json.loads(path.read_text(encoding="utf-8"))["instances"]
+        instances = json.loads(path.read_text(encoding="utf-8"))["instances"]
         return [
-            (f"conversation-{one['id']:03d}", one["annotations"]["safety"]["individual_human_scores"])
-            for one in found
+            (f"conversation-{record['id']:03d}", record["annotations"]["safety"]["individual_human_scores"])
+            for record in instances
         ]
 
     labels = [
         (item, f"rater-{k:03d}", label)
-        for item, all_of_it in answers_by_conversation(crowd)
-        for k, label in enumerate(all_of_it, 1)
+        for item, answers in answers_by_conversation(crowd)
+        for k, label in enumerate(answers, 1)
     ]
-    gold = [(item, labels_of_experts[0]) for item, labels_of_experts in answers_by_conversation(expert)]
+    gold = [(item, expert_labels[0]) for item, expert_labels in answers_by_conversation(expert)]
     return (
         pd.DataFrame(labels, columns=["item", "judge", "label"]),
         pd.DataFrame(gold, columns=["item", "label"]),
@@ -99,9 +99,9 @@ def convert_newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
     instances = json.loads(result.read_text(encoding="utf-8"))["instances"]
     rows = [
         (f"summary-{number:03d}", criterion.lower(), f"rater-{k}", score)
-        for number, one in enumerate(instances)
-        for criterion, said in one["annotations"].items()
-        for k, score in enumerate(said["individual_human_scores"], 1)
+        for number, instance in enumerate(instances)
+        for criterion, answers in instance["annotations"].items()
+        for k, score in enumerate(answers["individual_human_scores"], 1)
     ]
     items = [(f"summary-{n:03d}", f"article-{n // 7:02d}", f"system-{n % 7}") for n in range(len(instances))]
     return (
@@ -149,14 +149,14 @@ def convert_llmjudge(
         return queries is None or query in queries
 
     def read_grades(path: Path) -> list[tuple[str, str, int]]:
-        found = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return [(f"{q}|{p}", q, int(grade)) for q, _, p, grade in found if grade in GRADES and is_kept(q)]
+        lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [(f"{q}|{p}", q, int(grade)) for q, _, p, grade in lines if grade in GRADES and is_kept(q)]
 
-    *of_judges, of_people = paths
+    *judge_paths, people_path = paths
     labels = [
-        (judge, *row) for judge, path in zip(judges, of_judges, strict=True) for row in read_grades(path)
+        (judge, *row) for judge, path in zip(judges, judge_paths, strict=True) for row in read_grades(path)
     ]
-    gold = [(item, grade) for item, _, grade in read_grades(of_people)]
+    gold = [(item, grade) for item, _, grade in read_grades(people_path)]
     return (
         pd.DataFrame(labels, columns=["judge", "item", "context", "label"]),
         pd.DataFrame(gold, columns=["item", "label"]),
@@ -190,9 +190,9 @@ def convert_llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
 
     winners = {1: "first", 2: "second"}
     rows = [
-        ("people", subset, f"{subset}-{number:03d}/1", f"{subset}-{number:03d}/2", winners[one["label"]])
+        ("people", subset, f"{subset}-{number:03d}/1", f"{subset}-{number:03d}/2", winners[pair["label"]])
         for subset, path in zip(subsets, paths, strict=True)
-        for number, one in enumerate(json.loads(path.read_text(encoding="utf-8")))
+        for number, pair in enumerate(json.loads(path.read_text(encoding="utf-8")))
     ]
     return pd.DataFrame(rows, columns=["judge", "subset", "first", "second", "winner"])
 
@@ -231,12 +231,12 @@ def convert_llmbar_judges(*paths: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, people = [], {}
     for path in paths:
         *_, subset, _, model, prompt, _ = path.parts
-        for number, one in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+        for number, pair in enumerate(json.loads(path.read_text(encoding="utf-8"))):
             outputs = [f"{subset}-{number:03d}/{n}" for n in ("1", "2")]
-            people[outputs[0]] = (*outputs, "second" if one["label"] == 2 else "first", subset)
-            (said,) = (part for part in one["results"] if isinstance(part, dict))
+            people[outputs[0]] = (*outputs, "second" if pair["label"] == 2 else "first", subset)
+            (result,) = (part for part in pair["results"] if isinstance(part, dict))
             for swapped, shown in ((False, outputs), (True, outputs[::-1])):
-                best = said[f"swap = {swapped}"]["winner"]
+                best = result[f"swap = {swapped}"]["winner"]
                 if best in ("1", "2"):
                     winner = "first" if shown[0].endswith(best) else "second"
                     rows.append((f"{model}/{prompt}", subset, *shown, winner))

@@ -49,12 +49,12 @@ def verdict_votes(*paths: Path) -> pd.DataFrame:
 
     winners = {"A": "first", "B": "second", "tie": "tie"}
     rows = []
-    for one in (record for path in paths for record in read_records(path)):
-        where = (one["judge_id"], one["question_id"], one["category"], one["turn"])
-        shown = (one["model_a"], one["model_b"])
-        for order, said in ((shown, one["winner_ab"]), (shown[::-1], one["winner_ba"])):
-            if said in winners:
-                rows.append((*where, *order, winners[said]))
+    for judgement in (record for path in paths for record in read_records(path)):
+        key = (judgement["judge_id"], judgement["question_id"], judgement["category"], judgement["turn"])
+        shown = (judgement["model_a"], judgement["model_b"])
+        for order, winner in ((shown, judgement["winner_ab"]), (shown[::-1], judgement["winner_ba"])):
+            if winner in winners:
+                rows.append((*key, *order, winners[winner]))
     return pd.DataFrame(rows, columns=["judge", "context", "category", "turn", "first", "second", "winner"])
 
 
@@ -78,9 +78,9 @@ def answer_lengths(*paths: Path) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (one["model_id"], one["question_id"], sum(map(len, one["choices"][0]["turns"])))
+        (record["model_id"], record["question_id"], sum(map(len, record["choices"][0]["turns"])))
         for path in paths
-        for one in read_records(path)
+        for record in read_records(path)
     ]
     return pd.DataFrame(rows, columns=["item", "context", "length"])
 
@@ -124,15 +124,15 @@ def turn_scores(*paths: Path) -> pd.DataFrame:
 
     rows = [
         (
-            one["judge_id"],
-            f"{one['question_id']}-{turn}",
-            one["model_id"],
-            one["category"],
-            one[f"score_turn{turn}"],
+            record["judge_id"],
+            f"{record['question_id']}-{turn}",
+            record["model_id"],
+            record["category"],
+            record[f"score_turn{turn}"],
         )
         for path in paths
-        for one in read_records(path)
+        for record in read_records(path)
         for turn in (1, 2)
-        if one[f"score_turn{turn}"] >= 0
+        if record[f"score_turn{turn}"] >= 0
     ]
     return pd.DataFrame(rows, columns=["judge", "context", "system", "criterion", "score"])

@@ -41,8 +41,8 @@ def upstream_files(name: str) -> tuple[RemoteFile, ...]:
     'Dataset/LLMBar/Natural/dataset.json'
     """
     rows = [row for row in _listed_files() if row["name"] == name]
-    last = Counter(row["path"].rsplit("/", 1)[-1] for row in rows)
-    shared = max(last.values(), default=1) > 1
+    name_counts = Counter(row["path"].rsplit("/", 1)[-1] for row in rows)
+    shared = max(name_counts.values(), default=1) > 1
     return tuple(
         RemoteFile(
             f"https://raw.githubusercontent.com/{row['repository']}/{row['commit']}/{row['path']}",

@@ -1,4 +1,4 @@
-"""Rows of a table of answers, whatever kind it is of: who answered what about what, and what that is as a number.
+"""Rows of a table of votes, labels or scores: the judge, the unit and the answer of each, as a number.
 
 The kind of a table is asked for once, by :func:`rows_of`; every kind answers for itself from there.
 """
@@ -28,11 +28,11 @@ from voirdire.typing import Floats, Ints
 Strings: TypeAlias = npt.NDArray[np.str_]
 
 CONFIDENCE = "confidence"  # a column: how sure a judge says it is
-FEW = 20  # different scores up to which these are levels
+MAX_SCORE_LEVELS = 20  # different scores up to which these are levels
 
 
 class AnswerRows(ABC):
-    """Answers one entry a row of the table.
+    """Answers of a table, one entry a row.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class AnswerRows(ABC):
 
     @property
     def item_names(self) -> tuple[str, ...]:
-        """Names of what may be of a family: items, or the systems whose answers they are."""
+        """Names that a family may be given for: systems, or items where there are no systems."""
         names: tuple[str, ...] = self.table.systems or self.table.items
         return names
 
@@ -76,11 +76,16 @@ class AnswerRows(ABC):
         return ()
 
     def about(self) -> dict[str, Strings]:
-        """What each row is about, by column: names of its criterion, phase, context and item."""
+        """Names of the criterion, phase, context and item of each row, by column."""
         names = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
-        found = {one: (getattr(self.table, of), getattr(self.table, one)) for one, of in names.items()}
+        coded = {
+            column: (getattr(self.table, levels), getattr(self.table, column))
+            for column, levels in names.items()
+        }
         return {
-            one: np.array(of, dtype=str)[codes] for one, (of, codes) in found.items() if codes is not None
+            column: np.array(levels, dtype=str)[codes]
+            for column, (levels, codes) in coded.items()
+            if codes is not None
         }
 
     def agreement_with_claims(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
@@ -104,10 +109,10 @@ class AnswerRows(ABC):
         levels = self.levels(None)
         counts = np.zeros((len(claimed), len(levels)))
         np.add.at(counts, (unit, self.said(levels, None)[0]), 1.0)
-        most = counts.max(axis=1)
-        clear = (counts == most[:, None]).sum(axis=1) == 1
-        same = np.array(levels, dtype=object)[counts.argmax(axis=1)] == claimed
-        return np.where(most == 0.0, np.nan, (clear & same).astype(float))
+        top_count = counts.max(axis=1)
+        clear = (counts == top_count[:, None]).sum(axis=1) == 1
+        agrees = np.array(levels, dtype=object)[counts.argmax(axis=1)] == claimed
+        return np.where(top_count == 0.0, np.nan, (clear & agrees).astype(float))
 
     @abstractmethod
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
@@ -115,7 +120,7 @@ class AnswerRows(ABC):
 
     @abstractmethod
     def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
-        """Which of the levels each row is, and its number; NaN where none is known to be better."""
+        """Level code of each row, and its value as a number; NaN where no level is known to be better."""
 
     @abstractmethod
     def measures(self, persons: AnswerRows) -> list[str]:
@@ -132,26 +137,26 @@ class AnswerRows(ABC):
         return self._cells([name])[0]
 
     def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
-        """1 where the item is of the judge's family; of two items where the first by name alone is, -1 the other."""
-        named, judge = self._item_and_judge_families(judge_family, item_family)
+        """1 where the item is of the judge's family; of two items 1 where only the first by name is, -1 the other."""
+        item_families, judge_families = self._item_and_judge_families(judge_family, item_family)
         item = self.table.system if self.table.systems else self.table.item
-        return np.asarray((named[item] == judge).astype(float))
+        return np.asarray((item_families[item] == judge_families).astype(float))
 
     def _item_and_judge_families(
         self, judge_family: Mapping[str, str], item_family: Mapping[str, str]
     ) -> tuple[Any, Any]:
         """Family of every item, and of the judge of each row."""
-        of_judge = np.array([judge_family.get(one, "") for one in self.table.judges], dtype=object)
-        return np.array([item_family.get(one, "") for one in self.item_names]), of_judge[self.judge]
+        judge_families = np.array([judge_family.get(name, "") for name in self.table.judges], dtype=object)
+        return np.array([item_family.get(name, "") for name in self.item_names]), judge_families[self.judge]
 
     def _cells(self, needed: Sequence[str]) -> list[Floats]:
         cells = self.table.further.columns
-        if missing := [repr(one) for one in needed if one not in cells]:
-            has = known_names(self.table.further.present)
+        if missing := [repr(column) for column in needed if column not in cells]:
+            present = known_names(self.table.further.present)
             raise InputError(
-                f"covariates: the table has no column {' and no column '.join(missing)}; it has {has}"
+                f"covariates: the table has no column {' and no column '.join(missing)}; it has {present}"
             )
-        return [_parse_numbers(cells[one], one) for one in needed]
+        return [_parse_numbers(cells[column], column) for column in needed]
 
 
 class VoteRows(AnswerRows):
@@ -188,8 +193,8 @@ class VoteRows(AnswerRows):
             "second": table.items,
             "context": table.contexts,
         }
-        known = zip(names.items(), table.about, strict=False)  # no context where there is none
-        return {one: np.array(of, dtype=str)[codes] for (one, of), codes in known}
+        columns = zip(names.items(), table.about, strict=False)  # no context where there is none
+        return {column: np.array(levels, dtype=str)[codes] for (column, levels), codes in columns}
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""
@@ -205,7 +210,7 @@ class VoteRows(AnswerRows):
         return ["agreement_rate", "cohen_kappa"]
 
     def further(self, name: str) -> Floats:
-        """As in :class:`AnswerRows`; what the item first by name has beyond the other."""
+        """As in :class:`AnswerRows`; the difference, the item first by name minus the other."""
         if name == CONFIDENCE:
             return super().further(name)
         first, second = self._cells([f"{name}_first", f"{name}_second"])
@@ -213,9 +218,11 @@ class VoteRows(AnswerRows):
 
     def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
         """As in :class:`AnswerRows`."""
-        named, judge = self._item_and_judge_families(judge_family, item_family)
+        item_families, judge_families = self._item_and_judge_families(judge_family, item_family)
         low, high = self.table.about[1:3]
-        return np.asarray((named[low] == judge).astype(float) - (named[high] == judge))
+        return np.asarray(
+            (item_families[low] == judge_families).astype(float) - (item_families[high] == judge_families)
+        )
 
     def _shown_sides(self) -> Floats:
         return np.asarray(np.where(self.table.first < self.table.second, 1.0, -1.0)[self.table.row_cell])
@@ -231,16 +238,16 @@ class LabelRows(AnswerRows):
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""
-        both = [one.table for one in (self, persons) if one is not None]
-        return tuple(dict.fromkeys(name for one in both for name in one.labels))
+        tables = [answers.table for answers in (self, persons) if answers is not None]
+        return tuple(dict.fromkeys(name for answers in tables for name in answers.labels))
 
     def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """As in :class:`AnswerRows`."""
-        said = np.array([levels.index(one) for one in self.table.labels])[self.table.label]
+        codes = np.array([levels.index(label) for label in self.table.labels])[self.table.label]
         good = success_class(levels, positive)
         if good is not None:
-            return said, (said == levels.index(good)).astype(float)
-        return said, said.astype(float) if self.table.declared else np.full(self.table.rows, np.nan)
+            return codes, (codes == levels.index(good)).astype(float)
+        return codes, codes.astype(float) if self.table.declared else np.full(self.table.rows, np.nan)
 
     def measures(self, persons: AnswerRows) -> list[str]:
         """As in :class:`AnswerRows`."""
@@ -254,8 +261,8 @@ class ScoreRows(AnswerRows):
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""
-        both = [one.table.score for one in (self, persons) if one is not None]
-        return tuple(np.unique(np.concatenate(both)))
+        scores = [rows.table.score for rows in (self, persons) if rows is not None]
+        return tuple(np.unique(np.concatenate(scores)))
 
     def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """As in :class:`AnswerRows`."""
@@ -269,23 +276,27 @@ class ScoreRows(AnswerRows):
             )
         if not (is_number(tolerance) and tolerance >= 0):
             raise InputError(f"tolerance {tolerance!r} is no number from 0 on; give points of the scale")
-        away = np.abs(mean_by_code(unit, self.table.score, len(claimed)) - claimed.astype(float))
-        return np.where(np.isnan(away), np.nan, away <= tolerance + 1e-9)
+        distance = np.abs(mean_by_code(unit, self.table.score, len(claimed)) - claimed.astype(float))
+        return np.where(np.isnan(distance), np.nan, distance <= tolerance + 1e-9)
 
     def measures(self, persons: AnswerRows) -> list[str]:
         """As in :class:`AnswerRows`."""
-        quadratic = ["cohen_kappa_quadratic"] if len(self.levels(persons)) <= FEW else []
+        quadratic = ["cohen_kappa_quadratic"] if len(self.levels(persons)) <= MAX_SCORE_LEVELS else []
         return [*quadratic, "pearson", "spearman"]
 
 
 def rows_of(table: Any) -> AnswerRows:
     """The rows of a table of votes, labels or scores."""
-    of: dict[str, type[AnswerRows]] = {Votes.data: VoteRows, Labels.data: LabelRows, Scores.data: ScoreRows}
-    return of[table.data](table)
+    row_classes: dict[str, type[AnswerRows]] = {
+        Votes.data: VoteRows,
+        Labels.data: LabelRows,
+        Scores.data: ScoreRows,
+    }
+    return row_classes[table.data](table)
 
 
 def unit_name(names: Iterable[object]) -> str:
-    """What an answer is about, as a user calls it: without the criterion of tables that have none.
+    """Name of a unit as a user writes it, without the criterion where the table has none.
 
     Examples
     --------
@@ -296,11 +307,11 @@ def unit_name(names: Iterable[object]) -> str:
 
 
 def _parse_numbers(cells: Sequence[object], name: str) -> Floats:
-    problems, found = Problems("table"), np.full(len(cells), np.nan)
+    problems, values = Problems("table"), np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
         try:
-            found[row] = read_number(str(cell))
+            values[row] = read_number(str(cell))
         except ValueError:
             problems.rows([row + 1], f"{name} {cell!r} is no number")
     problems.raise_any()
-    return found
+    return values

@@ -1,4 +1,4 @@
-"""A card of each judge: what can be measured with the table at hand, what it means, what more would need."""
+"""Audit card of each judge: its measures, what they mean, and the data that further measures need."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from voirdire.agreement.ppi.humans import join_humans, matched_columns
 from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.answer_rows import CONFIDENCE, rows_of
-from voirdire.decide.audit_answers import ENOUGH, Answers, pair_with_reference
-from voirdire.decide.audit_effects import FEWEST, truth_for
-from voirdire.decide.audit_information import INFORMATION, Found
+from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, Answers, pair_with_reference
+from voirdire.decide.audit_effects import MIN_UNITS, truth_for
+from voirdire.decide.audit_information import INFORMATION, MeasureRow
 from voirdire.decide.audit_measures import judge_measures
-from voirdire.decide.judge_independence import Alike, judge_independence
+from voirdire.decide.judge_independence import PanelIndependence, judge_independence
 from voirdire.decide.verdicts import judge_verdict
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB, read_list, share_problems
@@ -98,40 +98,42 @@ def audit(
     [('coin', 'drop'), ('fair', 'keep'), ('good', 'keep')]
     """
     raise_problems(share_problems(prob=(prob, PROB)))
-    table, given, levels = split_people(table, people, levels)
-    asked = join_people_answers(humans, given)
-    named = read_list("covariates", covariates)
-    wanted = [*(named or ("length",)), CONFIDENCE]
-    keep = [one for name in wanted for one in (name, f"{name}_first", f"{name}_second")]
-    read = read_table(table, levels=levels, keep=keep)
-    persons = None if asked is None else read_people_table(asked, read, levels)
-    if persons is not None and (both := sorted(set(persons.judges) & set(read.judges))):
-        raise InputError(f"humans: {both[0]!r} is a judge of the table, too; rename one of them")
+    table, people_rows, levels = split_people(table, people, levels)
+    people_answers = join_people_answers(humans, people_rows)
+    covariate_names = read_list("covariates", covariates)
+    column_names = [*(covariate_names or ("length",)), CONFIDENCE]
+    keep = [column for name in column_names for column in (name, f"{name}_first", f"{name}_second")]
+    judge_table = read_table(table, levels=levels, keep=keep)
+    persons = None if people_answers is None else read_people_table(people_answers, judge_table, levels)
+    if persons is not None and (shared_names := sorted(set(persons.judges) & set(judge_table.judges))):
+        raise InputError(f"humans: {shared_names[0]!r} is a judge of the table, too; rename one of them")
     if item_families is not None and families is None:
         raise InputError("item_families= needs families=, the family of each judge; pass both")
-    of_judge = None if families is None else read_families(families, read.judges)
-    items = rows_of(read).item_names
-    of_item = None if item_families is None else read_families(item_families, items, who="item")
-    present = set(read.further.columns)
-    columns = named or tuple(one for one in ("length",) if present & {one, f"{one}_first"})
+    judge_family = None if families is None else read_families(families, judge_table.judges)
+    items = rows_of(judge_table).item_names
+    item_family = None if item_families is None else read_families(item_families, items, who="item")
+    present = set(judge_table.further.columns)
+    columns = covariate_names or tuple(
+        column for column in ("length",) if present & {column, f"{column}_first"}
+    )
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
-    answers = pair_with_reference(read, persons, positive, columns, of_judge, of_item)
+    answers = pair_with_reference(judge_table, persons, positive, columns, judge_family, item_family)
     needs: dict[str, str] = {}
-    alike = None
+    independence = None
     try:
-        alike = judge_independence(read, answers)
+        independence = judge_independence(judge_table, answers)
     except InputError as error:
         needs["independence"] = f"answers that a model can be fitted to ({error})"
-    if alike is not None:
-        answers = answers.without(np.array([one is not None for one in alike.copy_of]))
-    found = judge_measures(read, answers, prob, needs)
-    with_people = {} if persons is None else _agreement_rows(read, persons, prob, seed)
+    if independence is not None:
+        answers = answers.without(np.array([original is not None for original in independence.copy_of]))
+    measures = judge_measures(judge_table, answers, prob, needs)
+    people_agreement = {} if persons is None else _agreement_rows(judge_table, persons, prob, seed)
     if persons is None:
         needs["agreement with people"] = "people's answers to some of the items (--humans FILE)"
-    if alike is None:
+    if independence is None:
         needs.setdefault("independence", "three judges who answered the same items")
     cards = [
-        _judge_card(place, answers, found, with_people.get(name, []), alike)
+        _judge_card(place, answers, measures, people_agreement.get(name, []), independence)
         for place, name in enumerate(answers.judges)
     ]
     return {
@@ -139,8 +141,8 @@ def audit(
         "rule": RULE,
         "prob": prob,
         "judges": cards,
-        "needs": [{"measure": name, "needs": what} for name, what in needs.items()],
-        "panel": None if alike is None else alike.panel_sizes(answers.judges),
+        "needs": [{"measure": name, "needs": requirement} for name, requirement in needs.items()],
+        "panel": None if independence is None else independence.panel_sizes(answers.judges),
     }
 
 
@@ -161,13 +163,13 @@ def read_people_table(asked: object, read: Any, levels: Sequence[object] | None)
     return matched_columns(persons, read)
 
 
-def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[Found]]:
+def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[MeasureRow]]:
     """Rows of agreement of each judge with people, by measures that fit the scale."""
     import pandas as pd
 
-    whole = replace(persons, judges=("people",), judge=np.zeros_like(persons.judge))
+    people_as_one = replace(persons, judges=("people",), judge=np.zeros_like(persons.judge))
     rows: pd.DataFrame = agreement(
-        join_humans(read, whole),
+        join_humans(read, people_as_one),
         measures=rows_of(read).measures(rows_of(persons)),
         against="people",
         pairs=True,
@@ -175,22 +177,22 @@ def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str
         prob=prob,
         seed=seed,
     )
-    found: dict[str, list[Found]] = {}
+    rows_by_judge: dict[str, list[MeasureRow]] = {}
     for row in rows.to_dict("records"):
         judge = next(name for name in row["judges"] if name != "people")
-        under = f" ({row['criterion']})" if row["criterion"] else ""
+        suffix = f" ({row['criterion']})" if row["criterion"] else ""
         value, low, high = (
             None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high")
         )
-        note = f"agreement with people: {row['measure'].replace('_', ' ')}{under}; 1 is as people say"
+        note = f"agreement with people: {row['measure'].replace('_', ' ')}{suffix}; 1 is as people say"
         note += f" ({row['note']})" if row["note"] else ""
-        one = Found(f"people_{row['measure']}{under}", value, low, high, int(row["n"]), None, note)
-        found.setdefault(judge, []).append(one)
-    return found
+        record = MeasureRow(f"people_{row['measure']}{suffix}", value, low, high, int(row["n"]), None, note)
+        rows_by_judge.setdefault(judge, []).append(record)
+    return rows_by_judge
 
 
 def _describe_reference(answers: Answers, judge: int) -> str:
-    """What the information that a judge's answers have is of, in words."""
+    """Name the reference that a judge's answers carry information about, in words."""
     truth = truth_for(answers, judge)
     by_people = answers.beyond(judge)[2] if truth is None else truth[2]
     return f"what {'people' if by_people else 'the other judges'} say"
@@ -199,27 +201,27 @@ def _describe_reference(answers: Answers, judge: int) -> str:
 def _judge_card(
     place: int,
     answers: Answers,
-    found: Sequence[Sequence[Found]],
-    people: list[Found],
-    alike: Alike | None,
+    found: Sequence[Sequence[MeasureRow]],
+    people: list[MeasureRow],
+    alike: PanelIndependence | None,
 ) -> dict[str, Any]:
-    mine = found[place]
-    told = next((one for one in mine if one.measure == INFORMATION), None)
-    biases = [one.note for one in mine if one.found]
+    judge_rows = found[place]
+    information = next((row for row in judge_rows if row.measure == INFORMATION), None)
+    biases = [row.note for row in judge_rows if row.found]
     copy = None if alike is None else alike.copy_of[place]
-    value, high = (None, None) if told is None else (told.value, told.high)
-    unknown, of = "", _describe_reference(answers, place)
-    if told is None and truth_for(answers, place) is None:
-        unknown = f"people answered fewer than {ENOUGH} of its units, and other judges fewer than {FEWEST}"
-    elif told is None:
-        unknown = f"{of} hardly ever differs, so that nothing shows what an answer tells"
-    made = judge_verdict(value, high, biases, copy, unknown, of)
-    measures = [*people, *mine, *([] if alike is None else [alike.row(place)])]
+    value, high = (None, None) if information is None else (information.value, information.high)
+    unknown, reference = "", _describe_reference(answers, place)
+    if information is None and truth_for(answers, place) is None:
+        unknown = f"people answered fewer than {MIN_PEOPLE_UNITS} of its units, and other judges fewer than {MIN_UNITS}"
+    elif information is None:
+        unknown = f"{reference} hardly ever differs, so that nothing shows what an answer tells"
+    verdict = judge_verdict(value, high, biases, copy, unknown, reference)
+    measures = [*people, *judge_rows, *([] if alike is None else [alike.row(place)])]
     return {
         "judge": answers.judges[place],
         "answers": int((answers.judge == place).sum()),
-        "verdict": made.verdict,
-        "why": made.why,
+        "verdict": verdict.verdict,
+        "why": verdict.why,
         INFORMATION: value,
-        "measures": [one._asdict() for one in measures],
+        "measures": [row._asdict() for row in measures],
     }

@@ -1,10 +1,10 @@
-"""Answers of judges as an audit sees them: numbers beside what people, or the other judges, say of the same thing.
+"""Answers of judges beside a reference: the answers of people, or of the other judges, to the same units.
 
 An answer is a number: of votes 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; of
 labels 1 for the class that counts as a success and 0 for others; of scores the score. What it is compared with is
-people's mean answer where people answered `ENOUGH` of the judge's units, else the mean of the other judges: those that
-are the reference. A copy is not in it, nor a judge with a bias in the comparison that is made: either would look like a
-bias of all others.
+people's mean answer where people answered `MIN_PEOPLE_UNITS` of the judge's units, else the mean of the other judges:
+those that are the reference. A copy is not in it, nor a judge with a bias in the comparison that is made: either would
+look like a bias of all others.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from voirdire.decide.unit_means import UnitMeans, mean_by_code
 from voirdire.errors import InputError
 from voirdire.typing import Bools, Floats, Ints
 
-FEWEST_JUDGES = 3  # in a reference from which some are left out
-ENOUGH = 20  # units that people answered, for a judge to be measured by them
+MIN_REFERENCE_JUDGES = 3  # in a reference from which some are left out
+MIN_PEOPLE_UNITS = 20  # units that people answered, for a judge to be measured by them
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,25 +72,25 @@ class Answers:
     reference: Bools
 
     def without(self, judges: Bools) -> Answers:
-        """The same with some judges out of the reference; unchanged where fewer than `FEWEST_JUDGES` would be left.
+        """Leave judges out of the reference; unchanged where fewer than `MIN_REFERENCE_JUDGES` would be left.
 
         Parameters
         ----------
         judges : bool array, shape (judges,)
         """
-        left = self.reference & ~judges
-        return replace(self, reference=left) if left.sum() >= FEWEST_JUDGES else self
+        remaining = self.reference & ~judges
+        return replace(self, reference=remaining) if remaining.sum() >= MIN_REFERENCE_JUDGES else self
 
     def beyond(self, judge: int) -> tuple[Ints, Floats, bool]:
-        """Rows of a judge that can be compared, how far they are beyond the reference, and whether that is people."""
+        """Comparable rows of a judge, their differences from the reference, and whether the reference is people."""
         if judge not in self._compared:
             rows = self.rows_of_judge[judge]
             unit = self.unit[rows]
-            by_people = len(np.unique(unit[~np.isnan(self.people[unit])])) >= ENOUGH
+            by_people = len(np.unique(unit[~np.isnan(self.people[unit])])) >= MIN_PEOPLE_UNITS
             reference = self.people[unit] if by_people else self._means.mean_over_judges(unit, judge)
-            apart = self.value[rows] - reference
-            used = ~np.isnan(apart)
-            self._compared[judge] = rows[used], apart[used], by_people
+            difference = self.value[rows] - reference
+            used = ~np.isnan(difference)
+            self._compared[judge] = rows[used], difference[used], by_people
         return self._compared[judge]
 
     @cached_property
@@ -109,7 +109,7 @@ class Answers:
 
     @cached_property
     def _compared(self) -> dict[int, tuple[Ints, Floats, bool]]:
-        """What :meth:`beyond` has found: every measure of every judge asks for it."""
+        """Cache of :meth:`beyond`, which every measure of every judge calls."""
         return {}
 
     @cached_property
@@ -134,39 +134,41 @@ def pair_with_reference(
     InputError
         A column is missing or no number, or people answered nothing that judges did.
     """
-    mine_rows, their_rows = rows_of(table), None if persons is None else rows_of(persons)
+    judge_rows, people_rows = rows_of(table), None if persons is None else rows_of(persons)
     about = [
-        np.stack(list(one.about().values()), axis=1) for one in (mine_rows, their_rows) if one is not None
+        np.stack(list(rows.about().values()), axis=1)
+        for rows in (judge_rows, people_rows)
+        if rows is not None
     ]
     units, unit = np.unique(np.concatenate(about), axis=0, return_inverse=True)
     unit = unit.astype(np.int64)
-    mine, theirs = unit[: table.rows], unit[table.rows :]
-    if persons is not None and not np.isin(theirs, mine).any():
+    judge_unit, people_unit = unit[: table.rows], unit[table.rows :]
+    if persons is not None and not np.isin(people_unit, judge_unit).any():
         raise InputError(
-            f"people and judges have answered nothing in common: people {unit_name(units[theirs[0]])!r}, judges "
-            f"{unit_name(units[mine[0]])!r}; name items as in the judges' table"
+            f"people and judges have answered nothing in common: people {unit_name(units[people_unit[0]])!r}, judges "
+            f"{unit_name(units[judge_unit[0]])!r}; name items as in the judges' table"
         )
-    levels = mine_rows.levels(their_rows)
-    said, value = mine_rows.said(levels, positive)
-    people, people_said = np.full(len(units), np.nan), np.full(len(units), -1, dtype=np.int64)
-    if their_rows is not None:
-        theirs_said, theirs_value = their_rows.said(levels, positive)
-        people = mean_by_code(theirs, theirs_value, len(units))
-        people_said = most_frequent_level(theirs, theirs_said, len(units), len(levels))
+    levels = judge_rows.levels(people_rows)
+    level, value = judge_rows.said(levels, positive)
+    people, people_level = np.full(len(units), np.nan), np.full(len(units), -1, dtype=np.int64)
+    if people_rows is not None:
+        person_level, person_value = people_rows.said(levels, positive)
+        people = mean_by_code(people_unit, person_value, len(units))
+        people_level = most_frequent_level(people_unit, person_level, len(units), len(levels))
     return Answers(
         table.judges,
-        mine_rows.judge,
-        mine,
-        said,
+        judge_rows.judge,
+        judge_unit,
+        level,
         len(levels),
-        mine_rows.paired,
+        judge_rows.paired,
         value,
-        mine_rows.side,
+        judge_rows.side,
         people,
-        people_said,
-        mine_rows.time,
-        {name: mine_rows.further(name) for name in covariates},
-        None if judge_family is None or item_family is None else mine_rows.own(judge_family, item_family),
+        people_level,
+        judge_rows.time,
+        {name: judge_rows.further(name) for name in covariates},
+        None if judge_family is None or item_family is None else judge_rows.own(judge_family, item_family),
         np.ones(len(table.judges), dtype=bool),
     )
 

@@ -1,4 +1,4 @@
-"""Change of how often a judge of votes is right over time.
+"""Change of a judge's accuracy over time, for votes.
 
 Of a vote y is 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; q is the probability
 of a win by the strengths of items in the other judges' votes (Bradley and Terry 1952, Biometrika 39), or 1 and 0 by
@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.agreement.experts.runs import shares_differing
-from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers
+from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, MIN_REFERENCE_JUDGES, Answers
 from voirdire.decide.audit_effects import (
-    FEWEST,
+    MIN_UNITS,
     Effect,
     is_clear,
     mean_effect,
@@ -47,7 +47,7 @@ from voirdire.typing import Bools, Floats, Ints
 
 
 def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
-    """Of pairs that a judge saw in both orders: its position bias, and the share of answers that change with the order.
+    """Position bias, and share of answers that change with the order, on pairs that a judge saw in both orders.
 
     The position bias is half the difference between how often the item first by name wins when shown first and when
     shown second: noise moves answers towards either place alike, and it is 0. The share is that of two answers, one in
@@ -57,19 +57,19 @@ def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect |
         return None, None
     rows = answers.rows_of_judge[judge]
     units = answers.unit[rows]
-    ahead = answers.side[rows] > 0
-    both = np.intersect1d(units[ahead], units[~ahead])
-    if len(both) < FEWEST:
+    shown_first = answers.side[rows] > 0
+    shared_units = np.intersect1d(units[shown_first], units[~shown_first])
+    if len(shared_units) < MIN_UNITS:
         return None, None
     values, shares = [], []
-    for of in (ahead, ~ahead):
-        values.append(mean_by_code(units[of], answers.value[rows][of], len(answers.people))[both])
-        said = np.zeros((len(answers.people), answers.levels))
-        np.add.at(said, (units[of], answers.said[rows][of]), 1.0)
-        shares.append(said[both] / said[both].sum(axis=1, keepdims=True))
-    each = np.arange(len(both))
-    changed = mean_effect(1.0 - (shares[0] * shares[1]).sum(axis=1), each)
-    return mean_effect((values[0] - values[1]) / 2, each), changed
+    for mask in (shown_first, ~shown_first):
+        values.append(mean_by_code(units[mask], answers.value[rows][mask], len(answers.people))[shared_units])
+        counts = np.zeros((len(answers.people), answers.levels))
+        np.add.at(counts, (units[mask], answers.said[rows][mask]), 1.0)
+        shares.append(counts[shared_units] / counts[shared_units].sum(axis=1, keepdims=True))
+    unit = np.arange(len(shared_units))
+    changed = mean_effect(1.0 - (shares[0] * shares[1]).sum(axis=1), unit)
+    return mean_effect((values[0] - values[1]) / 2, unit), changed
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,8 @@ class Repeats:
 
 def find_repeats(answers: Answers) -> Repeats:
     """Repeated answers of all judges."""
-    asked, differ = _shares_differing(answers, np.ones(len(answers.judge), dtype=bool), answers.judge)
-    return Repeats(asked[:, 0], asked[:, 1], differ)
+    questions, differ = _shares_differing(answers, np.ones(len(answers.judge), dtype=bool), answers.judge)
+    return Repeats(questions[:, 0], questions[:, 1], differ)
 
 
 def repeat_disagreement(repeats: Repeats, judge: int) -> Effect | None:
@@ -101,22 +101,26 @@ def repeat_disagreement(repeats: Repeats, judge: int) -> Effect | None:
 
 
 def others_repeat_disagreement(answers: Answers, repeats: Repeats, judge: int) -> Effect | None:
-    """Changes of the others: whoever is asked again about close pairs changes at times.
+    """Share of the other judges' repeated answers to the same questions that differ: the usual rate for such pairs.
 
     The mean of the other judges' own repeats of the units that the judge repeated; where none of them repeated, the
     share of pairs of their answers to these units that differ. None with fewer than ten such units.
     """
-    mine = np.bincount(answers.unit[answers.rows_of_judge[judge]], minlength=len(answers.people)) > 1
-    if not mine.any():
+    repeated = np.bincount(answers.unit[answers.rows_of_judge[judge]], minlength=len(answers.people)) > 1
+    if not repeated.any():
         return None
-    theirs = (repeats.judge != judge) & mine[repeats.unit]
-    each = np.split(repeats.differ[theirs], 1 + np.flatnonzero(np.diff(repeats.judge[theirs])))
-    known = [one for one in map(_mean_share, each) if one is not None]
-    if not known:
-        others = (answers.judge != judge) & mine[answers.unit]
+    others_repeats = (repeats.judge != judge) & repeated[repeats.unit]
+    differ_by_judge = np.split(
+        repeats.differ[others_repeats], 1 + np.flatnonzero(np.diff(repeats.judge[others_repeats]))
+    )
+    effects = [effect for effect in map(_mean_share, differ_by_judge) if effect is not None]
+    if not effects:
+        others = (answers.judge != judge) & repeated[answers.unit]
         return _mean_share(_shares_differing(answers, others, np.zeros(len(others), dtype=np.int64))[1])
-    error = float(np.sqrt(sum(one.error**2 for one in known))) / len(known)
-    return Effect(float(np.mean([one.value for one in known])), error, min(one.units for one in known))
+    error = float(np.sqrt(sum(effect.error**2 for effect in effects))) / len(effects)
+    return Effect(
+        float(np.mean([effect.value for effect in effects])), error, min(effect.units for effect in effects)
+    )
 
 
 def _mean_share(differ: Floats) -> Effect | None:
@@ -139,14 +143,14 @@ def _shares_differing(answers: Answers, rows: Bools, of: Ints) -> tuple[Ints, Fl
     float array, shape (questions,)
     """
     side = np.zeros(len(of)) if answers.side is None else answers.side
-    asked = np.column_stack([of, answers.unit, side.astype(np.int64)])[rows]
-    question, cell = np.unique(asked, axis=0, return_inverse=True)
+    questions = np.column_stack([of, answers.unit, side.astype(np.int64)])[rows]
+    question, cell = np.unique(questions, axis=0, return_inverse=True)
     several, differ = shares_differing(cell.ravel(), answers.said[rows])
     return question[several], differ[several]
 
 
-STEPS = 12  # of the weights
-LEAST = 0.1  # probability of an answer that is taken for less is taken for this
+REWEIGHTING_STEPS = 12  # of the weights
+MIN_PROBABILITY = 0.1  # probability of an answer that is taken for less is taken for this
 
 
 def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: float) -> list[Effect | None]:
@@ -162,23 +166,26 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: f
     matters : float
         How large a change must be for a judge to leave those with whom others are compared.
     """
-    found: list[Effect | None] = []
-    beside = np.zeros(len(answers.judges), dtype=bool)
+    effects: list[Effect | None] = []
+    by_others = np.zeros(len(answers.judges), dtype=bool)
     for judge in range(len(answers.judges)):
         rows = np.flatnonzero((answers.judge == judge) & (answers.people_said[answers.unit] >= 0))
-        if len(np.unique(answers.unit[rows])) >= ENOUGH:
+        if len(np.unique(answers.unit[rows])) >= MIN_PEOPLE_UNITS:
             p = 1.0 - answers.people_said[answers.unit[rows]] / 2.0
         else:
             rows, p = _predict_by_others(table, answers, judge)
-            beside[judge] = True
-        found.append(accuracy_change(answers.value[rows], p, order[rows], answers.unit[rows]))
-    among = beside & answers.reference
-    centred = subtract_median(found, among, beside, shrunk=False)
-    clear = np.array([is_clear(one, matters) for one in centred])
-    if (among & ~clear).sum() < FEWEST_JUDGES:
+            by_others[judge] = True
+        effects.append(accuracy_change(answers.value[rows], p, order[rows], answers.unit[rows]))
+    in_reference = by_others & answers.reference
+    centred = subtract_median(effects, in_reference, by_others, shrunk=False)
+    clear = np.array([is_clear(effect, matters) for effect in centred])
+    if (in_reference & ~clear).sum() < MIN_REFERENCE_JUDGES:
         return centred
-    again = subtract_median(found, among & ~clear, beside, shrunk=False)
-    return [one if odd else other for one, other, odd in zip(centred, again, clear, strict=True)]
+    recentred = subtract_median(effects, in_reference & ~clear, by_others, shrunk=False)
+    return [
+        effect if outlier else recentred_effect
+        for effect, recentred_effect, outlier in zip(centred, recentred, clear, strict=True)
+    ]
 
 
 def accuracy_change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
@@ -199,19 +206,19 @@ def accuracy_change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | Non
     >>> round(found.value, 1), 0.01 < found.error < 0.03
     (-0.2, True)
     """
-    apart = q - 0.5
-    if len(np.unique(unit[apart != 0.0])) < FEWEST or np.ptp(z[apart != 0.0]) == 0.0:
+    advantage = q - 0.5
+    if len(np.unique(unit[advantage != 0.0])) < MIN_UNITS or np.ptp(z[advantage != 0.0]) == 0.0:
         return None
     a, weight = 0.9, np.ones(len(y))
-    for _ in range(STEPS):
-        p = np.clip(0.5 + a * apart, LEAST, 1.0 - LEAST)
+    for _ in range(REWEIGHTING_STEPS):
+        p = np.clip(0.5 + a * advantage, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
         weight = 1.0 / (p * (1.0 - p))
-        a = float((weight * apart) @ (y - 0.5) / ((weight * apart) @ apart))
-    later = z - float((weight * apart * apart) @ z / ((weight * apart) @ apart))
-    score = weight * apart * later * (y - 0.5 - a * apart)
-    information = float((weight * apart**2) @ later**2)
-    by_unit, units = np.bincount(unit, score), len(np.unique(unit))
-    error = float(np.sqrt(by_unit @ by_unit * units / (units - 1)))
+        a = float((weight * advantage) @ (y - 0.5) / ((weight * advantage) @ advantage))
+    centred_z = z - float((weight * advantage * advantage) @ z / ((weight * advantage) @ advantage))
+    score = weight * advantage * centred_z * (y - 0.5 - a * advantage)
+    information = float((weight * advantage**2) @ centred_z**2)
+    unit_scores, units = np.bincount(unit, score), len(np.unique(unit))
+    error = float(np.sqrt(unit_scores @ unit_scores * units / (units - 1)))
     return Effect(0.5 * float(score.sum()) / information, 0.5 * error / information, units)
 
 
@@ -223,9 +230,9 @@ def _predict_by_others(table: Votes, answers: Answers, judge: int) -> tuple[Ints
     except InputError:
         return rows[:0], np.zeros(0)
     scores = integrated_scores(fitted.problem.density, fitted.posterior.central_values)
-    of = dict(zip(fitted.problem.items, scores, strict=True))
-    strength = np.array([of.get(name, np.nan) for name in table.items])
+    score_by_item = dict(zip(fitted.problem.items, scores, strict=True))
+    strength = np.array([score_by_item.get(name, np.nan) for name in table.items])
     low, high = (f(table.first, table.second)[table.row_cell[rows]] for f in (np.minimum, np.maximum))
-    apart = strength[low] - strength[high]
-    known = ~np.isnan(apart)
-    return rows[known], np.asarray(logistic_sigmoid(apart[known], np))
+    difference = strength[low] - strength[high]
+    known = ~np.isnan(difference)
+    return rows[known], np.asarray(logistic_sigmoid(difference[known], np))

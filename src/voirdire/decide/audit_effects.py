@@ -18,20 +18,20 @@ from functools import lru_cache
 
 import numpy as np
 
-from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers, clear_mode
+from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, MIN_REFERENCE_JUDGES, Answers, clear_mode
 from voirdire.decide.unit_means import UnitMeans, mean_by_code
-from voirdire.decide.verdicts import LITTLE, mutual_information
+from voirdire.decide.verdicts import MIN_NATS, mutual_information
 from voirdire.typing import Bools, Floats, Ints
 
-FEWEST = 10  # units
-TRIED = 300_000  # normal values that are simulated
-CLEAR = 0.985  # of the interval by which a judge leaves the reference
-MOST_LEVELS = 20
+MIN_UNITS = 10  # units
+SIMULATED_VALUES = 300_000  # normal values that are simulated
+CLEAR_PROB = 0.985  # of the interval by which a judge leaves the reference
+MAX_LEVELS = 20
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A value with its error, and the units that it is from; of how many judges the median is that it is less.
+    """An effect with its error and units; ``judges`` is the number behind a subtracted median, 0 without one.
 
     ``judges`` is 0 of what is compared with no median that it is part of.
     """
@@ -42,7 +42,7 @@ class Effect:
     judges: int = 0
 
     def interval(self, prob: float) -> tuple[float, float]:
-        """Ends by Student's t, and by how much rarer far values are of a normal one than of one less the median."""
+        """Ends by Student's t, scaled by :func:`median_interval_ratio` where a median was subtracted."""
         from scipy.stats import t
 
         half = float(t.ppf((1 + prob) / 2, max(self.units - 1, 1))) * self.error
@@ -50,7 +50,7 @@ class Effect:
         return self.value - half, self.value + half
 
     def beyond(self, usual: Effect) -> Effect:
-        """The value less another, independent one."""
+        """The value minus another, independent one."""
         error = float(np.hypot(self.error, usual.error))
         return Effect(self.value - usual.value, error, min(self.units, usual.units))
 
@@ -69,12 +69,16 @@ def slope_effect(e: Floats, z: Floats, unit: Ints, *, intercept: bool) -> Effect
     if intercept and len(e):
         e, z = e - e.mean(), z - z.mean()
     base = float(z @ z)
-    used = np.unique(unit[z != 0]) if not intercept else np.unique(unit)
-    if len(used) < FEWEST or base <= 1e-12:
+    units_used = np.unique(unit[z != 0]) if not intercept else np.unique(unit)
+    if len(units_used) < MIN_UNITS or base <= 1e-12:
         return None
     value = float(z @ e) / base
-    rest = np.bincount(unit, z * (e - value * z))
-    return Effect(value, float(np.sqrt(rest @ rest * len(used) / (len(used) - 1))) / base, len(used))
+    unit_scores = np.bincount(unit, z * (e - value * z))
+    return Effect(
+        value,
+        float(np.sqrt(unit_scores @ unit_scores * len(units_used) / (len(units_used) - 1))) / base,
+        len(units_used),
+    )
 
 
 def mean_effect(e: Floats, unit: Ints) -> Effect | None:
@@ -85,26 +89,29 @@ def mean_effect(e: Floats, unit: Ints) -> Effect | None:
 def judge_effects(
     answers: Answers, feature: Floats | None, matters: float, *, intercept: bool, centred: bool = True
 ) -> list[Effect | None]:
-    """Slope of each judge's answers beyond what they are compared with on a feature of rows; the mean for None.
+    """Slope of each judge's differences from the reference on a feature of rows; their mean for None.
 
     ``matters`` is how large a slope must be for a judge to leave the reference.
     """
-    found = _effects_beside_reference(answers, feature, intercept=intercept, centred=centred)
+    effects = _effects_beside_reference(answers, feature, intercept=intercept, centred=centred)
     if not centred:
-        return found
-    clear = np.array([is_clear(one, matters) for one in found])
-    rest = answers.without(clear)
-    if rest is answers:
-        return found
-    again = _effects_beside_reference(rest, feature, intercept=intercept, centred=centred)
-    return [one if odd else other for one, other, odd in zip(found, again, clear, strict=True)]
+        return effects
+    clear = np.array([is_clear(effect, matters) for effect in effects])
+    remaining = answers.without(clear)
+    if remaining is answers:
+        return effects
+    refined = _effects_beside_reference(remaining, feature, intercept=intercept, centred=centred)
+    return [
+        effect if outlier else refined_effect
+        for effect, refined_effect, outlier in zip(effects, refined, clear, strict=True)
+    ]
 
 
 def is_clear(one: Effect | None, matters: float) -> bool:
     """True if an effect is large enough to matter and surely not none."""
     if one is None:
         return False
-    low, high = one.interval(CLEAR)
+    low, high = one.interval(CLEAR_PROB)
     return abs(one.value) > matters and (low > 0.0 or high < 0.0)
 
 
@@ -112,24 +119,24 @@ def _effects_beside_reference(
     answers: Answers, feature: Floats | None, *, intercept: bool, centred: bool
 ) -> list[Effect | None]:
     """As :func:`judge_effects`, with the reference as it is."""
-    found: list[Effect | None] = []
+    effects: list[Effect | None] = []
     by_people = []
     for judge in range(len(answers.judges)):
-        used, e, people = answers.beyond(judge)
-        z = np.ones(len(e)) if feature is None else feature[used]
+        rows, e, from_people = answers.beyond(judge)
+        z = np.ones(len(e)) if feature is None else feature[rows]
         known = ~np.isnan(z)
-        found.append(slope_effect(e[known], z[known], answers.unit[used][known], intercept=intercept))
-        by_people.append(people)
+        effects.append(slope_effect(e[known], z[known], answers.unit[rows][known], intercept=intercept))
+        by_people.append(from_people)
     if not centred:
-        return found
-    within = answers.reference & ~np.array(by_people)
-    return subtract_median(found, within, ~np.array(by_people))
+        return effects
+    in_reference = answers.reference & ~np.array(by_people)
+    return subtract_median(effects, in_reference, ~np.array(by_people))
 
 
 def subtract_median(
     found: Sequence[Effect | None], among: Bools, beside: Bools, *, shrunk: bool = True
 ) -> list[Effect | None]:
-    """Effects of judges ``beside`` each other less that of the median judge ``among`` them.
+    """Subtract the effect of the median judge ``among`` some from those of the judges ``beside`` each other.
 
     Parameters
     ----------
@@ -143,25 +150,29 @@ def subtract_median(
     list of Effect or None
         As they were where fewer than three judges are among them, and of judges who are not beside.
     """
-    values = [one.value for one, here in zip(found, among, strict=True) if here and one is not None]
+    values = [
+        effect.value
+        for effect, in_reference in zip(found, among, strict=True)
+        if in_reference and effect is not None
+    ]
     count = len(values)
-    if count < FEWEST_JUDGES:
+    if count < MIN_REFERENCE_JUDGES:
         return list(found)
     shrink = (count - 1) / count if shrunk else 1.0
-    middle = float(np.median([shrink * value for value in values]))
+    median = float(np.median([shrink * value for value in values]))
     rows: list[Effect | None] = []
-    for one, here, near in zip(found, among, beside, strict=True):
-        if one is not None and near:
-            variance = variance_about_median(count) if here else variance_about_others_median(count)
-            error = float(np.sqrt(shrink * variance)) * one.error
-            value = (shrink if here else 1.0) * one.value - middle
-            one = Effect(value, error, one.units, count if here else 0)
-        rows.append(one)
+    for effect, in_reference, relative in zip(found, among, beside, strict=True):
+        if effect is not None and relative:
+            variance = variance_about_median(count) if in_reference else variance_about_others_median(count)
+            error = float(np.sqrt(shrink * variance)) * effect.error
+            value = (shrink if in_reference else 1.0) * effect.value - median
+            effect = Effect(value, error, effect.units, count if in_reference else 0)
+        rows.append(effect)
     return rows
 
 
 def variance_about_median(count: int) -> float:
-    """Variance of a normal value less the median of so many, it being one of them, in parts of its own.
+    """Variance of a normal value about the median of ``count`` values, itself one of them, in parts of its own.
 
     That of the median is about pi / (2 n + pi - 2), and its covariance with each 1 / n.
 
@@ -176,14 +187,14 @@ def variance_about_median(count: int) -> float:
 
 @lru_cache(maxsize=16)
 def _simulate_median_differences(count: int) -> Floats:
-    """Absolute normal values less the median of so many, sorted, over the root of :func:`variance_about_median`."""
-    x = np.random.default_rng(0).normal(size=(TRIED // count + 1, count))
-    away = np.abs(x - np.median(x, axis=1, keepdims=True)).ravel()
-    return np.asarray(np.sort(away) / np.sqrt(variance_about_median(count)))
+    """Simulate absolute deviations from the median of ``count`` values, sorted, in units of their root mean square."""
+    x = np.random.default_rng(0).normal(size=(SIMULATED_VALUES // count + 1, count))
+    distance = np.abs(x - np.median(x, axis=1, keepdims=True)).ravel()
+    return np.asarray(np.sort(distance) / np.sqrt(variance_about_median(count)))
 
 
 def median_interval_ratio(count: int, prob: float) -> float:
-    """Interval of a normal value less the median of so many, it being one of them, over one of a normal distribution.
+    """Width of an interval about the median of ``count`` values, over that of a normal distribution.
 
     A value that is far off is not the median any more, and does not draw it: far values are more frequent than the
     variance (:func:`variance_about_median`) says. By simulation.
@@ -195,12 +206,12 @@ def median_interval_ratio(count: int, prob: float) -> float:
     """
     from scipy.special import ndtri
 
-    away = _simulate_median_differences(count)
-    return float(away[int(prob * len(away))] / ndtri((1 + prob) / 2))
+    distances = _simulate_median_differences(count)
+    return float(distances[int(prob * len(distances))] / ndtri((1 + prob) / 2))
 
 
 def variance_about_others_median(count: int) -> float:
-    """Variance of a normal value less the median of so many others, in parts of its own; about, as in from_median.
+    """Approximate variance of a normal value about the median of ``count`` other values, in parts of its own.
 
     Examples
     --------
@@ -212,7 +223,7 @@ def variance_about_others_median(count: int) -> float:
 
 
 def noise_ratios(answers: Answers) -> list[Effect | None]:
-    """Mean square of each judge's answers beyond what they are compared with, over the other judges' (infit).
+    """Mean square of each judge's differences from the reference, over that of the other judges (infit).
 
     Of scores and labels squares are about each judge's own mean. The error is that of the judge's own mean square and
     of the others', by unit.
@@ -220,16 +231,16 @@ def noise_ratios(answers: Answers) -> list[Effect | None]:
     squares = [_unit_squares(answers, judge) for judge in range(len(answers.judges))]
     panel = _panel_squares(answers, squares, answers.reference)
     return [
-        None if panel is None else _noise_ratio(own, panel.mean_over_judges(units, judge))
-        for judge, (units, own) in enumerate(squares)
+        None if panel is None else _noise_ratio(judge_squares, panel.mean_over_judges(units, judge))
+        for judge, (units, judge_squares) in enumerate(squares)
     ]
 
 
 def _noise_ratio(own: Floats, rest: Floats) -> Effect | None:
-    """The ratio of mean squares in the units of a judge, its own and the others', NaN where these have none."""
-    there = ~np.isnan(rest)
-    own, rest = own[there], rest[there]
-    if len(own) < FEWEST or own.mean() <= 0 or rest.mean() <= 0:
+    """Ratio of a judge's mean square to the other judges' in its units; ``rest`` is NaN where these have none."""
+    known = ~np.isnan(rest)
+    own, rest = own[known], rest[known]
+    if len(own) < MIN_UNITS or own.mean() <= 0 or rest.mean() <= 0:
         return None
     ratio = float(own.mean() / rest.mean())
     parts = own / own.mean() - rest / rest.mean()
@@ -244,13 +255,13 @@ def outfit_statistics(answers: Answers) -> list[float | None]:
     squares = [_unit_squares(answers, judge) for judge in range(len(answers.judges))]
     panel = _panel_squares(answers, squares, np.ones(len(squares), dtype=bool))
     return [
-        None if panel is None or len(squares) == 1 else _outfit(own, panel.mean_over_judges(units))
-        for units, own in squares
+        None if panel is None or len(squares) == 1 else _outfit(judge_squares, panel.mean_over_judges(units))
+        for units, judge_squares in squares
     ]
 
 
 def _outfit(own: Floats, panel: Floats) -> float | None:
-    if len(own) < FEWEST or panel.mean() <= 0:
+    if len(own) < MIN_UNITS or panel.mean() <= 0:
         return None
     return float(np.mean(own / np.maximum(panel, 0.1 * panel.mean())))
 
@@ -260,29 +271,29 @@ def _unit_squares(answers: Answers, judge: int) -> tuple[Ints, Floats]:
 
     About its mean; of pairs, of which either item may be the first by name, about none.
     """
-    used, e, _ = answers.beyond(judge)
-    units, place = np.unique(answers.unit[used], return_inverse=True)
+    rows, e, _ = answers.beyond(judge)
+    units, place = np.unique(answers.unit[rows], return_inverse=True)
     square = (e if answers.paired or not len(e) else e - e.mean()) ** 2
     return units, mean_by_code(place, square, len(units))
 
 
 def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: Bools) -> UnitMeans | None:
-    """Mean squares of the judges who are among some; None without any."""
+    """Mean squares of the judges in a mask, by unit; None without any."""
     kept = [judge for judge, (units, _) in enumerate(squares) if among[judge] and len(units)]
     if not kept:
         return None
-    units, own = (np.concatenate([squares[judge][part] for judge in kept]) for part in (0, 1))
+    units, unit_squares = (np.concatenate([squares[judge][part] for judge in kept]) for part in (0, 1))
     judge = np.repeat(kept, [len(squares[judge][0]) for judge in kept])
-    return UnitMeans.of(units.astype(np.int64), judge, own, len(answers.people))
+    return UnitMeans.of(units.astype(np.int64), judge, unit_squares, len(answers.people))
 
 
 def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
-    """Rows of a judge of which the right answer is known, that answer, and whether it is people's.
+    """Rows of a judge with a known right answer, that answer, and whether it comes from people.
 
-    Else it is that of most of the other judges; None for scores of more than `MOST_LEVELS` levels, or with fewer than
+    Else it is that of most of the other judges; None for scores of more than `MAX_LEVELS` levels, or with fewer than
     ten units.
     """
-    if answers.levels > MOST_LEVELS:
+    if answers.levels > MAX_LEVELS:
         return None
     rows = answers.rows_of_judge[judge]
     units, place = np.unique(answers.unit[rows], return_inverse=True)
@@ -290,11 +301,11 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
         if by_people:
             truth = answers.people_said[units]
         else:
-            own = np.bincount(
+            own_counts = np.bincount(
                 place * answers.levels + answers.said[rows], minlength=len(units) * answers.levels
             )
-            truth = clear_mode(answers.level_counts[units] - own.reshape(-1, answers.levels))
-        if (truth >= 0).sum() >= (ENOUGH if by_people else FEWEST):
+            truth = clear_mode(answers.level_counts[units] - own_counts.reshape(-1, answers.levels))
+        if (truth >= 0).sum() >= (MIN_PEOPLE_UNITS if by_people else MIN_UNITS):
             known = truth[place] >= 0
             return rows[known], truth[place][known], by_people
     return None
@@ -307,16 +318,16 @@ def agreement_information(answers: Answers, judge: int) -> float | None:
     item may be the first by name, so that both views of each count, and cells that mirror each other are one.
     None where neither is known, or hardly ever differs: no answer could tell anything of it.
     """
-    found = truth_for(answers, judge)
-    if found is None:
+    truth = truth_for(answers, judge)
+    if truth is None:
         return None
-    said, true = answers.said[found[0]], found[1]
+    level, true = answers.said[truth[0]], truth[1]
     views = 2 if answers.paired else 1
     if answers.paired:
-        said, true = (np.append(one, answers.levels - 1 - one) for one in (said, true))
-    joint = np.zeros((len(np.unique(said)), len(np.unique(true))))
-    np.add.at(joint, (np.unique(said, return_inverse=True)[1], np.unique(true, return_inverse=True)[1]), 1)
-    if mutual_information(np.diag(joint.sum(axis=0) / joint.sum())) < LITTLE:
+        level, true = (np.append(codes, answers.levels - 1 - codes) for codes in (level, true))
+    joint = np.zeros((len(np.unique(level)), len(np.unique(true))))
+    np.add.at(joint, (np.unique(level, return_inverse=True)[1], np.unique(true, return_inverse=True)[1]), 1)
+    if mutual_information(np.diag(joint.sum(axis=0) / joint.sum())) < MIN_NATS:
         return None
     plain = mutual_information(joint / joint.sum())
     cells, rows, columns = (-(-size // views) for size in ((joint > 0).sum(), *joint.shape))

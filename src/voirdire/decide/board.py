@@ -1,4 +1,4 @@
-"""The verb ``board``: a fit as a leaderboard that says what it can and what it cannot tell.
+"""The verb ``board``: the leaderboard of a fit, and which of its differences are decided.
 
 Context (prompt) that alone decides what is said of the first place.
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-FAR = 3.5  # robust standard deviations from the other contexts
-SURE = 3.0  # standard deviations of the draws by which a lead differs from that in the others
-NORMAL = 1.4826  # of the median absolute deviation of a normal distribution
-MOST = 10  # contexts that are left out in turn: those furthest from the others
+OUTLIER_SDS = 3.5  # robust standard deviations from the other contexts
+CLEAR_GAP_SDS = 3.0  # standard deviations of the draws by which a lead differs from that in the others
+MAD_TO_SD = 1.4826  # of the median absolute deviation of a normal distribution
+MAX_CONTEXTS_TRIED = 10  # contexts that are left out in turn: those furthest from the others
 
 
 def deciding_context(draws: Floats, level: float) -> int | None:
-    """The context that alone decides what is said of the first place; None where there is none.
+    """The context that alone decides who is in the first place; None where there is none.
 
     Parameters
     ----------
@@ -64,17 +64,21 @@ def deciding_context(draws: Floats, level: float) -> int | None:
     total = draws.sum(axis=1)
     first, sharing = _first_place(total / contexts, level)
     strength = draws.mean(axis=0)
-    away = _lead_deviations(strength, first)
-    for x in np.argsort(-away.max(axis=1), kind="stable")[:MOST]:
-        if away[x].max() <= FAR:
+    deviation = _lead_deviations(strength, first)
+    for x in np.argsort(-deviation.max(axis=1), kind="stable")[:MAX_CONTEXTS_TRIED]:
+        if deviation[x].max() <= OUTLIER_SDS:
             return None
-        left = (total - draws[:, x]) / (contexts - 1)
-        other, with_it = _first_place(left, level)
-        concerned = (sharing ^ with_it) if other == first else np.arange(len(sharing)) == other
-        lead = draws[:, x] - left
+        mean_without = (total - draws[:, x]) / (contexts - 1)
+        first_without, sharing_without = _first_place(mean_without, level)
+        concerned = (
+            (sharing ^ sharing_without)
+            if first_without == first
+            else np.arange(len(sharing)) == first_without
+        )
+        lead = draws[:, x] - mean_without
         gap = lead[:, [first]] - lead
-        sure = np.abs(gap.mean(axis=0)) > SURE * gap.std(axis=0)
-        if (concerned & sure & (away[x] > FAR)).any():
+        sure = np.abs(gap.mean(axis=0)) > CLEAR_GAP_SDS * gap.std(axis=0)
+        if (concerned & sure & (deviation[x] > OUTLIER_SDS)).any():
             return int(x)
     return None
 
@@ -88,40 +92,42 @@ def _first_place(scores: Floats, level: float) -> tuple[int, np.ndarray]:
 def _lead_deviations(strength: Floats, first: int) -> Floats:
     """Robust standard deviations between the first's lead over each item there and elsewhere, (contexts, items)."""
     lead = strength[:, [first]] - strength
-    away = np.abs(lead - np.median(lead, axis=0))
-    return np.asarray(away / (NORMAL * np.maximum(np.median(away, axis=0), 1e-9)))
+    deviation = np.abs(lead - np.median(lead, axis=0))
+    return np.asarray(deviation / (MAD_TO_SD * np.maximum(np.median(deviation, axis=0), 1e-9)))
 
 
 ALPHA = 0.05  # chance that any pair is called clear the wrong way
-FEWEST = 6  # witnesses of a pair
+MIN_WITNESSES = 6  # witnesses of a pair
 
 
 def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
-    """Pairs (better, worse) whose votes leave no doubt by a t test over their witnesses, shape (pairs, 2)."""
+    """Pairs (better, worse) that differ significantly by a t test over their witnesses, shape (pairs, 2)."""
     from scipy.special import stdtr
 
     low, high = votes.about[1:3]
     net = np.select([votes.answers == low, votes.answers == high], [1.0, -1.0], 0.0)
-    size, turned = len(votes.items), votes.first[votes.row_cell] == high
+    size, swapped = len(votes.items), votes.first[votes.row_cell] == high
     pair = low * size + high
     witness = np.arange(votes.rows) if votes.row_context is None else votes.row_context
     keys, unit = np.unique(np.stack([pair, witness]), axis=1, return_inverse=True)
     total, answers = np.bincount(unit.ravel(), net), np.bincount(unit.ravel())
     pairs, place = np.unique(keys[0], return_inverse=True)
-    size_of = np.bincount(place)
-    lean = np.bincount(place, total) / np.bincount(place, answers)
+    witnesses = np.bincount(place)
+    net_share = np.bincount(place, total) / np.bincount(place, answers)
     # of witnesses who say more or less, beside what so many answers say on average (a ratio estimator)
-    variance = np.bincount(place, (total - lean[place] * answers) ** 2) / np.maximum(size_of - 1, 1)
-    far: Floats = np.abs(np.bincount(place, total)) / np.sqrt(np.maximum(variance, 1e-12) * size_of)
-    enough = size_of >= FEWEST
+    variance = np.bincount(place, (total - net_share[place] * answers) ** 2) / np.maximum(witnesses - 1, 1)
+    t_statistic: Floats = np.abs(np.bincount(place, total)) / np.sqrt(np.maximum(variance, 1e-12) * witnesses)
+    enough = witnesses >= MIN_WITNESSES
     if fixed_order_rule(votes) is None:
-        at = np.searchsorted(pairs, pair)
-        enough &= (np.bincount(at, turned, len(pairs)) > 0) & (np.bincount(at, ~turned, len(pairs)) > 0)
+        pair_index = np.searchsorted(pairs, pair)
+        enough &= (np.bincount(pair_index, swapped, len(pairs)) > 0) & (
+            np.bincount(pair_index, ~swapped, len(pairs)) > 0
+        )
     # witnesses that all say the same have no variance: their number bounds what they can tell
-    p = np.maximum(stdtr(np.maximum(size_of - 1, 1), -far), 0.5**size_of)
+    p = np.maximum(stdtr(np.maximum(witnesses - 1, 1), -t_statistic), 0.5**witnesses)
     clear = enough & (p < alpha / max(len(pairs), 1))
     low, high = pairs // size, pairs % size
-    better, worse = np.where(lean > 0, low, high)[clear], np.where(lean > 0, high, low)[clear]
+    better, worse = np.where(net_share > 0, low, high)[clear], np.where(net_share > 0, high, low)[clear]
     return np.stack([better, worse], axis=1)
 
 
@@ -141,18 +147,18 @@ def shortest_cycle(wins: Ints, items: int) -> list[int]:
         before = {start: -1}
         waiting = deque([start])
         while waiting:
-            here = waiting.popleft()
-            if start in beats[here]:
-                path = [here]
+            item = waiting.popleft()
+            if start in beats[item]:
+                path = [item]
                 while before[path[-1]] >= 0:
                     path.append(before[path[-1]])
                 if not best or len(path) < len(best):
                     best = path[::-1]
                 break
-            for there in beats[here]:
-                if there not in before:
-                    before[there] = here
-                    waiting.append(there)
+            for neighbour in beats[item]:
+                if neighbour not in before:
+                    before[neighbour] = item
+                    waiting.append(neighbour)
     return best
 
 
@@ -206,15 +212,15 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
         row |= {"first": first, "last": last, "loss": loss.get(row["item"])}
         row |= {"rank_probabilities": ranks[row["item"]].round(4).tolist()}
     better = [[decision.items[i], decision.items[j]] for i, j in np.argwhere(decision.pairs.better)]
-    cycle, one = _find_cycle(fit), _find_deciding_context(fit)
-    told = {
+    cycle, context = _find_cycle(fit), _find_deciding_context(fit)
+    additions = {
         "decision": decision.as_dict() | {"better": better},
         "next": _neighbour_rows(fit, entrants, decision),
         "cycle": cycle,
-        "deciding": one,
+        "deciding": context,
         "reference": reference_rates(fit.kind.compared_votes(fit.problem), fit.prob),
     }
-    return {**result, **told, "verdict": board_verdict(result["checks"], decision, cycle, one)}
+    return {**result, **additions, "verdict": board_verdict(result["checks"], decision, cycle, context)}
 
 
 def _find_deciding_context(fit: Fit) -> str | None:
@@ -232,24 +238,24 @@ def _find_cycle(fit: Fit) -> list[str]:
 
 def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[dict[str, Any]]:
     votes, pairs = fit.kind.compared_votes(fit.problem), decision.pairs
-    code = {name: at for at, name in enumerate(entrants.names)}
+    code = {name: index for index, name in enumerate(entrants.names)}
     rows = []
-    for at, (one, other) in enumerate(pairwise(decision.items)):
-        lead = entrants.draws[:, code[one]] - entrants.draws[:, code[other]]
-        row: dict[str, Any] = {"better": one, "worse": other}
+    for place, (better, worse) in enumerate(pairwise(decision.items)):
+        lead = entrants.draws[:, code[better]] - entrants.draws[:, code[worse]]
+        row: dict[str, Any] = {"better": better, "worse": worse}
         row |= {"difference": float(lead.mean()), "sd": float(lead.std(ddof=1))}
-        row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
+        row |= {"apart": bool(pairs.better[place, place + 1]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
-            gap = pairs.gap_between(at, at + 1)
+            gap = pairs.gap_between(place, place + 1)
             factor = None if is_about_people(fit) else information_growth_factor(*gap)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:
-                more = None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
-                row["more_contexts"] = more
+                extra_contexts = None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
+                row["more_contexts"] = extra_contexts
         if not row["apart"] and is_about_people(fit):
-            found = people_needed_between(fit, (one, other), *pairs.gap_between(at, at + 1))
-            row["more_people"] = None if found is None else int(np.ceil(found))
+            people_count = people_needed_between(fit, (better, worse), *pairs.gap_between(place, place + 1))
+            row["more_people"] = None if people_count is None else int(np.ceil(people_count))
         rows.append(row)
     return rows
 
@@ -257,20 +263,20 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
 def board_verdict(
     checks: list[dict[str, Any]], decision: Decision, cycle: list[str], context: str | None
 ) -> str:
-    """Verdict of the board, in words: first what speaks against it, then what is best."""
+    """Verdict of the board, in words: first the problems, then the best item."""
     failed, warned = (
         ", ".join(row["check"] for row in checks if row["level"] == level) for level in ("fail", "warn")
     )
-    said = []
+    sentences = []
     if failed:
-        said.append(f"Checks failed ({failed}): do not act on this board before they are answered.")
+        sentences.append(f"Checks failed ({failed}): do not act on this board before they are answered.")
     if cycle:
-        said.append(f"No ranking is right: {' beats '.join([*cycle, cycle[0]])}.")
+        sentences.append(f"No ranking is right: {' beats '.join([*cycle, cycle[0]])}.")
     if context is not None:
-        said.append(f"The context {context} alone decides who is first, or who shares the first place.")
-    said.append(decision.sentence())
+        sentences.append(f"The context {context} alone decides who is first, or who shares the first place.")
+    sentences.append(decision.sentence())
     if decision.choice is not None:
-        said.append(decision.choice.sentence())
+        sentences.append(decision.choice.sentence())
     if warned:
-        said.append(f"Warnings: {warned}.")
-    return " ".join(said)
+        sentences.append(f"Warnings: {warned}.")
+    return " ".join(sentences)

@@ -1,4 +1,4 @@
-"""Change of a mean that may come at any time, however often one looks: found by bets, measured by a posterior.
+"""Change of a mean at an unknown time: detected by e-values at any number of looks, dated by a posterior.
 
 **Found** by the bets of :mod:`voirdire.trust.drift`, which gain nothing on average where values come in an order that
 says nothing: at any one look their evidence (an e-value) is 1 on average, exactly, and it ever reaches 1 / a with
@@ -11,8 +11,8 @@ part of it. Every point j is as likely beforehand. Of shares (values from 0 to 1
 Beta(1/2, 1/2); of other values means and variances are unknown (normal-gamma, worth one value, around those of all
 values). The posterior of j is the product of both parts' marginal likelihoods, that of the difference of the means a
 mixture over j; quantiles give intervals. At the look that finds a change it tends to look larger than it is, so that
-intervals are of 1 - (1 - prob) / `WIDER`; how often they hold then is measured, too. (Chernoff and Zacks, Annals of
-Mathematical Statistics 35, 1964.)
+intervals are of 1 - (1 - prob) / `TAIL_DIVISOR`; how often they hold then is measured, too. (Chernoff and Zacks, Annals
+of Mathematical Statistics 35, 1964.)
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ import numpy as np
 from voirdire.trust.drift import running_log_evidence
 from voirdire.typing import Floats, Ints
 
-FIRST = 20  # values before a change that is bet on; and from one point to the next,
-PART = 50  # or this part of the values so far
-WIDER = 3.0
+MIN_SPACING = 20  # values before a change that is bet on; and from one point to the next,
+SPACING_DIVISOR = 50  # or this part of the values so far
+TAIL_DIVISOR = 3.0
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Change:
 
 
 def log_change_evidence(x: Floats) -> Floats:
-    """Logarithm of the evidence of bets that the mean changes, after each value, shape (values,).
+    """Logarithm of the evidence (e-value) for a change of the mean, after each value, shape (values,).
 
     Examples
     --------
@@ -91,20 +91,20 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
     >>> found.since_low <= 200 <= found.since_high, found.low < found.after - found.before < found.high < 0
     (True, True)
     """
-    over = evidence >= -np.log(alpha)
-    if not over.any():
+    alarmed = evidence >= -np.log(alpha)
+    if not alarmed.any():
         return None
     seen = x[: max(int(np.argmax(evidence)) + 1, 3)]
-    chance, centre, error = _change_posterior(seen, shares)
-    tail = (1.0 - prob) / WIDER / 2.0
-    since = int(np.argmax(chance)) + 1
-    low_at, high_at = np.searchsorted(np.cumsum(chance), [tail, 1.0 - tail])
-    low, high = (_mixture_quantile(chance, centre, error, q) for q in (tail, 1.0 - tail))
+    probability, centre, error = _change_posterior(seen, shares)
+    tail = (1.0 - prob) / TAIL_DIVISOR / 2.0
+    since = int(np.argmax(probability)) + 1
+    low_at, high_at = np.searchsorted(np.cumsum(probability), [tail, 1.0 - tail])
+    low, high = (_mixture_quantile(probability, centre, error, q) for q in (tail, 1.0 - tail))
     return Change(
-        int(np.argmax(over)) + 1,
+        int(np.argmax(alarmed)) + 1,
         since,
         min(int(low_at) + 1, since),
-        max(min(int(high_at), len(chance) - 1) + 1, since),
+        max(min(int(high_at), len(probability) - 1) + 1, since),
         float(seen[:since].mean()),
         float(seen[since:].mean()),
         low,
@@ -113,25 +113,25 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
 
 
 def _candidate_points(count: int) -> tuple[Ints, Floats]:
-    """Values after which a change is bet on, and the stakes."""
-    found, at = [], FIRST
-    while at < count:
-        found.append(at)
-        at += max(FIRST, at // PART)
-    k = np.arange(1.0, len(found) + 1.0)
-    return np.array(found, dtype=np.int64), np.log(2.0) * (1.0 / np.log(k + 1.0) - 1.0 / np.log(k + 2.0))
+    """Candidate change points, and the weight of each."""
+    points, position = [], MIN_SPACING
+    while position < count:
+        points.append(position)
+        position += max(MIN_SPACING, position // SPACING_DIVISOR)
+    k = np.arange(1.0, len(points) + 1.0)
+    return np.array(points, dtype=np.int64), np.log(2.0) * (1.0 / np.log(k + 1.0) - 1.0 / np.log(k + 2.0))
 
 
 def _change_posterior(x: Floats, shares: bool) -> tuple[Floats, Floats, Floats]:
     """Of each point: its probability, and centre and standard deviation of the difference of the means there."""
     count = np.arange(1.0, len(x))
     total, squares = np.cumsum(x)[:-1], np.cumsum(x * x)[:-1]
-    part = _proportion_marginal_likelihood if shares else _numeric_marginal_likelihood
-    before = part(count, total, squares, x)
-    after = part(len(x) - count, float(x.sum()) - total, float(x @ x) - squares, x)
+    marginal_likelihood = _proportion_marginal_likelihood if shares else _numeric_marginal_likelihood
+    before = marginal_likelihood(count, total, squares, x)
+    after = marginal_likelihood(len(x) - count, float(x.sum()) - total, float(x @ x) - squares, x)
     log = before[0] + after[0]
-    chance = np.exp(log - log.max())
-    return chance / chance.sum(), after[1] - before[1], np.sqrt(before[2] + after[2])
+    probability = np.exp(log - log.max())
+    return probability / probability.sum(), after[1] - before[1], np.sqrt(before[2] + after[2])
 
 
 def _proportion_marginal_likelihood(
@@ -154,11 +154,11 @@ def _numeric_marginal_likelihood(
     centre, prior = float(x.mean()), max(float(x.var()), 1e-12)
     shape = (1.0 + count) / 2.0
     within = np.maximum(squares - total**2 / count, 0.0)
-    apart = total / count - centre
-    rate = (prior + within + count / (1.0 + count) * apart**2) / 2.0
+    deviation = total / count - centre
+    rate = (prior + within + count / (1.0 + count) * deviation**2) / 2.0
     log = gammaln(shape) - shape * np.log(rate) - 0.5 * np.log1p(count)
     log -= 0.5 * count * np.log(2.0 * np.pi)
-    return log, centre + count / (1.0 + count) * apart, rate / shape / (1.0 + count)
+    return log, centre + count / (1.0 + count) * deviation, rate / shape / (1.0 + count)
 
 
 def _mixture_quantile(chance: Floats, centre: Floats, error: Floats, q: float) -> float:

@@ -1,4 +1,4 @@
-"""Cost of a choice, places where every item may stand, and answers needed to distinguish two items.
+"""Cost of a choice, rank probabilities of every item, and answers needed to distinguish two items.
 
 Where scores are about people, the gap between these and a panel is in the deviation s of a difference with the median
 m, and no answer of the panel takes it away. n answers of people to which of the two is better, each with the
@@ -97,30 +97,32 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
     else:
         cells = read_columns(prices, ("item", "price"), (), problems)
         problems.raise_any()
-    named = encode_column(cells["item"], "item", problems)
+    encoded = encode_column(cells["item"], "item", problems)
     values = number_column("price", cells["price"], problems)
-    found: dict[str, float] = {}
-    for code, price in zip(named.codes, values, strict=True):
-        item = named.levels[code]
+    price_by_item: dict[str, float] = {}
+    for code, price in zip(encoded.codes, values, strict=True):
+        item = encoded.levels[code]
         if items is not None and item not in items:
             hint = nearest_name(item, list(items)) or f"; known are {known_names(list(items))}"
             problems.table(f"item {item!r} is none of the {len(items)} items{hint}")
-        elif item in found:
+        elif item in price_by_item:
             problems.table(f"item {item!r} is given two prices; keep one")
         elif price < 0.0:
             problems.table(f"item {item!r} has the price {price:g}; give 0 or more")
-        found.setdefault(item, float(price))
-    lacking = [item for item in items or () if item not in found]
+        price_by_item.setdefault(item, float(price))
+    lacking = [item for item in items or () if item not in price_by_item]
     if lacking:
-        more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
-        problems.table(f"no price of {', '.join(map(repr, lacking[:5]))}{more}; give one for every item")
+        others_note = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+        problems.table(
+            f"no price of {', '.join(map(repr, lacking[:5]))}{others_note}; give one for every item"
+        )
     if not (is_number(margin) and margin > 0.0):
         shown = f"{margin:g}" if isinstance(margin, float) else repr(margin)
         problems.table(
             f"margin {shown}: an item that may cost less must be allowed to be a little worse; give a margin above 0"
         )
     problems.raise_any()
-    return found
+    return price_by_item
 
 
 def cheapest_choice(
@@ -147,12 +149,12 @@ def cheapest_choice(
     enough = np.flatnonzero(within >= level)
     if not len(enough):
         return Choice(None, None, float(within.max()), margin)
-    at = min(enough.tolist(), key=lambda one: (prices[items[one]], -draws[:, one].mean()))
-    return Choice(items[at], prices[items[at]], float(within[at]), margin)
+    choice = min(enough.tolist(), key=lambda item: (prices[items[item]], -draws[:, item].mean()))
+    return Choice(items[choice], prices[items[choice]], float(within[choice]), margin)
 
 
-HOPELESS = 100.0  # times the votes there are: beyond it nothing is promised
-MOST_PEOPLE = 10_000  # people's answers about two items, likewise
+MAX_GROWTH_FACTOR = 100.0  # times the votes there are: beyond it nothing is promised
+MAX_PEOPLE = 10_000  # people's answers about two items, likewise
 
 
 def rank_probabilities(draws: Floats) -> Floats:
@@ -166,8 +168,8 @@ def rank_probabilities(draws: Floats) -> Floats:
     items = draws.shape[1]
     rank = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
     place = np.arange(items) * items + rank
-    found = np.bincount(place.ravel(), minlength=items * items) / len(draws)
-    return np.asarray(found.reshape(items, items))
+    shares = np.bincount(place.ravel(), minlength=items * items) / len(draws)
+    return np.asarray(shares.reshape(items, items))
 
 
 def expected_loss(draws: Floats) -> Floats:
@@ -182,7 +184,7 @@ def expected_loss(draws: Floats) -> Floats:
 
 
 def information_growth_factor(median: float, deviation: float, t: float, stays: float = 0.0) -> float | None:
-    """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
+    """Factor by which information must grow until a difference is ``t`` deviations; None above `MAX_GROWTH_FACTOR`.
 
     The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
     what is uncertain), but for the part that ``stays``; the difference is taken to be what it is now.
@@ -194,13 +196,13 @@ def information_growth_factor(median: float, deviation: float, t: float, stays: 
     """
     if not deviation or math.isclose(median, 0.0):
         return None
-    falls = (median / t) ** 2 - stays**2  # to what the part of the variance that does not stay must fall
-    factor = (deviation**2 - stays**2) / falls if falls > 0.0 else math.inf
-    return factor if factor <= HOPELESS else None
+    target = (median / t) ** 2 - stays**2  # to what the part of the variance that does not stay must fall
+    factor = (deviation**2 - stays**2) / target if target > 0.0 else math.inf
+    return factor if factor <= MAX_GROWTH_FACTOR else None
 
 
 def people_needed(median: float, deviation: float, t: float, preference: Preference) -> float | None:
-    """Count people's answers until a difference is ``t`` deviations; None beyond :data:`MOST_PEOPLE`.
+    """Count people's answers until a difference is ``t`` deviations; None beyond :data:`MAX_PEOPLE`.
 
     Examples
     --------
@@ -211,4 +213,4 @@ def people_needed(median: float, deviation: float, t: float, preference: Prefere
     if not deviation or not information or math.isclose(median, 0.0):
         return None
     needed = max((t / median) ** 2 - deviation**-2.0, 0.0) / information
-    return needed if needed <= MOST_PEOPLE else None
+    return needed if needed <= MAX_PEOPLE else None

@@ -1,4 +1,4 @@
-"""Bounds of a mean that hold at every look: bets that it is higher than some value, and that it is lower.
+"""Confidence bounds of a mean that hold at every look (e-values by betting).
 
 Values x_1, x_2, ... lie between 0 and 1, and given those before it each has the mean mu. Whoever bets the share
 l_t (x_t - m) of the money on each value, with l_t chosen before x_t is seen, has after t of them
@@ -10,9 +10,9 @@ most a (Ville's inequality), at whichever of the looks: all m for which it does 
 lower bound of mu that is right at all times together with probability 1 - a. The upper bound is that of 1 - x.
 
 The bet that decides soonest by n values is about sqrt(2 log(1/a) / n) divided by the standard deviation of the values
-so far. n is `HORIZONS` times the number of values that are planned, each with its part (`SHARES`) of the money. The
-plan chooses where bounds are narrowest and nothing else: they hold whenever one stops. K_t(m) falls with m, so that
-bounds are found by bisection.
+so far. n is `HORIZONS` times the number of values that are planned, each with its part (`HORIZON_WEIGHTS`) of the
+money. The plan chooses where bounds are narrowest and nothing else: they hold whenever one stops. K_t(m) falls with m,
+so that bounds are found by bisection.
 
 Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal Statistical
 Society B 86, 2024 (bets by predictable plug-in).
@@ -24,15 +24,15 @@ import numpy as np
 
 from voirdire.typing import Floats
 
-HORIZONS, SHARES = (0.125, 0.75, 4.0), (0.05, 0.9, 0.05)
-MOST = 0.75  # of what there is may be lost by one value
-PRIOR = 1 / 16  # variance of the values before any is seen
-STEPS = 30
-LARGEST = 1_000_000  # values that are looked ahead
+HORIZONS, HORIZON_WEIGHTS = (0.125, 0.75, 4.0), (0.05, 0.9, 0.05)
+MAX_LOSS_SHARE = 0.75  # of what there is may be lost by one value
+PRIOR_VARIANCE = 1 / 16  # variance of the values before any is seen
+BISECTION_STEPS = 30
+MAX_VALUES_AHEAD = 1_000_000  # values that are looked ahead
 
 
 def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
-    """Logarithm of what bets that the mean is above ``mean`` have made after each value.
+    """Logarithm of the evidence (e-value) that the mean is above ``mean``, after each value.
 
     Parameters
     ----------
@@ -56,13 +56,14 @@ def log_mean_evidence(x: Floats, mean: float, alpha: float, planned: float) -> F
     count = np.arange(1, x.shape[-1] + 1)
     so_far = (0.5 + np.cumsum(x, axis=-1)) / (count + 1)
     variance = np.empty_like(x)
-    variance[..., :1] = PRIOR
-    variance[..., 1:] = ((PRIOR + np.cumsum((x - so_far) ** 2, axis=-1)) / (count + 1))[..., :-1]
-    size = np.sqrt(2 * np.log(1 / alpha) / (planned * variance))
-    beyond, most = x - mean, MOST / mean
+    variance[..., :1] = PRIOR_VARIANCE
+    variance[..., 1:] = ((PRIOR_VARIANCE + np.cumsum((x - so_far) ** 2, axis=-1)) / (count + 1))[..., :-1]
+    bet_size = np.sqrt(2 * np.log(1 / alpha) / (planned * variance))
+    excess, max_bet = x - mean, MAX_LOSS_SHARE / mean
     parts = [
-        np.log(share) + np.cumsum(np.log1p(np.minimum(size / np.sqrt(horizon), most) * beyond), axis=-1)
-        for horizon, share in zip(HORIZONS, SHARES, strict=True)
+        np.log(share)
+        + np.cumsum(np.log1p(np.minimum(bet_size / np.sqrt(horizon), max_bet) * excess), axis=-1)
+        for horizon, share in zip(HORIZONS, HORIZON_WEIGHTS, strict=True)
     ]
     return np.asarray(np.logaddexp.reduce(parts, axis=0))
 
@@ -104,7 +105,7 @@ def mean_bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = Fa
 
 def _lower_bound(x: Floats, alpha: float, planned: float, intersect: bool) -> float:
     low, high = 0.0, 1.0
-    for _ in range(STEPS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         refuted = mean_exceeds(x, middle, alpha, planned, intersect=intersect)
         low, high = (middle, high) if refuted else (low, middle)
@@ -114,7 +115,7 @@ def _lower_bound(x: Floats, alpha: float, planned: float, intersect: bool) -> fl
 def values_until_refuted(
     x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False, times: int = 100
 ) -> int | None:
-    """Number of values after which ``mean`` is refuted, where further ones are like these; those there are count.
+    """Number of values until ``mean`` is refuted, present ones included, if further ones are like these.
 
     Returns
     -------
@@ -128,11 +129,11 @@ def values_until_refuted(
     (59, None)
     """
     first = 1 if intersect else len(x)
-    size, most = len(x), min(times * len(x), max(LARGEST, len(x)))
+    size, max_size = len(x), min(times * len(x), max(MAX_VALUES_AHEAD, len(x)))
     while True:
-        seen = log_mean_evidence(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
-        if seen.any():
-            return int(np.argmax(seen)) + first
-        if size == most:
+        refuted = log_mean_evidence(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
+        if refuted.any():
+            return int(np.argmax(refuted)) + first
+        if size == max_size:
             return None
-        size = min(2 * size, most)
+        size = min(2 * size, max_size)

@@ -28,7 +28,7 @@ from voirdire.decide.choice_cost import (
     people_needed,
     read_prices,
 )
-from voirdire.decide.pairs import Pairs, compare_pairs, even_pairs
+from voirdire.decide.pairs import Pairs, average_tied_pairs, compare_pairs
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.people import Preference
@@ -41,9 +41,9 @@ from voirdire.typing import Floats, Ints
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-MOST = 500  # items that are compared, those that may be best
-NAMED = 5  # items named in a sentence
-PEOPLE = "answers of people"
+MAX_ITEMS = 500  # items that are compared, those that may be best
+MAX_NAMED = 5  # items named in a sentence
+PEOPLE_ANSWERS = "answers of people"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +91,10 @@ class Decision:
     @property
     def rule(self) -> str:
         """The rule, in a line."""
-        rest = f"; of {self.left_out:,} further items none was compared" if self.left_out else ""
+        left_out_note = f"; of {self.left_out:,} further items none was compared" if self.left_out else ""
         return (
             "An item shares the first place unless another is distinguishably better; all statements about pairs are "
-            f"right together with probability {self.level:.4g} (max-t){rest}."
+            f"right together with probability {self.level:.4g} (max-t){left_out_note}."
         )
 
     @property
@@ -120,32 +120,34 @@ class Decision:
             return f"{leader} is the only item."
         if len(self.first) == 1:
             return f"{leader} is the best of {size:,} {self.called}, distinguishable from all others."
-        more = len(self.first) - NAMED
-        named = ", ".join(map(name, self.first[:NAMED])) + (f" and {more:,} more" if more > 0 else "")
+        unnamed_count = len(self.first) - MAX_NAMED
+        first_names = ", ".join(map(name, self.first[:MAX_NAMED])) + (
+            f" and {unnamed_count:,} more" if unnamed_count > 0 else ""
+        )
         cost = f"{self.loss[self.items.index(self.row['item'])]:.2g}"
         return (
-            f"{len(self.first):,} of {size:,} {self.called} share the first place ({named}); choosing {leader} costs "
-            f"{cost} on average against the best."
+            f"{len(self.first):,} of {size:,} {self.called} share the first place ({first_names}); choosing {leader} "
+            f"costs {cost} on average against the best."
         )
 
     def settle(self) -> str:
         """Say what would settle the first place; empty where nothing is open."""
         if not self.next:
             return ""
-        known = [
-            count_in_words(round_up(one["more"]), f"more {one['of']}") for one in self.next if one["more"]
+        counts = [
+            count_in_words(round_up(row["more"]), f"more {row['of']}") for row in self.next if row["more"]
         ]
-        if not known:
+        if not counts:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)}{self._people_sentence()} would settle it if the differences are what they "
+            f"About {' or '.join(counts)}{self._people_sentence()} would settle it if the differences are what they "
             "seem now. They may be smaller: voirdire plan --apart top says how many answers make up for that."
         )
 
     def _people_sentence(self) -> str:
         """Say what people are asked, where they are."""
         last, others = self.next[-1], len(self.first) - 1
-        if last["of"] != PEOPLE or not last["more"]:
+        if last["of"] != PEOPLE_ANSWERS or not last["more"]:
             return ""
         other = "the other" if others == 1 else f"one of the {others:,} others"
         return f" to which is better, the leader or {other} in the first place,"
@@ -153,11 +155,11 @@ class Decision:
     def as_dict(self) -> dict[str, Any]:
         """The decision as plain Python, as ``decision`` of ``voirdire fit --json``."""
         size = len(self.items)
-        found = {name: self.row[name] for name in ("score", "low", "high", "p_best")}
+        leader_scores = {name: self.row[name] for name in ("score", "low", "high", "p_best")}
         return {
             "first": list(self.first),
             "leader": self.row["item"],
-            **found,
+            **leader_scores,
             "loss": float(self.loss[self.items.index(self.row["item"])]),
             "distinguishable": int(self.pairs.better.sum()),
             "pairs": size * (size - 1) // 2,
@@ -200,25 +202,27 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     order = level_positions((row["item"] for row in entrants.rows), entrants.names)
     draws, rows = entrants.draws[:, order], entrants.rows
-    if len(order) > MOST:
-        kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])
-        draws, rows = draws[:, kept], [rows[at] for at in kept]
+    if len(order) > MAX_ITEMS:
+        kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MAX_ITEMS])
+        draws, rows = draws[:, kept], [rows[index] for index in kept]
     level = 0.5 * (1.0 + fit.prob)
-    pairs = even_pairs(compare_pairs(draws, level), _items_alike(rows))
+    pairs = average_tied_pairs(compare_pairs(draws, level), _tied_item_groups(rows))
     items = tuple(row["item"] for row in rows)
     shared = np.flatnonzero(pairs.first)
     leader = int(shared[0])
-    known = None if prices is None else read_prices(prices, margin, entrants.names)
+    known_prices = None if prices is None else read_prices(prices, margin, entrants.names)
     return Decision(
         items,
-        tuple(items[at] for at in shared),
+        tuple(items[index] for index in shared),
         rows[leader],
         pairs,
         expected_loss(draws),
         level,
         len(order) - len(items),
         _answers_needed(fit, entrants, pairs, shared, items),
-        None if known is None else cheapest_choice(entrants.draws, known, entrants.names, margin, level),
+        None
+        if known_prices is None
+        else cheapest_choice(entrants.draws, known_prices, entrants.names, margin, level),
         "items" if set(entrants.names) <= set(fit.problem.items) else "systems",
     )
 
@@ -242,19 +246,19 @@ def check_decidable(problem: Problem, prices: Mapping[str, float] | None = None,
         read_prices(prices, margin, kind.board_names(problem))
 
 
-def _items_alike(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
-    """Places of items that the table treats alike, by group: tables of results have the same of them to the last digit.
+def _tied_item_groups(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """Groups of items with the same results to the last digit, as indices.
 
     See :mod:`voirdire.kinds.twins`.
     """
     places: dict[tuple[Any, ...], list[int]] = {}
-    for at, row in enumerate(rows):
-        places.setdefault(tuple(row[name] for name in ("score", "low", "high", "p_best")), []).append(at)
+    for index, row in enumerate(rows):
+        places.setdefault(tuple(row[name] for name in ("score", "low", "high", "p_best")), []).append(index)
     return [group for group in places.values() if len(group) > 1]
 
 
 def round_up(count: int) -> int:
-    """Two digits of a count, the rest rounded up: it says no more than that."""
+    """Round a count up to two significant digits."""
     unit: int = 10 ** max(len(str(count)) - 2, 0)
     return -(-count // unit) * unit
 
@@ -288,35 +292,39 @@ def _answers_needed(
     if not others:
         return []
     counts = fit.kind.named_counts(fit.problem)
-    there = {next(iter(counts)) if len(counts) == 1 else "answers": sum(counts.values())}
-    there |= {"contexts": entrants.contexts} if entrants.contexts else {}
-    there |= {"judges": len(fit.problem.judges)}
+    available = {next(iter(counts)) if len(counts) == 1 else "answers": sum(counts.values())}
+    available |= {"contexts": entrants.contexts} if entrants.contexts else {}
+    available |= {"judges": len(fit.problem.judges)}
     if is_about_people(fit):
         needed = [
             people_needed_between(fit, (names[leader], names[i]), *pairs.gap_between(leader, i))
             for i in others
         ]
-        people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
-        return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
+        people = (
+            None
+            if None in needed
+            else sum(ceil(people_count) for people_count in needed if people_count is not None)
+        )
+        return [{"of": unit, "more": None} for unit in available] + [{"of": PEOPLE_ANSWERS, "more": people}]
     between = cache(
         lambda i: deviation_between_contexts(
             fit, entrants, (names[leader], names[i]), float(pairs.deviation[leader, i])
         )
     )
     factors = {
-        of: _largest_factor(pairs, leader, others, between if of == "judges" else (lambda i: 0.0))
-        for of in there
+        unit: _largest_factor(pairs, leader, others, between if unit == "judges" else (lambda i: 0.0))
+        for unit in available
     }
     return [
-        {"of": of, "more": None if factor is None else ceil((factor - 1.0) * there[of])}
-        for of, factor in factors.items()
+        {"of": unit, "more": None if factor is None else ceil((factor - 1.0) * available[unit])}
+        for unit, factor in factors.items()
     ]
 
 
 def _largest_factor(
     pairs: Pairs, leader: int, others: list[int], stays: Callable[[int], float]
 ) -> float | None:
-    """Factor of answers, contexts or judges that distinguishes the leader from all others; None beyond all hope.
+    """Factor of answers, contexts or judges that distinguishes the leader from all others; None where too large.
 
     ``stays`` is the part of a deviation that is left whatever is asked: more judges of the same contexts leave open
     what other contexts would say.
@@ -332,7 +340,7 @@ def _largest_factor(
 
 
 def deviation_between_contexts(fit: Fit, entrants: Entrants, items: tuple[str, str], s: float) -> float:
-    """Part of the deviation ``s`` of a difference that stays where all is known of the contexts that there are."""
+    """Part of the deviation ``s`` of a difference that more answers in the same contexts do not reduce."""
     if not entrants.contexts or getattr(fit.problem.density, "over", "new") == "these":
         return 0.0
     between = fit.kind.context_difference_variance(fit.problem, fit.posterior, items)

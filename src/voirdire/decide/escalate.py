@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.rows import FAR
+from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit import read_people_table
 from voirdire.decide.selective import Part, answers_needed, candidate_parts, guaranteed_parts
@@ -89,12 +89,12 @@ class Escalation:
                 f"Ask people about all {counts[ASK]:,}: that costs less than the errors of the {self.possible:,} that "
                 f"could be accepted at an error of {self.error:.0%}."
             )
-        more = (
+        remedy = (
             "no number of people's answers is known to change that: allow a larger error, or better judges"
             if self.needed is None
             else f"about {self.needed:,} known answers of a random sample would do, and {self.known:,} are known"
         )
-        return f"Nothing can be accepted at an error of {self.error:.0%}: {more}."
+        return f"Nothing can be accepted at an error of {self.error:.0%}: {remedy}."
 
     def as_dict(self) -> dict[str, Any]:
         """As plain Python, as ``voirdire escalate --json``."""
@@ -168,35 +168,41 @@ def escalate(
     right = _agrees_with_people(fit, claims, people, tolerance)
     free = ~claims.taught
     confidence, checked = claims.confidence[free], right[free]
-    tried = candidate_parts(confidence, checked, error, prob)
-    held = guaranteed_parts(tried, error, prob)
+    candidates = candidate_parts(confidence, checked, error, prob)
+    guaranteed = guaranteed_parts(candidates, error, prob)
     known = ~np.isnan(checked)
-    chosen = held[-1] if held else None
+    chosen = guaranteed[-1] if guaranteed else None
     cost = None
     if cost_human is not None:
-        costs = [_expected_cost(one, known, cost_human, cost_error) for one in held]
+        costs = [_expected_cost(part, known, cost_human, cost_error) for part in guaranteed]
         everyone = cost_human * float((~known).sum())
-        chosen = held[int(np.argmin(costs))] if costs and min(costs) < everyone else None
+        chosen = guaranteed[int(np.argmin(costs))] if costs and min(costs) < everyone else None
         cost = {"advised": min([everyone, *costs]), "people": everyone}
         if known.any():
             cost["panel"] = cost_error * float((checked[known] == 0.0).mean() * (~known).sum())
     accepted = np.zeros(len(right), dtype=bool) if chosen is None else claims.confidence >= chosen.threshold
-    done = np.where(claims.taught | ~np.isnan(right), KNOWN, np.where(accepted, ACCEPT, ASK))
+    action = np.where(claims.taught | ~np.isnan(right), KNOWN, np.where(accepted, ACCEPT, ASK))
     about = {
-        name: of for name, of in claims.about.items() if name != "criterion" or len(set(of.tolist())) > 1
+        name: values
+        for name, values in claims.about.items()
+        if name != "criterion" or len(set(values.tolist())) > 1
     }
-    said = _readable_answers(claims)
+    answers = _readable_answers(claims)
     order = np.argsort(-claims.confidence, kind="stable")
-    columns = about | {"answer": said, "confidence": claims.confidence, "do": done.astype(object)}
-    more = None if held else answers_needed(tried[0] if tried else None, int(known.sum()), error, prob)
+    columns = about | {"answer": answers, "confidence": claims.confidence, "do": action.astype(object)}
+    more_needed = (
+        None
+        if guaranteed
+        else answers_needed(candidates[0] if candidates else None, int(known.sum()), error, prob)
+    )
     return Escalation(
-        {name: of[order] for name, of in columns.items()},
+        {name: values[order] for name, values in columns.items()},
         error,
         prob,
         chosen,
-        held[-1].size if held else 0,
+        guaranteed[-1].size if guaranteed else 0,
         int(known.sum()),
-        more if more is None or more < len(known) else None,
+        more_needed if more_needed is None or more_needed < len(known) else None,
         cost,
         (*_sampling_notes(confidence, known), *_notes_on_criteria(claims, free, known)),
         fit.frames,
@@ -226,10 +232,10 @@ def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: flo
     persons = fit.kind.answers_to_fit(read_people_table(people, table, levels))
     rows = rows_of(persons)
     names = rows.about()
-    claimed = zip(*(of.tolist() for of in claims.about.values()), strict=True)
-    place = {unit: at for at, unit in enumerate(claimed)}
-    asked = zip(*(names[name].tolist() for name in claims.about), strict=True)
-    unit = np.array([place.get(one, -1) for one in asked])
+    claimed = zip(*(column.tolist() for column in claims.about.values()), strict=True)
+    place = {unit: index for index, unit in enumerate(claimed)}
+    asked_units = zip(*(names[name].tolist() for name in claims.about), strict=True)
+    unit = np.array([place.get(key, -1) for key in asked_units])
     problems = Problems("humans")
     if (unit < 0).any():
         missing = (np.flatnonzero(unit < 0) + 1).tolist()
@@ -258,7 +264,7 @@ def _sampling_notes(confidence: Floats, known: np.ndarray[Any, Any]) -> tuple[st
         return ()
     gap = confidence[known].mean() - confidence[~known].mean()
     distance = gap / (confidence.std() * np.sqrt(1.0 / known.sum() + 1.0 / (~known).sum()))
-    if abs(distance) <= FAR:
+    if abs(distance) <= MAX_STANDARD_ERRORS:
         return ()
     return (
         f"People were asked about {'surer' if distance > 0 else 'less sure'} answers than the rest ({distance:+.1f} "
@@ -270,9 +276,11 @@ def _notes_on_criteria(claims: Claims, free: Bools, known: Bools) -> tuple[str, 
     """Say where people answered all criteria of what they were asked about: such answers were not drawn one by one."""
     if "criterion" not in claims.about:
         return ()
-    about = zip(*(of[free].tolist() for name, of in claims.about.items() if name != "criterion"), strict=True)
+    about = zip(
+        *(values[free].tolist() for name, values in claims.about.items() if name != "criterion"), strict=True
+    )
     place: dict[tuple[str, ...], int] = {}
-    unit = np.array([place.setdefault(one, len(place)) for one in about], dtype=np.int64)
+    unit = np.array([place.setdefault(key, len(place)) for key in about], dtype=np.int64)
     size, answered = np.bincount(unit), np.bincount(unit, known)
     asked = answered > 0
     if asked.all() or (answered[asked] < size[asked]).any() or size[asked].max(initial=1) == 1:

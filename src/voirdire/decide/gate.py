@@ -119,47 +119,51 @@ def gate(
     if not LIST.holds(versions) or len(versions) != 2:
         raise InputError(f"versions {versions!r} are not two; write versions=('new', 'old')")
     alpha = (1 - prob) / 2
-    tables, said, levels = split_people([new] if old is None else [new, old], people, levels)
+    tables, people_rows, levels = split_people([new] if old is None else [new, old], people, levels)
     judged = read_differences(
         tables[0], None if old is None else tables[1], Versions(*versions), positive=positive, levels=levels
     )
     by_lot = order == "random"
     if by_lot:
-        lot = np.random.default_rng(seed)
-        judged = judged.in_order(lot.permutation(len(judged.units)))
-    given = join_people_answers(humans, said if old is None else _add_version_column(said, judged.versions))
-    of_people = None if given is None else _people_differences(given, judged, positive, levels)
+        rng = np.random.default_rng(seed)
+        judged = judged.in_order(rng.permutation(len(judged.units)))
+    people_answers = join_people_answers(
+        humans, people_rows if old is None else _add_version_column(people_rows, judged.versions)
+    )
+    people_differences = (
+        None if people_answers is None else _people_differences(people_answers, judged, positive, levels)
+    )
     notes = list(judged.notes)
-    bets = partial(anytime_verdict, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
-    if of_people is None:
-        found = bets(judged, estimator=JUDGES)
+    bets_verdict = partial(anytime_verdict, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
+    if people_differences is None:
+        outcome = bets_verdict(judged, estimator=JUDGES)
         notes.append(SHARED)
     else:
-        whole = {*of_people.units} >= {*judged.units}
-        if whole:
-            found = bets(of_people, estimator=PEOPLE)
+        all_answered = {*people_differences.units} >= {*judged.units}
+        if all_answered:
+            outcome = bets_verdict(people_differences, estimator=PEOPLE)
         else:
-            found = prediction_powered_verdict(judged, of_people, margin, alpha)
-        notes += [f"of people: {note}" for note in of_people.notes]
-    notes += found.notes
-    found, expected = (found, None) if loss is None else found.verdict_by_loss(loss)
-    shown = judged if of_people is None else of_people
+            outcome = prediction_powered_verdict(judged, people_differences, margin, alpha)
+        notes += [f"of people: {note}" for note in people_differences.notes]
+    notes += outcome.notes
+    outcome, expected = (outcome, None) if loss is None else outcome.verdict_by_loss(loss)
+    shown = judged if people_differences is None else people_differences
     return {
-        "verdict": found.verdict,
-        "difference": found.value,
-        "low": found.low,
-        "high": found.high,
+        "verdict": outcome.verdict,
+        "difference": outcome.value,
+        "low": outcome.low,
+        "high": outcome.high,
         "paired": True,
-        "n": found.n,
-        "needed": found.needed,
+        "n": outcome.n,
+        "needed": outcome.needed,
         "new": judged.versions.new,
         "old": judged.versions.old,
         "unit": judged.unit,
         "what": shown.what,
         "scale": list(shown.scale),
         "judges": list(judged.judges),
-        "humans": 0 if of_people is None else len(of_people.units),
-        "estimator": found.estimator,
+        "humans": 0 if people_differences is None else len(people_differences.units),
+        "estimator": outcome.estimator,
         "margin": margin,
         "loss": loss,
         "expected_loss": None if expected is None else expected._asdict(),
@@ -183,18 +187,18 @@ def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) ->
     Inconclusive: new may be worse than old or not (+0.000, 90% interval -0.350 to +0.388).
     """
     new, old, verdict, margin = name(found["new"]), name(found["old"]), found["verdict"], found["margin"]
-    ends = f"{100 * found['prob']:g}% interval {found['low']:+.3f} to {found['high']:+.3f}"
-    ends = f"({found['difference']:+.3f}, {ends})"
+    interval = f"{100 * found['prob']:g}% interval {found['low']:+.3f} to {found['high']:+.3f}"
+    interval = f"({found['difference']:+.3f}, {interval})"
     if found["loss"] is not None:
-        return f"{verdict.capitalize()}: {_loss_sentence(found, new, old)} {ends}.{_more_answers_sentence(found)}"
-    by = f" by more than {margin:g}" if margin else ""
+        return f"{verdict.capitalize()}: {_loss_sentence(found, new, old)} {interval}.{_more_answers_sentence(found)}"
+    margin_text = f" by more than {margin:g}" if margin else ""
     if verdict == PASS:
-        said = f"{new} is not worse than {old}{by}" if margin else f"{new} is better than {old}"
+        sentence = f"{new} is not worse than {old}{margin_text}" if margin else f"{new} is better than {old}"
     elif verdict == FAIL:
-        said = f"{new} is worse than {old}{by}"
+        sentence = f"{new} is worse than {old}{margin_text}"
     else:
-        said = f"{new} may be worse than {old}{by}{',' if margin else ''} or not"
-    return f"{verdict.capitalize()}: {said} {ends}.{_more_answers_sentence(found)}"
+        sentence = f"{new} may be worse than {old}{margin_text}{',' if margin else ''} or not"
+    return f"{verdict.capitalize()}: {sentence} {interval}.{_more_answers_sentence(found)}"
 
 
 def _loss_sentence(found: dict[str, Any], new: str, old: str) -> str:
@@ -202,25 +206,25 @@ def _loss_sentence(found: dict[str, Any], new: str, old: str) -> str:
     if expected is None:
         return f"what shipping {new} costs is not known"
     # what is a thousandth of the loss that is allowed, and of the other, is nothing to the decision
-    least = 1e-3 * max(loss, *expected.values())
-    of_new, of_old = (
-        f"{cost:.2g}" if (cost := expected[name]) > least else "next to nothing" for name in ("new", "old")
+    min_cost = 1e-3 * max(loss, *expected.values())
+    new_cost, old_cost = (
+        f"{cost:.2g}" if (cost := expected[name]) > min_cost else "next to nothing" for name in ("new", "old")
     )
-    of_new = f"shipping {new} costs {of_new} on average against {old}"
+    new_cost = f"shipping {new} costs {new_cost} on average against {old}"
     if found["verdict"] == PASS:
-        return f"{of_new}, at most the {loss:g} that it may"
+        return f"{new_cost}, at most the {loss:g} that it may"
     if found["verdict"] == FAIL:
-        return f"{of_new}, more than the {loss:g} that it may, and keeping {old} {of_old}"
-    return f"{of_new} and keeping {old} {of_old}, both more than {loss:g}"
+        return f"{new_cost}, more than the {loss:g} that it may, and keeping {old} {old_cost}"
+    return f"{new_cost} and keeping {old} {old_cost}, both more than {loss:g}"
 
 
 def _more_answers_sentence(found: dict[str, Any]) -> str:
-    """How many more answers decide an open verdict."""
-    few = found["estimator"] == POWERED
-    have, of = (found["humans"], "human answers") if few else (found["n"], f"{found['unit']}s")
-    if found["verdict"] != INCONCLUSIVE or found["needed"] is None or found["needed"] <= have:
+    """Number of further answers that decide an open verdict, as a sentence."""
+    powered = found["estimator"] == POWERED
+    count, unit = (found["humans"], "human answers") if powered else (found["n"], f"{found['unit']}s")
+    if found["verdict"] != INCONCLUSIVE or found["needed"] is None or found["needed"] <= count:
         return ""
-    return f" About {found['needed'] - have:,} more {of} decide it if the difference stays as it seems."
+    return f" About {found['needed'] - count:,} more {unit} decide it if the difference stays as it seems."
 
 
 def _check_request(margin: float, loss: float | None, items: int, order: str, prob: float) -> None:
@@ -251,9 +255,9 @@ def _add_version_column(said: Sequence[pd.DataFrame], versions: Versions) -> lis
 def _people_differences(
     given: object, judged: Differences, positive: object, levels: Sequence[object] | None
 ) -> Differences:
-    """Differences of people, who are told apart where several answer."""
-    frame, chances = read_people(given)
-    if chances is not None and len({*chances.by_unit.values()}) > 1:
+    """Differences of the versions by people's answers."""
+    frame, probabilities = read_people(given)
+    if probabilities is not None and len({*probabilities.by_unit.values()}) > 1:
         raise InputError(
             "humans: the column 'probability' says that items were not as likely to be asked, which a gate does not "
             "weigh; take a random sample, or leave the column out"
@@ -265,24 +269,26 @@ def _people_differences(
             f"{names.old!r}; add it"
         )
     column = ["first", "second"] if "winner" in frame else ["system"]
-    about = sorted({str(name) for one in column if one in frame for name in frame[one]})
+    about = sorted(
+        {str(name) for column_name in column if column_name in frame for name in frame[column_name]}
+    )
     if about and not {names.new, names.old} <= {*about}:
         raise InputError(
             f"humans: they are about {known_names(about)}, and the versions are {names.new!r} and {names.old!r}; name "
             "both alike (--new and --old name the versions of two tables)"
         )
-    said = read_differences(
+    differences = read_differences(
         frame, None, names, positive=positive, levels=levels, name="humans", beside=judged
     )
-    if said.unit != judged.unit:
+    if differences.unit != judged.unit:
         raise InputError(
-            f"humans: they answer by {said.unit} and judges by {judged.unit}; give both tables the column "
+            f"humans: they answer by {differences.unit} and judges by {judged.unit}; give both tables the column "
             f"{judged.unit!r}"
         )
-    place, known = {name: at for at, name in enumerate(said.units)}, {*judged.units}
-    if unknown := [name for name in said.units if name not in known]:
+    place, judged_units = {name: index for index, name in enumerate(differences.units)}, {*judged.units}
+    if unknown := [name for name in differences.units if name not in judged_units]:
         raise InputError(
             f"people answered {len(unknown):,} {judged.unit}s that judges did not answer in both versions, such as "
             f"{unknown[0]!r}; leave them out, name {judged.unit}s as in the judges' table, or have judges answer them"
         )
-    return said.in_order([place[one] for one in judged.units if one in place])
+    return differences.in_order([place[unit] for unit in judged.units if unit in place])

@@ -67,24 +67,24 @@ def read_differences(
                 f"{name}: there is no column 'system' that says which version each row is about; give it, or two "
                 "tables NEW and OLD"
             )
-        sides = [_version_rows(read, one) for one in versions.named(read.systems).values()]
+        sides = [_version_rows(read, version) for version in versions.named(read.systems).values()]
     else:
         tables = [_read_answers(table, levels, side) for side, table in zip(SIDES, (new, old), strict=True)]
         if any(read.compares_items for read in tables):
             raise InputError(
                 "votes compare the two versions already: give one table of votes, with --new NAME and --old NAME"
             )
-        one, other = (read.data for read in tables)
-        if one != other:
-            raise InputError(f"NEW has {one} and OLD has {other}; give two tables of one kind")
+        new_side, old_side = (read.data for read in tables)
+        if new_side != old_side:
+            raise InputError(f"NEW has {new_side} and OLD has {old_side}; give two tables of one kind")
         _check_positive(tables, positive)
-        named = (versions.new, versions.old)
-        sides = [_select_version(*one) for one in zip(tables, named, SIDES, strict=True)]
+        version_names = (versions.new, versions.old)
+        sides = [_select_version(*arguments) for arguments in zip(tables, version_names, SIDES, strict=True)]
         versions = _version_names(sides, versions)
     known = () if beside is None else beside.known
     values, meaning = VALUES[sides[0].data](sides, positive, levels, known)
-    one, other = (_answer_frame(read, value) for read, value in zip(sides, values, strict=True))
-    return pair_answers(one, other, meaning, versions)
+    new_side, old_side = (_answer_frame(read, value) for read, value in zip(sides, values, strict=True))
+    return pair_answers(new_side, old_side, meaning, versions)
 
 
 def _read_answers(table: object, levels: Sequence[object] | None, name: str) -> Any:
@@ -126,14 +126,14 @@ def _check_positive(tables: Sequence[AnswerTable], positive: object) -> None:
 
 
 def _version_names(sides: Sequence[Any], versions: Versions) -> Versions:
-    """What two tables call their versions, where they do and the names differ; else new and old."""
-    found = [
+    """Names of the versions in two tables, where they are given and differ; else new and old."""
+    names = [
         name or (side.systems[0] if len(side.systems) == 1 else None)
         for name, side in zip((versions.new, versions.old), sides, strict=True)
     ]
-    if found[0] == found[1]:
+    if names[0] == names[1]:
         return Versions("new", "old")
-    return Versions(found[0] or "new", found[1] or "old")
+    return Versions(names[0] or "new", names[1] or "old")
 
 
 def _answer_frame(read: Any, value: Floats) -> pd.DataFrame:
@@ -141,10 +141,10 @@ def _answer_frame(read: Any, value: Floats) -> pd.DataFrame:
 
     plural = {"criterion": "criteria"}
     columns: dict[str, Any] = {"judge": np.array(read.judges, dtype=object)[read.judge]}
-    there = {"criterion": read.has_criteria, "item": read.has_items}
+    present = {"criterion": read.has_criteria, "item": read.has_items}
     for name in ABOUT:
         code = getattr(read, name)
-        if code is not None and there.get(name, True):
+        if code is not None and present.get(name, True):
             columns[name] = np.array(getattr(read, plural.get(name, f"{name}s")), dtype=object)[code]
     time = np.zeros(read.rows) if read.time is None else read.time
     return pd.DataFrame({**columns, "value": value, "time": time, "place": np.arange(read.rows)})

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.agreement.ppi.rows import FAR
+from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS
 from voirdire.decide.confidence_sequence import mean_bounds, values_until_refuted
 from voirdire.decide.gate_pairs import Differences
 from voirdire.decide.gate_people import prediction_powered_difference
@@ -69,8 +69,8 @@ JUDGES, PEOPLE, POWERED = "judges", "people", "prediction-powered"
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was found about the difference.
+class DifferenceVerdict:
+    """Verdict on the difference, with its estimate and bounds.
 
     Attributes
     ----------
@@ -96,12 +96,12 @@ class Found:
     estimator: str
     notes: tuple[str, ...]
 
-    def verdict_by_loss(self, loss: float) -> tuple[Found, Losses | None]:
-        """The verdict by expected losses in the place of bounds, and these losses; None where nothing is known.
+    def verdict_by_loss(self, loss: float) -> tuple[DifferenceVerdict, Losses | None]:
+        """The verdict by expected losses instead of bounds, and these losses; None where nothing is known.
 
         Examples
         --------
-        >>> found = Found("inconclusive", 0.01, -0.1, 0.1, 0.02, 100, 100, None, "judges", ())
+        >>> found = DifferenceVerdict("inconclusive", 0.01, -0.1, 0.1, 0.02, 100, 100, None, "judges", ())
         >>> [found.verdict_by_loss(loss)[0].verdict for loss in (0.005, 0.001)]
         ['pass', 'inconclusive']
         """
@@ -128,7 +128,7 @@ def verdict_from_bounds(low: float, high: float, margin: float) -> str:
 
 def anytime_verdict(
     of: Differences, margin: float, alpha: float, planned: int, by_lot: bool, estimator: str
-) -> Found:
+) -> DifferenceVerdict:
     """The verdict on differences of all units, by bets (:mod:`voirdire.decide.confidence_sequence`).
 
     Parameters
@@ -172,7 +172,7 @@ def anytime_verdict(
             f"bounds are narrowest near {planned:,} {of.unit}s; --items says how many are planned, before a look"
         )
     trend = _trend_score(values)
-    if not by_lot and abs(trend) > FAR:
+    if not by_lot and abs(trend) > MAX_STANDARD_ERRORS:
         notes.append(
             f"the difference changes along the table ({trend:+.1f} standard errors from the first half to the second): "
             "if the table is sorted, early looks are about other items than late ones; look once, with --order random"
@@ -180,7 +180,7 @@ def anytime_verdict(
     # one further item that contradicts the others by the whole scale keeps equal differences from seeming certain
     error = math.sqrt((float(np.sum((values - value) ** 2)) + reach**2) / len(values) / len(values))
     count = len(values)
-    return Found(verdict, value, low, high, error, count, count, needed, estimator, tuple(notes))
+    return DifferenceVerdict(verdict, value, low, high, error, count, count, needed, estimator, tuple(notes))
 
 
 def _explain_undecidable(value: float, margin: float, count: int, planned: int, unit: str) -> str:
@@ -189,8 +189,8 @@ def _explain_undecidable(value: float, margin: float, count: int, planned: int, 
         return (
             f"no number of {unit}s decides between a difference of {value:g} and minus the margin; {remedy}"
         )
-    more = f", or plan more {unit}s: --items {max(4 * planned, 4 * count)}"
-    return f"the difference is so close to minus the margin that no number of {unit}s in reach decides{more}"
+    items_hint = f", or plan more {unit}s: --items {max(4 * planned, 4 * count)}"
+    return f"the difference is so close to minus the margin that no number of {unit}s in reach decides{items_hint}"
 
 
 def _trend_score(values: Floats) -> float:
@@ -202,7 +202,9 @@ def _trend_score(values: Floats) -> float:
     return float(second.mean() - first.mean()) / error if error > 0 else 0.0
 
 
-def prediction_powered_verdict(judged: Differences, said: Differences, margin: float, alpha: float) -> Found:
+def prediction_powered_verdict(
+    judged: Differences, said: Differences, margin: float, alpha: float
+) -> DifferenceVerdict:
     """The verdict on the difference as people would see it, from their answers to some units and judges' to all.
 
     Examples
@@ -213,9 +215,9 @@ def prediction_powered_verdict(judged: Differences, said: Differences, margin: f
     >>> prediction_powered_verdict(judged, judged.in_order(np.arange(60)), 0.0, 0.05).verdict
     'pass'
     """
-    found = prediction_powered_difference(judged, said, alpha)
-    verdict = verdict_from_bounds(found.low, found.high, margin)
-    needed = found.needed(-margin, alpha)
+    estimate = prediction_powered_difference(judged, said, alpha)
+    verdict = verdict_from_bounds(estimate.low, estimate.high, margin)
+    needed = estimate.needed(-margin, alpha)
     count = len(judged.units)
-    ends = (found.value, found.low, found.high, found.error)
-    return Found(verdict, *ends, count, found.humans, needed, POWERED, found.notes)
+    ends = (estimate.value, estimate.low, estimate.high, estimate.error)
+    return DifferenceVerdict(verdict, *ends, count, estimate.humans, needed, POWERED, estimate.notes)

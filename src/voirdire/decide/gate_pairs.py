@@ -1,4 +1,4 @@
-"""What is new less what is old: answers of two versions paired by judge and question, one difference a unit."""
+"""Differences, new minus old: answers of two versions paired by judge and question, one difference a unit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Scale = tuple[float, float]
 ABOUT = ("criterion", "phase", "context", "item")
-EARLIEST = {"value": "mean", "time": "min", "place": "min"}
+AGGREGATION = {"value": "mean", "time": "min", "place": "min"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Versions:
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """What is new less what is old, one difference a unit, in the order in which units came.
+    """Differences, new minus old, one a unit, in the order in which units came.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Differences:
 
     def in_order(self, order: Any) -> Differences:
         """The same units in another order."""
-        return replace(self, units=tuple(self.units[at] for at in order), values=self.values[order])
+        return replace(self, units=tuple(self.units[index] for index in order), values=self.values[order])
 
 
 class Meaning(NamedTuple):
@@ -126,10 +126,11 @@ def pair_answers(new: pd.DataFrame, old: pd.DataFrame, of: Meaning, versions: Ve
         They have no judge or no question in common, or a single one.
     """
     keys, notes = [name for name in ABOUT if name in new], list(of.notes)
-    if odd := [name for name in ABOUT if (name in new) != (name in old)]:
-        has, lacks = ("NEW", "OLD") if odd[0] in new else ("OLD", "NEW")
+    if unmatched := [name for name in ABOUT if (name in new) != (name in old)]:
+        has, lacks = ("NEW", "OLD") if unmatched[0] in new else ("OLD", "NEW")
         raise InputError(
-            f"{has} has a column {odd[0]!r} and {lacks} has not, so that answers cannot be paired; give it to both"
+            f"{has} has a column {unmatched[0]!r} and {lacks} has not, so that answers cannot be paired; "
+            "give it to both"
         )
     judges = sorted({*new["judge"]} & {*old["judge"]})
     if not judges:
@@ -138,13 +139,13 @@ def pair_answers(new: pd.DataFrame, old: pd.DataFrame, of: Meaning, versions: Ve
             f"{known_names(sorted({*old['judge']}))}: no judge in common, so that their severities would count as a "
             "difference; have the same judges answer both"
         )
-    if left := sorted({*new["judge"], *old["judge"]} - {*judges}):
-        notes.append(f"left out, because only one version has their answers: {known_names(left)}")
-    both = _merge_versions(new, old, keys)
-    if both.empty and {"context", "item"} <= {*keys}:
+    if left_out := sorted({*new["judge"], *old["judge"]} - {*judges}):
+        notes.append(f"left out, because only one version has their answers: {known_names(left_out)}")
+    merged = _merge_versions(new, old, keys)
+    if merged.empty and {"context", "item"} <= {*keys}:
         keys.remove("item")  # items may be the answers themselves, each of one version
-        both = _merge_versions(new, old, keys)
-    if both.empty:
+        merged = _merge_versions(new, old, keys)
+    if merged.empty:
         a, b = (" / ".join(map(str, side.iloc[0][keys])) for side in (new, old))
         raise InputError(
             f"NEW and OLD have no item in common: NEW has {a!r}, OLD has {b!r}; name the same question alike in both"
@@ -154,13 +155,15 @@ def pair_answers(new: pd.DataFrame, old: pd.DataFrame, of: Meaning, versions: Ve
     for count, has, lacks in zip(missing, ("NEW", "OLD"), ("OLD", "NEW"), strict=True):
         if count:
             notes.append(f"{count:,} {unit}s of {has} have no answer in {lacks} and are left out")
-    both["value"] = both["value_new"] - both["value_old"]
-    both["time"], both["place"] = both["time_new"], both["place_new"]
-    return differences_by_unit(both, keys, unit, of._replace(notes=tuple(notes)), versions)
+    merged["value"] = merged["value_new"] - merged["value_old"]
+    merged["time"], merged["place"] = merged["time_new"], merged["place_new"]
+    return differences_by_unit(merged, keys, unit, of._replace(notes=tuple(notes)), versions)
 
 
 def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    sides = [side.groupby(["judge", *keys], sort=False, as_index=False).agg(EARLIEST) for side in (new, old)]
+    sides = [
+        side.groupby(["judge", *keys], sort=False, as_index=False).agg(AGGREGATION) for side in (new, old)
+    ]
     return sides[0].merge(sides[1], on=["judge", *keys], suffixes=("_new", "_old"))
 
 
@@ -169,15 +172,15 @@ def differences_by_unit(
 ) -> Differences:
     """Mean over judges of each question, then over the questions of each unit."""
     judges = tuple(sorted({*both["judge"]}))
-    questions = both.groupby(keys, sort=False, as_index=False).agg(EARLIEST)
-    units = questions.groupby(unit, sort=False).agg(EARLIEST).sort_values(["time", "place"], kind="stable")
+    questions = both.groupby(keys, sort=False, as_index=False).agg(AGGREGATION)
+    units = questions.groupby(unit, sort=False).agg(AGGREGATION).sort_values(["time", "place"], kind="stable")
     if len(units) < 2:
-        where = "; leave the column 'context' out, and items count" if unit == "context" else ""
+        hint = "; leave the column 'context' out, and items count" if unit == "context" else ""
         raise InputError(
-            f"there is only one {unit} in common ({units.index[0]!r}), which tells nothing of others{where}"
+            f"there is only one {unit} in common ({units.index[0]!r}), which tells nothing of others{hint}"
         )
-    each = len(questions) / len(units)
-    more = f"each of {len(units):,} {unit}s counts once, with the mean of its {each:.3g} questions"
-    notes = (*of.notes, more) if each > 1 else of.notes
+    per_unit = len(questions) / len(units)
+    note = f"each of {len(units):,} {unit}s counts once, with the mean of its {per_unit:.3g} questions"
+    notes = (*of.notes, note) if per_unit > 1 else of.notes
     names, values = tuple(map(str, units.index)), units["value"].to_numpy(dtype=float)
     return Differences(names, values, of.scale, judges, unit, of.what, notes, versions, of.known)

@@ -4,11 +4,11 @@ The prediction-powered estimate of the mean difference (:mod:`voirdire.agreement
 at every look as answers become many: after n of people's answers it is z_n standard errors away, z_n being where the
 mean over effects of the likelihood ratio
 
-    2 (1 + m)^(-1/2) exp(m z^2 / (2 (1 + m))) Phi(z (m / (1 + m))^(1/2)),        m = 6 n / `PLANNED`,
+    2 (1 + m)^(-1/2) exp(m z^2 / (2 (1 + m))) Phi(z (m / (1 + m))^(1/2)),        m = 6 n / `PLANNED_ANSWERS`,
 
-is 1 / a (a half-normal mixture, so that each bound is one-sided; it is narrowest near `PLANNED` answers). Robbins,
-Annals of Mathematical Statistics 41, 1970; for estimates that are normal in the limit: Waudby-Smith, Arbour, Sinha,
-Kennedy and Ramdas, Annals of Statistics 52, 2024.
+is 1 / a (a half-normal mixture, so that each bound is one-sided; it is narrowest near `PLANNED_ANSWERS` answers).
+Robbins, Annals of Mathematical Statistics 41, 1970; for estimates that are normal in the limit: Waudby-Smith, Arbour,
+Sinha, Kennedy and Ramdas, Annals of Statistics 52, 2024.
 """
 
 from __future__ import annotations
@@ -20,16 +20,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
-from voirdire.agreement.ppi.rows import FAR, FEW, standardised_prediction_difference
+from voirdire.agreement.ppi.rows import (
+    MAX_STANDARD_ERRORS,
+    MIN_HUMAN_ANSWERS,
+    standardised_prediction_difference,
+)
 from voirdire.decide.gate_pairs import Differences
 from voirdire.tables.encode import level_positions
 
-PLANNED = 100  # human answers at which the bounds are narrowest
-MOST = 1_000_000
+PLANNED_ANSWERS = 100  # human answers at which the bounds are narrowest
+MAX_ANSWERS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Powered:
+class PoweredDifference:
     """The difference by people's answers and judges'.
 
     Attributes
@@ -62,9 +66,9 @@ class Powered:
             variance = fixed + self.part * self.error**2 * self.humans / answers
             return gap > bound_distance(answers, alpha) * math.sqrt(variance)
 
-        if not is_refuted(MOST):
+        if not is_refuted(MAX_ANSWERS):
             return None
-        return self.humans + bisect_left(range(self.humans, MOST), True, key=is_refuted)
+        return self.humans + bisect_left(range(self.humans, MAX_ANSWERS), True, key=is_refuted)
 
 
 def bound_distance(answers: int, alpha: float) -> float:
@@ -78,7 +82,7 @@ def bound_distance(answers: int, alpha: float) -> float:
     from scipy.optimize import brentq
     from scipy.special import log_ndtr
 
-    m = 6.0 * answers / PLANNED
+    m = 6.0 * answers / PLANNED_ANSWERS
 
     def bound_excess(z: float) -> float:
         ratio = math.log(2) - 0.5 * math.log1p(m) + m * z * z / (2 * (1 + m))
@@ -87,7 +91,7 @@ def bound_distance(answers: int, alpha: float) -> float:
     return float(brentq(bound_excess, 0.0, 100.0))
 
 
-def prediction_powered_difference(judged: Differences, said: Differences, alpha: float) -> Powered:
+def prediction_powered_difference(judged: Differences, said: Differences, alpha: float) -> PoweredDifference:
     """The difference as people would see it.
 
     Parameters
@@ -110,29 +114,33 @@ def prediction_powered_difference(judged: Differences, said: Differences, alpha:
     (60, True)
     """
     place = level_positions(said.units, judged.units)
-    values, seen = np.zeros(len(judged.units)), np.zeros(len(judged.units), dtype=bool)
-    values[place], seen[place] = said.values, True
+    values, answered = np.zeros(len(judged.units)), np.zeros(len(judged.units), dtype=bool)
+    values[place], answered[place] = said.values, True
     # people and judges each on their own scale: predictions are of people's
     predicted = judged.values * (said.reach / judged.reach)
-    sample = Sample.of_values(values, predicted, seen)
-    found = powered_estimate(sample)
-    humans, reach = int(seen.sum()), said.reach
+    sample = Sample.of_values(values, predicted, answered)
+    estimate = powered_estimate(sample)
+    humans, reach = int(answered.sum()), said.reach
     notes = []
-    far = standardised_prediction_difference(sample)
-    if abs(far) > FAR:
+    distance = standardised_prediction_difference(sample)
+    if abs(distance) > MAX_STANDARD_ERRORS:
         notes.append(
-            f"judges answer people's {judged.unit}s otherwise than the rest ({far:+.1f} standard errors): these are no "
-            "random sample, and the difference is of such as them"
+            f"judges answer people's {judged.unit}s otherwise than the rest ({distance:+.1f} standard errors): these "
+            "are no random sample, and the difference is of such as them"
         )
-    if humans < FEW:
-        notes.append(f"{humans} human answers are too few to decide by; give {FEW} or more")
-        return Powered(found.value, -reach, reach, math.nan, humans, 1.0, tuple(notes))
+    if humans < MIN_HUMAN_ANSWERS:
+        notes.append(f"{humans} human answers are too few to decide by; give {MIN_HUMAN_ANSWERS} or more")
+        return PoweredDifference(estimate.value, -reach, reach, math.nan, humans, 1.0, tuple(notes))
     notes.append(
         "bounds with people's answers hold as these become many (a confidence sequence in the limit)"
     )
     # a further answer that contradicts all others by the whole scale keeps answers alike from seeming certain
-    error = math.sqrt(max(found.variance_small, (reach / (humans + 1)) ** 2 / humans))
-    rest = found.weight**2 * float(np.var(predicted[~seen])) / sample.others if sample.others else 0.0
+    error = math.sqrt(max(estimate.variance_small, (reach / (humans + 1)) ** 2 / humans))
+    fixed_variance = (
+        estimate.weight**2 * float(np.var(predicted[~answered])) / sample.others if sample.others else 0.0
+    )
     half = bound_distance(humans, alpha) * error
-    low, high = max(found.value - half, -reach), min(found.value + half, reach)
-    return Powered(found.value, low, high, error, humans, max(1 - rest / error**2, 0.0), tuple(notes))
+    low, high = max(estimate.value - half, -reach), min(estimate.value + half, reach)
+    return PoweredDifference(
+        estimate.value, low, high, error, humans, max(1 - fixed_variance / error**2, 0.0), tuple(notes)
+    )

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.decide.gate_pairs import EARLIEST, Differences, Meaning, Versions, differences_by_unit
+from voirdire.decide.gate_pairs import AGGREGATION, Differences, Meaning, Versions, differences_by_unit
 from voirdire.errors import InputError
 from voirdire.kinds.labels.success import positive_example, success_class
 from voirdire.settings import read_list
@@ -49,8 +49,8 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
         raise InputError(
             f"votes: none is between {versions.new!r} and {versions.old!r}; ask judges to compare these two"
         )
-    sure = None if votes.details is None else votes.details.degree
-    weight = np.ones(votes.rows) if sure is None else 2.0 * sure - 1.0
+    degree = None if votes.details is None else votes.details.degree
+    weight = np.ones(votes.rows) if degree is None else 2.0 * degree - 1.0
     sign = np.select([votes.answers == new, votes.answers == old], [1.0, -1.0], 0.0)
     time = None if votes.details is None else votes.details.time
     frame = pd.DataFrame(
@@ -79,9 +79,9 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
             "position counts as a difference; ask in both orders"
         )
     keys = ["criterion", unit]
-    mean = frame.groupby(["judge", *keys], sort=False, as_index=False).agg(EARLIEST)
-    of = Meaning((0.0, 1.0), "share of votes won", tuple(notes))
-    return differences_by_unit(mean, keys, unit, of, versions)
+    mean = frame.groupby(["judge", *keys], sort=False, as_index=False).agg(AGGREGATION)
+    meaning = Meaning((0.0, 1.0), "share of votes won", tuple(notes))
+    return differences_by_unit(mean, keys, unit, meaning, versions)
 
 
 #: Answers of both versions as numbers, and what these mean.
@@ -99,8 +99,8 @@ def value_scores(
         All scores are alike, or beyond the levels.
     """
     values = [side.score for side in sides]
-    every = np.concatenate(values)
-    low, high = float(every.min()), float(every.max())
+    all_scores = np.concatenate(values)
+    low, high = float(all_scores.min()), float(all_scores.max())
     if levels is None:
         ends = [end for end in known if isinstance(end, float)]
         scale = (min([low, *ends]), max([high, *ends]))
@@ -113,10 +113,10 @@ def value_scores(
         )
         return values, Meaning(scale, "mean score", () if ends else (note,), scale)
     try:
-        named = [float(read_number(one)) for one in read_list("levels", levels)]
+        level_values = [float(read_number(level)) for level in read_list("levels", levels)]
     except ValueError as error:
         raise InputError(f"levels of scores are numbers: {error}") from None
-    scale = (min(named), max(named))
+    scale = (min(level_values), max(level_values))
     if low < scale[0] or high > scale[1] or scale[0] == scale[1]:
         raise InputError(
             f"scores reach from {low:g} to {high:g}, beyond the levels {scale[0]:g} to {scale[1]:g}"
@@ -134,8 +134,8 @@ def value_labels(
     InputError
         No label is known to be good, and the levels do not say their order.
     """
-    seen = {*sides[0].labels, *sides[1].labels, *(one for one in known if isinstance(one, str))}
-    names = sides[0].labels if levels is not None else sort_labels(tuple(seen))
+    labels = {*sides[0].labels, *sides[1].labels, *(label for label in known if isinstance(label, str))}
+    names = sides[0].labels if levels is not None else sort_labels(tuple(labels))
     if len(names) == 1 and positive is not None:  # the good one is one that there may be, too
         names = sort_labels((*{*names, str(positive)},))
     good = success_class(names, positive) if len(names) > 1 or positive is not None else None
@@ -154,8 +154,8 @@ def value_labels(
             f"of the labels {known_names(names)} none is known to be the good one; say which: "
             f"{positive_example(names)}; or that they are grades, lowest first: --levels {quote(','.join(names[:8]))}"
         )
-    place = {name: float(at) for at, name in enumerate(names)}
-    values = [np.array([place[one] for one in side.answers]) for side in sides]
+    place = {name: float(index) for index, name in enumerate(names)}
+    values = [np.array([place[label] for label in side.answers]) for side in sides]
     return values, Meaning((0.0, len(names) - 1.0), "mean grade", known=names)
 
 

@@ -28,12 +28,12 @@ from voirdire.typing import Bools, Floats, Ints
 if TYPE_CHECKING:
     import pandas as pd
 
-OWN = ("system", "context", "criterion", "phase", "run")
+STANDARD_COLUMNS = ("system", "context", "criterion", "phase", "run")
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Items with what judges predict of them and what people said.
+    """Items with the judges' predictions and people's answers.
 
     Attributes
     ----------
@@ -96,62 +96,66 @@ def read_judged(
     ([1.0, 0.0, 1.0], [1.0, 1.0, nan])
     """
     table, answers, levels = split_people(table, people, levels)
-    given = required_people(humans, answers)
-    keep = [] if by is None or by in OWN else [by]
-    read = read_table(table, levels=levels, keep=keep)
-    if rows_of(read).paired:
+    people_answers = required_people(humans, answers)
+    keep = [] if by is None or by in STANDARD_COLUMNS else [by]
+    judge_table = read_table(table, levels=levels, keep=keep)
+    if rows_of(judge_table).paired:
         raise InputError(
             "rate takes labels or scores, and these are votes on pairs; of votes, `agree --humans` gives the win rates "
             "of items"
         )
-    asked = read_people(given)[0]
-    several = len(set(asked["judge"])) > 1
-    persons = _read_people_answers(_answer_per_item(asked) if several else asked, levels)
-    read = _in_one_phase(read, "table", f" (--where phase={next(iter(read.phases), '')})")
+    people_frame = read_people(people_answers)[0]
+    several = len(set(people_frame["judge"])) > 1
+    persons = _read_people_answers(_answer_per_item(people_frame) if several else people_frame, levels)
+    judge_table = _in_one_phase(
+        judge_table, "table", f" (--where phase={next(iter(judge_table.phases), '')})"
+    )
     persons = _in_one_phase(persons, "humans")
-    persons = matched_columns(persons, read)
-    judges = choose_judges(judges, read.judges)
+    persons = matched_columns(persons, judge_table)
+    judges = choose_judges(judges, judge_table.judges)
     if judges is not None:
-        read = read.subset(np.isin(read.judge, [read.judges.index(name) for name in judges]))
-    names = tuple(read.judges[at] for at in np.unique(read.judge))
-    units, unit = np.unique(_row_names(read), axis=0, return_inverse=True)
-    said, note = _good_answer_indicator(persons, positive, read)
-    good = _match_people(persons, said, units)
-    predicted, single = _judge_predictions(read, names, unit, len(units), positive, persons)
+        judge_table = judge_table.subset(
+            np.isin(judge_table.judge, [judge_table.judges.index(name) for name in judges])
+        )
+    names = tuple(judge_table.judges[index] for index in np.unique(judge_table.judge))
+    units, unit = np.unique(_row_names(judge_table), axis=0, return_inverse=True)
+    good_answers, note = _good_answer_indicator(persons, positive, judge_table)
+    good = _match_people(persons, good_answers, units)
+    predicted, single = _judge_predictions(judge_table, names, unit, len(units), positive, persons)
     first = np.unique(unit, return_index=True)[1]
-    cluster = (read.item if read.context is None else read.context)[first]
-    named = dict.fromkeys(filter(None, [by, None if read.system is None else "system"]))
-    groups = {name: _group_items(read, name, unit, first) for name in named}
+    cluster = (judge_table.item if judge_table.context is None else judge_table.context)[first]
+    group_names = dict.fromkeys(filter(None, [by, None if judge_table.system is None else "system"]))
+    groups = {name: _group_items(judge_table, name, unit, first) for name in group_names}
     clusters = np.unique(cluster, return_inverse=True)[1].astype(np.int64)
     return Judged(names, predicted, good, clusters, groups, single, note)
 
 
 def _answer_per_item(asked: pd.DataFrame) -> object:
     """Several people's answers as one an item: the label that most of them give, the mean of their scores."""
-    whole: Any = as_anchors(asked.rename(columns={"judge": PERSON}), "humans")
-    if "score" not in whole:
-        return whole
-    units = [name for name in ("context", "system", "item", "criterion") if name in whole]
-    scores = whole.assign(score=read_scores(whole, name="humans", judge="human").score)
+    answers: Any = as_anchors(asked.rename(columns={"judge": PERSON}), "humans")
+    if "score" not in answers:
+        return answers
+    units = [name for name in ("context", "system", "item", "criterion") if name in answers]
+    scores = answers.assign(score=read_scores(answers, name="humans", judge="human").score)
     return scores.groupby(units, as_index=False, sort=False, dropna=False)["score"].mean()
 
 
 def _read_people_answers(answers: object, levels: Sequence[object] | None) -> Labels | Scores:
     """People's table, one answer an item, whichever kind it is of."""
     problems = Problems("humans")
-    found = columns_among(answers, ["score", "label"], problems)
+    columns = columns_among(answers, ["score", "label"], problems)
     problems.raise_any()
-    if len(found) != 1:
+    if len(columns) != 1:
         problems.stop(
-            f"people's answers are in one column, label or score; these have {' and '.join(found) or 'neither'}"
+            f"people's answers are in one column, label or score; these have {' and '.join(columns) or 'neither'}"
         )
-    if found == ["label"]:
+    if columns == ["label"]:
         return read_labels(answers, name="humans", judge="human", levels=levels)
     return read_scores(answers, name="humans", judge="human")
 
 
 def _in_one_phase(read: Any, name: str, remedy: str = "") -> Any:
-    """The answers of a table's only phase: in each phase the same items would count anew."""
+    """The answers of a table's only phase; several phases are refused, as their items would count twice."""
     if len(read.phases) > 1:
         raise InputError(
             f"{name}: there are answers of the phases {known_names(read.phases)}, and an item counts once; keep the "
@@ -166,20 +170,22 @@ def _row_names(table: Rated) -> Any:
 
 
 def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
-    """1 or 0 as each row of people says, and what is to be said of it."""
+    """Indicator of good answers by people, one a row, and a note on what counts as good."""
     classes = rows_of(persons).classes
     if classes:
-        both = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
-        chosen = success_class(both, positive)
-        if chosen is None:
+        all_classes = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
+        good_class = success_class(all_classes, positive)
+        if good_class is None:
             raise InputError(
-                f"of the classes {known_names(both)} none is known to be the good one; say which: "
-                f"{positive_example(both)}"
+                f"of the classes {known_names(all_classes)} none is known to be the good one; say which: "
+                f"{positive_example(all_classes)}"
             )
-        note = "" if positive is not None else f"good is taken to be {chosen!r}; --positive says otherwise"
-        return (np.array(classes)[persons.label] == chosen).astype(float), note  # type: ignore[attr-defined]
+        note = (
+            "" if positive is not None else f"good is taken to be {good_class!r}; --positive says otherwise"
+        )
+        return (np.array(classes)[persons.label] == good_class).astype(float), note  # type: ignore[attr-defined]
     try:
-        least = float(str(positive))
+        threshold = float(str(positive))
     except ValueError:
         scores = np.unique(persons.score)  # type: ignore[attr-defined]
         upper = scores[min(len(scores) // 2 + 1, len(scores) - 1)]
@@ -187,35 +193,35 @@ def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tup
             f"people's answers are scores, from {scores[0]:g} to {scores[-1]:g}: say from which score on an item is "
             f"good; --positive {upper:g}, for example, calls {upper:g} and more good"
         ) from None
-    return (persons.score >= least).astype(float), f"good is a score of people of at least {least:g}"  # type: ignore[attr-defined]
+    return (persons.score >= threshold).astype(float), f"good is a score of people of at least {threshold:g}"  # type: ignore[attr-defined]
 
 
 def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
     """People's answers in the order of the judges' items; all that match none are an error."""
-    place = {tuple(row): at for at, row in enumerate(units)}
+    place = {tuple(row): index for index, row in enumerate(units)}
     good = np.full(len(units), np.nan)
     problems = Problems("humans")
     about = [tuple(row) for row in _row_names(persons)]
-    unknown = [row for row, one in enumerate(about) if one not in place]
+    unknown = [row for row, key in enumerate(about) if key not in place]
     if len(unknown) == len(about):
-        theirs, ours = unit_name(about[0]), unit_name(units[0])
+        people_unit, judge_unit = unit_name(about[0]), unit_name(units[0])
         problems.stop(
-            f"people and judges have no item in common: people answered {theirs!r}, judges {ours!r}; name items as in "
-            "the judges' table"
+            f"people and judges have no item in common: people answered {people_unit!r}, judges {judge_unit!r}; name "
+            "items as in the judges' table"
         )
     if unknown:
         problems.rows(
             [row + 1 for row in unknown],
             "no judge answered this item; leave it out, or have judges answer it",
         )
-    for row, one in enumerate(about):
-        if one in place:
-            at = place[one]
-            if not np.isnan(good[at]) and good[at] != said[row]:
+    for row, key in enumerate(about):
+        if key in place:
+            index = place[key]
+            if not np.isnan(good[index]) and good[index] != said[row]:
                 problems.rows(
                     [row + 1], "contradicts another answer to the same item; keep one, or name who answered"
                 )
-            good[at] = said[row]
+            good[index] = said[row]
     problems.raise_any()
     if np.sum(~np.isnan(good)) < 2:
         problems.stop(
@@ -227,30 +233,34 @@ def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
 def _judge_predictions(
     read: Any, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
 ) -> tuple[Floats, bool]:
-    """What judges predict of each item, from 0 to 1, and whether it is a single judge's answer."""
-    classes, theirs = rows_of(read).classes, rows_of(persons).classes
+    """Prediction of the judges for each item, from 0 to 1, and whether it is a single judge's answer."""
+    classes, people_classes = rows_of(read).classes, rows_of(persons).classes
     if not classes:
         score = read.score
         low, reach = float(score.min()), float(np.ptp(score))
         return mean_by_code(unit, (score - low) / (reach or 1.0), size), False
-    known = bool(theirs) or str(positive) in classes
-    chosen = success_class(tuple(dict.fromkeys([*classes, *theirs])), positive if known else None)
-    if chosen is None:
+    positive_named = bool(people_classes) or str(positive) in classes
+    good_class = success_class(
+        tuple(dict.fromkeys([*classes, *people_classes])), positive if positive_named else None
+    )
+    if good_class is None:
         raise InputError(
             f"of the judges' classes {known_names(classes)} none is known to be the good one; name it as people do"
         )
-    is_good = (np.array(classes)[read.label] == chosen).astype(np.int64)
+    is_good = (np.array(classes)[read.label] == good_class).astype(np.int64)
     if len(names) == 1 or len(np.unique(is_good)) == 1:
         mean = mean_by_code(unit, is_good.astype(float), size)
         return mean, len(names) == 1 and bool(np.isin(mean, (0.0, 1.0)).all())
-    codes = np.array([f"{at:09d}" for at in range(size)])
-    single = replace(
+    codes = np.array([f"{index:09d}" for index in range(size)])
+    binary_table = replace(
         read, labels=("bad", "good"), label=is_good, declared=False, members=None, vocabulary=(), items=tuple(codes),
         item=unit.astype(np.int64), criterion=np.zeros(read.rows, np.int64), criteria=read.criteria[:1],
         has_criteria=False, context=None, contexts=(), system=None, systems=(), phase=None, phases=(), run=None,
         runs=(),
     )  # fmt: skip
-    fitted: Any = fit(single, model="hierarchical-dawid-skene", method="map", about="panel", families={})
+    fitted: Any = fit(
+        binary_table, model="hierarchical-dawid-skene", method="map", about="panel", families={}
+    )
     items = fitted.in_pandas.classes()
     return items.set_index("item")["p_good"].reindex(codes).to_numpy(dtype=float), False
 
@@ -258,7 +268,7 @@ def _judge_predictions(
 def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, ...], Ints]:
     """Names of groups and the group of each item."""
     plural = {"criterion": "criteria"}.get(name, f"{name}s")
-    if name in OWN:
+    if name in STANDARD_COLUMNS:
         code, levels = getattr(read, name), getattr(read, plural)
         if code is None:
             raise InputError(f"by: the table has no column {name!r}, or a single {name}")
@@ -275,11 +285,11 @@ def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple
         problems.raise_any()
         levels = tuple(sorted(column.levels))
         code = level_positions(column.levels, levels)[column.codes]
-    of_unit = code[first]
-    other = np.flatnonzero(code != of_unit[unit])
-    if len(other):
+    item_group = code[first]
+    conflicts = np.flatnonzero(code != item_group[unit])
+    if len(conflicts):
         raise InputError(
-            f"by: an item has several values of {name!r} (row {other[0] + 1}: {levels[code[other[0]]]!r}, before "
-            f"{levels[of_unit[unit[other[0]]]]!r}); group by a column that is about items"
+            f"by: an item has several values of {name!r} (row {conflicts[0] + 1}: {levels[code[conflicts[0]]]!r}, "
+            f"before {levels[item_group[unit[conflicts[0]]]]!r}); group by a column that is about items"
         )
-    return levels, of_unit
+    return levels, item_group

@@ -1,4 +1,4 @@
-"""Prompts that tell items apart, those in which all are alike, and how few keep the ranking.
+"""Informative prompts: which distinguish items, which do not, and the smallest set that keeps the ranking.
 
 An answer y about an item i in a prompt c is a number: of a score or label itself less the mean of its judge there, of a
 comparison 1, 0 or -1, to which the opponent's worth is added. Items are worth the mean of their answers,
@@ -33,13 +33,15 @@ from voirdire.tables.detect import read_table
 from voirdire.typing import Bools, Floats, Ints
 
 SPLITS = 20
-JUDGES = 4  # from which halves are of judges; else of answers
-NOISE = (
+MIN_JUDGES = 4  # from which halves are of judges; else of answers
+NOISE_FACTOR = (
     5.0  # times that the noise of a mean counts: the few prompts that fit best owe it to noise (held-out tau)
 )
-ROUNDS = 20  # of opponents' worth
-SURE = 2.0  # standard errors from 0 of the correlation of two halves, in a prompt that tells items apart
-STRANGERS = 20  # random sets of prompts beside the chosen ones, in each split
+OPPONENT_ROUNDS = 20  # of opponents' worth
+MIN_STANDARD_ERRORS = (
+    2.0  # standard errors from 0 of the correlation of two halves, in a prompt that tells items apart
+)
+RANDOM_SETS = 20  # random sets of prompts beside the chosen ones, in each split
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +53,12 @@ class ItemScores:
     variance: float
 
     def over(self, chosen: Any) -> Floats:
-        """Mean worth of every item over some prompts; of one where a prompt is named."""
+        """Mean score of every item over some prompts, or in one prompt."""
         total, count = self.total[chosen], self.count[chosen]
         if total.ndim == 2:
             total, count = total.sum(axis=0), count.sum(axis=0)
-        found = total / np.maximum(count, 1.0)
-        return np.asarray(found - found.mean())
+        scores = total / np.maximum(count, 1.0)
+        return np.asarray(scores - scores.mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,29 +72,29 @@ class PromptInformation:
     shape: tuple[int, int]
 
     def estimate_worths(self, rows: Bools) -> ItemScores:
-        """Of some of the answers."""
+        """Estimate item scores by prompt from some of the answers."""
         y, size = self.y[rows], self.shape[0] * self.shape[1]
         items = [item[rows] for item in self.items]
         cells = [self.prompt[rows] * self.shape[1] + item for item in items]
         count = np.sum([np.bincount(cell, minlength=size) for cell in cells], axis=0).reshape(self.shape)
-        total, worth = np.zeros(self.shape), np.zeros(self.shape[1])
-        for _ in range(ROUNDS if len(items) == 2 else 1):
-            of = [y] if len(items) == 1 else [worth[items[1]] + y, worth[items[0]] - y]
-            sums = [np.bincount(cell, part, size) for cell, part in zip(cells, of, strict=True)]
+        total, strength = np.zeros(self.shape), np.zeros(self.shape[1])
+        for _ in range(OPPONENT_ROUNDS if len(items) == 2 else 1):
+            outcomes = [y] if len(items) == 1 else [strength[items[1]] + y, strength[items[0]] - y]
+            sums = [np.bincount(cell, part, size) for cell, part in zip(cells, outcomes, strict=True)]
             total = np.sum(sums, axis=0).reshape(self.shape)
             new = total.sum(axis=0) / (count.sum(axis=0) + 1.0)
-            worth = 0.5 * (worth + new - new.mean())
+            strength = 0.5 * (strength + new - new.mean())
         return ItemScores(total, count, float(y.var()))
 
     def half(self, rng: np.random.Generator) -> Bools:
         """A random half: of the judges, or of the answers where these are few."""
         judges = int(self.judge.max()) + 1
-        if judges < JUDGES:
+        if judges < MIN_JUDGES:
             return np.asarray(rng.permutation(len(self.y)) % 2 == 0)
         order = rng.permutation(judges)
         answers = np.bincount(self.judge, minlength=judges)[order]
-        mine = order[np.cumsum(answers) - answers / 2 < answers.sum() / 2]
-        return np.isin(self.judge, mine)
+        chosen = order[np.cumsum(answers) - answers / 2 < answers.sum() / 2]
+        return np.isin(self.judge, chosen)
 
 
 def telling(
@@ -133,71 +135,80 @@ def telling(
     """
     if not (is_number(keep) and 0.0 < keep < 1.0):
         raise InputError(f"keep {keep!r} is no tau between 0 and 1; 0.95 is usual")
-    told, names = _read_answers(read_table(table, levels=levels), positive)
+    answers, names = _read_answers(read_table(table, levels=levels), positive)
     rng = np.random.default_rng(seed)
-    whole = told.estimate_worths(np.ones(len(told.y), dtype=bool))
-    order = greedy_prompt_order(whole)
-    prompts, kept, strangers, ceiling = told.shape[0], [], [], []
-    each = np.arange(prompts)
-    variance, size, of_others = np.zeros((3, prompts))
+    scores = answers.estimate_worths(np.ones(len(answers.y), dtype=bool))
+    order = greedy_prompt_order(scores)
+    prompts, chosen_taus, random_taus, ceiling = answers.shape[0], [], [], []
+    prompt_codes = np.arange(prompts)
+    variance, size, others_variance = np.zeros((3, prompts))
     for _ in range(SPLITS):
-        rows = told.half(rng)
-        halves = told.estimate_worths(rows), told.estimate_worths(~rows)
-        left, right = (np.stack([half.over(at) for at in each]) for half in halves)
+        rows = answers.half(rng)
+        halves = answers.estimate_worths(rows), answers.estimate_worths(~rows)
+        left, right = (np.stack([half.over(prompt) for prompt in prompt_codes]) for half in halves)
         variance += (left * right).mean(axis=1) / SPLITS
         size += np.sqrt((left**2).mean(axis=1) * (right**2).mean(axis=1)) / SPLITS
-        there, elsewhere = (np.stack([half.over(each != at) for at in each]) for half in halves)
-        of_others += (there * elsewhere).mean(axis=1) / SPLITS
+        left_rest, right_rest = (
+            np.stack([half.over(prompt_codes != prompt) for prompt in prompt_codes]) for half in halves
+        )
+        others_variance += (left_rest * right_rest).mean(axis=1) / SPLITS
         ceiling.append(kendall_taus(halves[0].over(slice(None))[None], halves[1].over(slice(None)))[0])
-        for mine, other in (halves, halves[::-1]):
-            kept.append(_prefix_taus(other, greedy_prompt_order(mine)))
-            strangers += [_prefix_taus(other, rng.permutation(prompts)) for _ in range(STRANGERS // 2)]
-    mean = np.mean(kept, axis=0)
+        for first_half, second_half in (halves, halves[::-1]):
+            chosen_taus.append(_prefix_taus(second_half, greedy_prompt_order(first_half)))
+            random_taus += [
+                _prefix_taus(second_half, rng.permutation(prompts)) for _ in range(RANDOM_SETS // 2)
+            ]
+    mean = np.mean(chosen_taus, axis=0)
     lacking = np.flatnonzero(mean < keep)
     smallest = min(int(lacking[-1]) + 2, prompts) if len(lacking) else 1
-    alike = variance <= SURE * size / np.sqrt(told.shape[1])
-    information = _prompt_information(told, whole, of_others)
+    alike = variance <= MIN_STANDARD_ERRORS * size / np.sqrt(answers.shape[1])
+    information = _prompt_information(answers, scores, others_variance)
     place = np.argsort(order)
-    low, apart = np.quantile(kept, 0.1, axis=0), np.mean(strangers, axis=0)
+    low, random_tau = np.quantile(chosen_taus, 0.1, axis=0), np.mean(random_taus, axis=0)
     rows_of_prompts = [
         {
-            "prompt": names[at],
-            "answers": int((told.prompt == at).sum()),
-            "spread": float(np.sqrt(max(variance[at], 0.0))),
-            "information": float(information[at]),
-            "alike": bool(alike[at]),
-            "place": int(place[at]) + 1,
+            "prompt": names[prompt],
+            "answers": int((answers.prompt == prompt).sum()),
+            "spread": float(np.sqrt(max(variance[prompt], 0.0))),
+            "information": float(information[prompt]),
+            "alike": bool(alike[prompt]),
+            "place": int(place[prompt]) + 1,
         }
-        for at in np.argsort(-information, kind="stable")
+        for prompt in np.argsort(-information, kind="stable")
     ]
     return {
         "keep": keep,
         "smallest": smallest,
-        "chosen": [names[at] for at in order[:smallest]],
-        "halves": "judges" if int(told.judge.max()) + 1 >= JUDGES else "answers",
+        "chosen": [names[prompt] for prompt in order[:smallest]],
+        "halves": "judges" if int(answers.judge.max()) + 1 >= MIN_JUDGES else "answers",
         "ceiling": float(np.mean(ceiling)),
         "prompts": rows_of_prompts,
         "sizes": [
-            {"size": at + 1, "tau": float(mean[at]), "low": float(low[at]), "random": float(apart[at])}
-            for at in range(prompts)
+            {
+                "size": prompt + 1,
+                "tau": float(mean[prompt]),
+                "low": float(low[prompt]),
+                "random": float(random_tau[prompt]),
+            }
+            for prompt in range(prompts)
         ],
     }
 
 
 def greedy_prompt_order(worths: ItemScores) -> Ints:
-    """All prompts, each the one that brings the ranking by those before it and itself nearest to that by all."""
-    target, left = worths.over(slice(None)), list(range(len(worths.total)))
+    """Order of all prompts: each brings the ranking by the prompts so far nearest to the ranking by all."""
+    target, remaining = worths.over(slice(None)), list(range(len(worths.total)))
     total, count = np.zeros(worths.total.shape[1]), np.zeros(worths.total.shape[1])
     order: list[int] = []
-    while left:
-        counts = np.maximum(count + worths.count[left], 1.0)
-        v = (total + worths.total[left]) / counts
+    while remaining:
+        counts = np.maximum(count + worths.count[remaining], 1.0)
+        v = (total + worths.total[remaining]) / counts
         v = v - v.mean(axis=1, keepdims=True)
-        size = np.sqrt((v**2).mean(axis=1) + NOISE * worths.variance * (1.0 / counts).mean(axis=1))
-        best = left[int(np.argmax(v @ target / size))]
+        size = np.sqrt((v**2).mean(axis=1) + NOISE_FACTOR * worths.variance * (1.0 / counts).mean(axis=1))
+        best = remaining[int(np.argmax(v @ target / size))]
         total, count = total + worths.total[best], count + worths.count[best]
         order.append(best)
-        left.remove(best)
+        remaining.remove(best)
     return np.array(order)
 
 
@@ -210,28 +221,34 @@ def kendall_taus(values: Floats, target: Floats) -> Floats:
     >>> kendall_taus(several, np.array([1.0, 2.0, 3.0])).round(3).tolist()
     [1.0, 0.333, 0.0]
     """
-    one, other = np.triu_indices(len(target), 1)
-    signs, wanted = np.sign(values[:, one] - values[:, other]), np.sign(target[one] - target[other])
-    size = np.sqrt(np.abs(signs).sum(axis=1) * np.abs(wanted).sum())
-    return np.asarray(signs @ wanted / np.maximum(size, 1e-12))
+    first, second = np.triu_indices(len(target), 1)
+    signs, target_signs = (
+        np.sign(values[:, first] - values[:, second]),
+        np.sign(target[first] - target[second]),
+    )
+    size = np.sqrt(np.abs(signs).sum(axis=1) * np.abs(target_signs).sum())
+    return np.asarray(signs @ target_signs / np.maximum(size, 1e-12))
 
 
 def _prefix_taus(worths: ItemScores, order: Ints) -> Floats:
-    """Tau with the ranking by all prompts of that by the first one, two, ... of an order."""
+    """Kendall's tau between the ranking by the first one, two, ... prompts of an order and that by all prompts."""
     total, count = worths.total[order].cumsum(axis=0), worths.count[order].cumsum(axis=0)
     return kendall_taus(total / np.maximum(count, 1.0), worths.over(slice(None)))
 
 
 def _prompt_information(told: PromptInformation, whole: ItemScores, variance: Floats) -> Floats:
-    """Bits of one answer in each prompt about what items are worth in the others, which has this variance."""
-    prompts, found = told.shape[0], np.zeros(told.shape[0])
-    for at in range(prompts):
-        rest, noise = whole.over(np.arange(prompts) != at), float((told.y[told.prompt == at] ** 2).mean())
-        if variance[at] > 0.0 and noise > 0.0:
-            slope = max(float((whole.over(at) * rest).mean()), 0.0) / variance[at]
-            share = min(slope**2 * variance[at] * len(told.items) / noise, 1.0 - 1e-9)
-            found[at] = 0.5 * np.log2(1.0 / (1.0 - share))
-    return found
+    """Bits that one answer in each prompt carries about item scores in the others, which have this variance."""
+    prompts, bits = told.shape[0], np.zeros(told.shape[0])
+    for prompt in range(prompts):
+        other_scores, noise = (
+            whole.over(np.arange(prompts) != prompt),
+            float((told.y[told.prompt == prompt] ** 2).mean()),
+        )
+        if variance[prompt] > 0.0 and noise > 0.0:
+            slope = max(float((whole.over(prompt) * other_scores).mean()), 0.0) / variance[prompt]
+            share = min(slope**2 * variance[prompt] * len(told.items) / noise, 1.0 - 1e-9)
+            bits[prompt] = 0.5 * np.log2(1.0 / (1.0 - share))
+    return bits
 
 
 def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tuple[str, ...]]:
@@ -259,8 +276,8 @@ def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tupl
     if rows.paired:
         y = 2.0 * y - 1.0
     else:
-        of = np.unique(rows.judge * len(names) + prompt, return_inverse=True)[1]
-        y = y - (np.bincount(of, y) / np.bincount(of))[of]
+        group = np.unique(rows.judge * len(names) + prompt, return_inverse=True)[1]
+        y = y - (np.bincount(group, y) / np.bincount(group))[group]
     return PromptInformation(y, prompt, tuple(codes), rows.judge, (len(names), len(items))), tuple(
         names.tolist()
     )
@@ -268,5 +285,5 @@ def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tupl
 
 def _system_names(table: Any) -> Any:
     """Names of what each answer is about, whatever the prompt."""
-    of, names = (table.system, table.systems) if table.systems else (table.item, table.items)
-    return np.array(names, dtype=str)[of]
+    codes, names = (table.system, table.systems) if table.systems else (table.item, table.items)
+    return np.array(names, dtype=str)[codes]

@@ -1,4 +1,4 @@
-"""Independence of judges: what of their answers is their own, and what the panel is worth without each.
+"""Independence of judges: the own part of each judge's answers, and the panel's effective size without it.
 
 Judges that take over each other's answers with probability s, and else answer by themselves, have mistakes whose
 correlation is s; the independence of a judge is 1 - s of the judge that is most like it: 1 of one that answers by
@@ -11,7 +11,8 @@ with the noise e_j = (D_ja + D_jb - D_ab) / 2 by all other judges a and b that a
 the American Statistical Association 43). Among judges without their copies it is the correlation of the residuals of
 the default model, its mode (:mod:`voirdire.trust.residuals`), one answer a judge and unit: a model that takes copies
 for judges by themselves takes them for judges who are right, and has nothing left for them to share. Of labels with
-people's answers to `ENOUGH` units residuals are mistakes: 1 where a judge says otherwise than people, less its mean.
+people's answers to `MIN_PEOPLE_UNITS` units residuals are mistakes: 1 where a judge says otherwise than people, less
+its mean.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.answer_rows import rows_of
-from voirdire.decide.audit_answers import ENOUGH, Answers
-from voirdire.decide.audit_information import Found
+from voirdire.decide.audit_answers import MIN_PEOPLE_UNITS, Answers
+from voirdire.decide.audit_information import MeasureRow
 from voirdire.fit.answer_weight import detect_families
 from voirdire.fit.verb import fit
 from voirdire.trust.dependence import leave_one_out_sizes, residual_correlations
@@ -33,12 +34,12 @@ from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Bools, Floats
 
-FEWEST = 3
+MIN_JUDGES = 3
 
 
 @dataclass(frozen=True)
-class Alike:
-    """Judges of a panel that are alike.
+class PanelIndependence:
+    """Independence of a panel's judges: effective sizes, the most similar judge of each, and copies.
 
     Attributes
     ----------
@@ -61,12 +62,12 @@ class Alike:
     counted: str = ""
 
     def panel_sizes(self, judges: Sequence[str]) -> dict[str, Any]:
-        """Numbers of independent judges that the panel is worth, whole and without each, as JSON has it."""
+        """Effective numbers of judges, of the whole panel and without each judge, as JSON has them."""
         rows = zip(judges, self.without, strict=True)
         without = [{"judge": name, "effective": size} for name, size in rows]
         return {"judges": len(judges), "effective": self.size, "without": without}
 
-    def row(self, place: int) -> Found:
+    def row(self, place: int) -> MeasureRow:
         """The measure ``independence`` of a judge."""
         name, rho = self.nearest[place]
         note = (
@@ -75,10 +76,10 @@ class Alike:
             f"{self.counted}"
         )
         copied = self.copy_of[place] is not None
-        return Found("independence", min(1.0 - rho, 1.0), None, None, len(self.without), copied, note)
+        return MeasureRow("independence", min(1.0 - rho, 1.0), None, None, len(self.without), copied, note)
 
 
-def judge_independence(table: Any, answers: Answers) -> Alike | None:
+def judge_independence(table: Any, answers: Answers) -> PanelIndependence | None:
     """Compare the answers of judges; None with fewer than three.
 
     Raises
@@ -86,66 +87,69 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
     InputError
         No model can be fitted to the table.
     """
-    if len(table.judges) < FEWEST:
+    if len(table.judges) < MIN_JUDGES:
         return None
     rows = rows_of(table)
-    asked = np.column_stack([rows.judge, *table.about])
+    questions = np.column_stack([rows.judge, *table.about])
     # Repeats of one judge are no further witnesses: the first run counts, wherever it stands in the table.
-    turn = None if rows.paired else table.run
-    order = np.arange(table.rows) if turn is None else np.argsort(turn, kind="stable")
-    once = np.zeros(table.rows, dtype=bool)
-    once[order[np.unique(asked[order], axis=0, return_index=True)[1]]] = True
-    which = (
+    run = None if rows.paired else table.run
+    order = np.arange(table.rows) if run is None else np.argsort(run, kind="stable")
+    first_answer = np.zeros(table.rows, dtype=bool)
+    first_answer[order[np.unique(questions[order], axis=0, return_index=True)[1]]] = True
+    counted = (
         "votes on a pair, in either order, the first in the table"
         if rows.paired
         else "repeated answers the first"
     )
-    known = once & (answers.people_said[answers.unit] >= 0)
+    known = first_answer & (answers.people_said[answers.unit] >= 0)
     names = table.judges
-    by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= ENOUGH
+    by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= MIN_PEOPLE_UNITS
     if by_people:
         mistakes = _mistake_residuals(answers, known)
         groups = divide_into_families(*answer_correlations(mistakes))
         first = np.arange(len(names))
         first[mistakes.judges] = [mistakes.judges[groups == group][0] for group in groups]
     else:
-        fitted = fit(table.subset(once), method="map", families={})
+        fitted = fit(table.subset(first_answer), method="map", families={})
         family = detect_families(fitted.problem, fitted.posterior.centre)
         first = np.array([names.index(family.get(name, name)) for name in names])
     single = first == np.arange(len(names))  # of copies the first
-    kept = once & single[answers.judge]
-    found: Residuals | SharedErrors
+    kept = first_answer & single[answers.judge]
+    residuals: Residuals | SharedErrors
     if by_people:
-        found = _mistake_residuals(answers, known & kept)
-        judges = found.judges
+        residuals = _mistake_residuals(answers, known & kept)
+        judges = residuals.judges
     else:
         if not single.all():
             fitted = fit(table.subset(kept), method="map", families={})
-        found = fitted.kind.residuals(fitted.problem, fitted.posterior)
-        judges = np.array([names.index(fitted.problem.judges[judge]) for judge in found.judges])
-    size, rest = leave_one_out_sizes(found)
+        residuals = fitted.kind.residuals(fitted.problem, fitted.posterior)
+        judges = np.array([names.index(fitted.problem.judges[judge]) for judge in residuals.judges])
+    size, sizes_without = leave_one_out_sizes(residuals)
     sizes = np.full(len(names), size)
-    sizes[judges] = rest
+    sizes[judges] = sizes_without
     copied = np.bincount(first, minlength=len(names)) > 1
     sizes[copied | ~single] = size  # a copy takes the place of the judge that it is a copy of
     rho: Floats = np.full((len(names), len(names)), -np.inf)
-    rho[np.ix_(judges, judges)] = residual_correlations(found).rho
+    rho[np.ix_(judges, judges)] = residual_correlations(residuals).rho
     rho = rho[np.ix_(first, first)]
-    alike = first[:, None] == first
-    rho[alike] = 1.0 - independence_ratios(answers, single, alike)[alike]
+    same_copy = first[:, None] == first
+    rho[same_copy] = 1.0 - independence_ratios(answers, single, same_copy)[same_copy]
     np.fill_diagonal(rho, -np.inf)
-    near = [int(np.argmax(row)) for row in rho]
-    return Alike(
+    nearest = [int(np.argmax(row)) for row in rho]
+    return PanelIndependence(
         size,
         tuple(map(float, sizes)),
-        tuple((names[at], float(np.clip(rho[place, at], -1.0, 1.0))) for place, at in enumerate(near)),
-        tuple(None if own else names[at] for own, at in zip(single, first, strict=True)),
-        "" if once.all() else f"; of a judge's {which} counts",
+        tuple(
+            (names[index], float(np.clip(rho[place, index], -1.0, 1.0)))
+            for place, index in enumerate(nearest)
+        ),
+        tuple(None if is_single else names[index] for is_single, index in zip(single, first, strict=True)),
+        "" if first_answer.all() else f"; of a judge's {counted} counts",
     )
 
 
 def independence_ratios(answers: Answers, others: Bools, asked: Bools) -> Floats:
-    """How far two judges differ over how far they would if they were independent, shape (judges, judges), 0 to 1.
+    """Distance of two judges over that of independent judges, shape (judges, judges), from 0 to 1.
 
     Parameters
     ----------
@@ -169,25 +173,25 @@ def independence_ratios(answers: Answers, others: Bools, asked: Bools) -> Floats
     >>> float(independence_ratios(answers, np.arange(4) < 3, np.ones((4, 4), bool))[0, 3].round(1))
     0.3
     """
-    found: Floats = np.ones((len(answers.judges), len(answers.judges)))
+    ratios: Floats = np.ones((len(answers.judges), len(answers.judges)))
     pairs = [(j, k) for j, k in np.argwhere(asked).tolist() if k < j]
     if not pairs:
-        return found
-    apart, known = _pairwise_distances(answers)
+        return ratios
+    distance, known = _pairwise_distances(answers)
     for j, k in pairs:
-        rest = np.flatnonzero(others & known[j] & known[k])
-        rest = rest[(rest != j) & (rest != k)]
-        if not known[j, k] or not len(rest):
+        witnesses = np.flatnonzero(others & known[j] & known[k])
+        witnesses = witnesses[(witnesses != j) & (witnesses != k)]
+        if not known[j, k] or not len(witnesses):
             continue
-        met = known[np.ix_(rest, rest)] & ~np.eye(len(rest), dtype=bool)
-        between = apart[np.ix_(rest, rest)][met].mean() if met.any() else 0.0
-        noise = apart[j, rest].mean() + apart[k, rest].mean() - between
-        found[j, k] = found[k, j] = np.clip(apart[j, k] / noise, 0.0, 1.0) if noise > 0.0 else 0.0
-    return found
+        shared = known[np.ix_(witnesses, witnesses)] & ~np.eye(len(witnesses), dtype=bool)
+        between = distance[np.ix_(witnesses, witnesses)][shared].mean() if shared.any() else 0.0
+        noise = distance[j, witnesses].mean() + distance[k, witnesses].mean() - between
+        ratios[j, k] = ratios[k, j] = np.clip(distance[j, k] / noise, 0.0, 1.0) if noise > 0.0 else 0.0
+    return ratios
 
 
 def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
-    """Mean square of how far two judges are apart in units that both answered, and whether there are any."""
+    """Mean squared distance of two judges in units that both answered, and whether there are any."""
     from scipy.sparse import csr_matrix
 
     shape = len(answers.judges), len(answers.people)
@@ -198,31 +202,31 @@ def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
     def by_judge_and_unit(values: Floats) -> Any:
         return csr_matrix((values, (judge, unit)), shape=shape)
 
-    there = by_judge_and_unit(np.ones(len(cell)))
-    both = (there @ there.T).toarray()
+    answered = by_judge_and_unit(np.ones(len(cell)))
+    shared = (answered @ answered.T).toarray()
     square: Floats = np.zeros((shape[0], shape[0]))
-    worded = bool(np.isnan(answers.value).all())
-    for one in range(answers.levels) if worded else [None]:
-        given = answers.value if one is None else (answers.said == one).astype(float)
-        mean = np.bincount(place, given) / number
+    nominal = bool(np.isnan(answers.value).all())
+    for level in range(answers.levels) if nominal else [None]:
+        answer = answers.value if level is None else (answers.said == level).astype(float)
+        mean = np.bincount(place, answer) / number
         if not answers.paired:
             mean = mean - (np.bincount(judge, mean) / np.bincount(judge))[judge]
-        y, squares = by_judge_and_unit(mean), (by_judge_and_unit(mean**2) @ there.T).toarray()
+        y, squares = by_judge_and_unit(mean), (by_judge_and_unit(mean**2) @ answered.T).toarray()
         square += squares + squares.T - 2.0 * (y @ y.T).toarray()
     # of copies nothing but what rounding leaves
     square = np.where(square > 1e-9 * np.maximum(np.abs(square).max(), 1e-300), square, 0.0)
-    return np.where(both > 0, square / np.maximum(both, 1.0), 0.0), np.asarray(both > 0)
+    return np.where(shared > 0, square / np.maximum(shared, 1.0), 0.0), np.asarray(shared > 0)
 
 
 def _mistake_residuals(answers: Answers, known: Any) -> Residuals:
     """Mistakes of judges, by people's answers, less their mean; unit by unit in the place of comparisons."""
     judge, unit = answers.judge[known], answers.unit[known]
-    there, judge = np.unique(judge, return_inverse=True)
-    judges, size = len(there), len(answers.people)
+    judge_codes, judge = np.unique(judge, return_inverse=True)
+    judges, size = len(judge_codes), len(answers.people)
     r, v = np.zeros((2, 1, judges, size))
     wrong = (answers.said[known] != answers.people_said[unit]).astype(float)
     mean = np.bincount(judge, wrong, minlength=judges) / np.maximum(np.bincount(judge, minlength=judges), 1)
     r[0, judge, unit] = wrong - mean[judge]
     v[0, judge, unit] = (mean * (1 - mean))[judge]
     none, zero = np.zeros(size, dtype=np.int64), np.zeros((1, judges))
-    return Residuals(there, r, v, zero, zero, none, none, none)
+    return Residuals(judge_codes, r, v, zero, zero, none, none, none)

@@ -26,15 +26,17 @@ from scipy.special import ndtr, ndtri
 
 from voirdire.typing import Bools, Floats, Ints
 
-WORK = 20_000_000  # draws times pairs of items
-LEAST = 400  # draws, whatever the number of items
+MAX_PAIR_DRAWS = 20_000_000  # draws times pairs of items
+MIN_DRAWS = 400  # draws, whatever the number of items
 #: Normal scores between which those of draws are interpolated.
-KNOTS = (0.5, 1.0, 1.2816, 1.6449, 1.96, 2.3263)
-OUTERMOST = 3.0  # the largest normal score that is read off draws,
-BETWEEN = (
+SCORE_KNOTS = (0.5, 1.0, 1.2816, 1.6449, 1.96, 2.3263)
+MAX_KNOT = 3.0  # the largest normal score that is read off draws,
+MAX_BETWEEN_SHARE = (
     0.2  # draws between two orders for each that is turned round: with more these are no mode of their own
 )
-BEYOND = 20  # of which as many lie beyond it, or more: with fewer, equal items are told apart too often
+MIN_TAIL_DRAWS = (
+    20  # of which as many lie beyond it, or more: with fewer, equal items are told apart too often
+)
 
 
 class Pairs(NamedTuple):
@@ -91,42 +93,42 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     ([False, False, True], [3, 3, 1])
     """
     items = draws.shape[1]
-    turned = _turned_draws(draws)
-    share = float(turned.mean())
+    mirrored = _mirrored_draws(draws)
+    share = float(mirrored.mean())
     if (
         0.0 < share < 0.5 * (1.0 - level)
     ):  # statements fail there together, and hold elsewhere so much more surely
-        draws, level = draws[~turned], level / (1.0 - share)
-    most = max(LEAST, 2 * WORK // max(items * items, 1))
+        draws, level = draws[~mirrored], level / (1.0 - share)
+    max_draws = max(MIN_DRAWS, 2 * MAX_PAIR_DRAWS // max(items * items, 1))
     # from their mean, so that single precision, which is sorted in a fifth of the time, holds their differences
-    each = np.ascontiguousarray(
-        (draws - draws.mean(axis=0).mean())[:: max(1, len(draws) // most)].T, np.float32
+    item_draws = np.ascontiguousarray(
+        (draws - draws.mean(axis=0).mean())[:: max(1, len(draws) // max_draws)].T, np.float32
     )
     median, deviation = np.zeros((items, items)), np.ones((items, items))
-    largest = np.zeros(each.shape[1])
-    z = _score_knots(each.shape[1])
-    at = np.round(ndtr(z) * (each.shape[1] - 1)).astype(int)
+    largest = np.zeros(item_draws.shape[1])
+    z = _score_knots(item_draws.shape[1])
+    knot_index = np.round(ndtr(z) * (item_draws.shape[1] - 1)).astype(int)
     for i in range(items - 1):
-        away = each[i] - each[i + 1 :]
-        knots = np.sort(away, axis=1)[:, at]
-        zero = -normal_scores(np.zeros((len(away), 1), np.float32), knots, z)[:, 0]
-        scores = normal_scores(away, knots, z)
+        difference = item_draws[i] - item_draws[i + 1 :]
+        knots = np.sort(difference, axis=1)[:, knot_index]
+        zero = -normal_scores(np.zeros((len(difference), 1), np.float32), knots, z)[:, 0]
+        scores = normal_scores(difference, knots, z)
         np.maximum(largest, np.abs(scores, out=scores).max(axis=0), out=largest)
-        middle = knots[:, len(z) // 2]
-        median[i, i + 1 :] = middle
+        centre = knots[:, len(z) // 2]
+        median[i, i + 1 :] = centre
         above, below = len(z) // 2 + 1, len(z) // 2 - 1
         spread = (knots[:, above] - knots[:, below]) / (
             z[above] - z[below]
         )  # of pairs of which nothing is known
-        told = np.abs(zero) > 1e-3
-        deviation[i, i + 1 :] = np.where(told, np.abs(middle) / np.where(told, np.abs(zero), 1.0), spread)
+        clear = np.abs(zero) > 1e-3
+        deviation[i, i + 1 :] = np.where(clear, np.abs(centre) / np.where(clear, np.abs(zero), 1.0), spread)
     median, deviation = median - median.T, np.maximum(np.triu(deviation, 1), np.triu(deviation, 1).T)
     t = float(np.quantile(largest, level))
     return Pairs((median > t * deviation) & ~np.eye(items, dtype=bool), t, median, deviation)
 
 
-def even_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
-    """Pairs in which items of one group are the same: what they differ in is the mean of all of them.
+def average_tied_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
+    """Pairs with equal comparisons for the items of one group: each is the mean over the group.
 
     Parameters
     ----------
@@ -137,31 +139,33 @@ def even_pairs(pairs: Pairs, groups: Sequence[Sequence[int]]) -> Pairs:
     Examples
     --------
     >>> median = np.array([[0.0, 0.1, 2.0], [-0.1, 0.0, 1.0], [-2.0, -1.0, 0.0]])
-    >>> evened = even_pairs(Pairs(median > 1.5, 1.5, median, np.ones((3, 3))), [[0, 1]])
+    >>> evened = average_tied_pairs(Pairs(median > 1.5, 1.5, median, np.ones((3, 3))), [[0, 1]])
     >>> evened.median[:, 2].tolist(), evened.better[:, 2].tolist()
     ([1.5, 1.5, 0.0], [False, False, False])
     """
     median, deviation = pairs.median.copy(), pairs.deviation.copy()
     for group in groups:
-        for of in (median, deviation):
-            of[group] = of[group].mean(axis=0)
-            of[:, group] = of[:, group].mean(axis=1, keepdims=True)
+        for matrix in (median, deviation):
+            matrix[group] = matrix[group].mean(axis=0)
+            matrix[:, group] = matrix[:, group].mean(axis=1, keepdims=True)
     better = (median > pairs.t * deviation) & ~np.eye(len(median), dtype=bool)
     return Pairs(better, pairs.t, median, deviation)
 
 
-def _turned_draws(draws: Floats) -> Bools:
-    """Draws in which all items stand the other way round; none unless they are a mode of their own.
+def _mirrored_draws(draws: Floats) -> Bools:
+    """Mask of draws with a reversed ranking; none unless they form a separate mode.
 
     Those whose scores correlate with the medians by less than -1/2, where next to none lie in between.
     """
-    each = draws - draws.mean(axis=1, keepdims=True)
-    centre = np.median(each, axis=0)
-    size = np.sqrt((each * each).sum(axis=1) * float(centre @ centre))
-    alike = each @ centre / np.maximum(size, 1e-300)
-    turned = alike < -0.5
-    apart = draws.shape[1] > 2 and int((abs(alike) <= 0.5).sum()) <= BETWEEN * int(turned.sum())
-    return np.asarray(turned & apart)
+    centred = draws - draws.mean(axis=1, keepdims=True)
+    centre = np.median(centred, axis=0)
+    size = np.sqrt((centred * centred).sum(axis=1) * float(centre @ centre))
+    cosine = centred @ centre / np.maximum(size, 1e-300)
+    mirrored = cosine < -0.5
+    separate_mode = draws.shape[1] > 2 and int((abs(cosine) <= 0.5).sum()) <= MAX_BETWEEN_SHARE * int(
+        mirrored.sum()
+    )
+    return np.asarray(mirrored & separate_mode)
 
 
 def normal_scores(values: NDArray[Any], knots: NDArray[Any], z: NDArray[Any]) -> NDArray[Any]:
@@ -183,26 +187,26 @@ def normal_scores(values: NDArray[Any], knots: NDArray[Any], z: NDArray[Any]) ->
     """
     tiny = np.float32(1e-30)
     middle = knots[:, len(z) // 2, None]
-    found = np.full(values.shape, z[0], np.float32)
+    scores = np.full(values.shape, z[0], np.float32)
     part = np.empty(values.shape, np.float32)
     for k in range(len(z) - 1):
         width = np.maximum(knots[:, k + 1, None] - knots[:, k, None], tiny)
         np.subtract(values, knots[:, k, None], out=part)
         part *= np.float32(z[k + 1] - z[k]) / width
         np.clip(part, 0.0, np.float32(z[k + 1] - z[k]), out=part)
-        found += part
+        scores += part
     below, above = knots[:, :1], knots[:, -1:]
     under, over = values < below, values > above
     if under.any():
-        np.copyto(found, z[0] * (middle - values) / np.maximum(middle - below, tiny), where=under)
+        np.copyto(scores, z[0] * (middle - values) / np.maximum(middle - below, tiny), where=under)
     if over.any():
-        np.copyto(found, z[-1] * (values - middle) / np.maximum(above - middle, tiny), where=over)
-    return found
+        np.copyto(scores, z[-1] * (values - middle) / np.maximum(above - middle, tiny), where=over)
+    return scores
 
 
 def _score_knots(draws: int) -> NDArray[np.float32]:
     """Normal scores of the quantiles that so many draws tell, ascending."""
-    outermost = min(OUTERMOST, float(-ndtri(min(BEYOND / draws, 0.1))))
-    inner = [knot for knot in KNOTS if knot < outermost - 0.25]
+    outermost = min(MAX_KNOT, float(-ndtri(min(MIN_TAIL_DRAWS / draws, 0.1))))
+    inner = [knot for knot in SCORE_KNOTS if knot < outermost - 0.25]
     half = np.array([*inner, outermost])
     return np.asarray(np.concatenate([-half[::-1], [0.0], half]), np.float32)

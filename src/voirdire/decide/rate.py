@@ -12,14 +12,14 @@ import numpy as np
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.intervals import powered_interval
-from voirdire.agreement.ppi.rows import FAR, standardised_prediction_difference
+from voirdire.agreement.ppi.rows import MAX_STANDARD_ERRORS, standardised_prediction_difference
 from voirdire.decide.good_or_not import Judged, read_judged
 from voirdire.decide.strata import Share, answers_needed, cut_strata, rogan_gladen, share_of_good
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB, is_number, share_problems
 
 JOINT, POWERED, CORRECTED, PEOPLE = "joint", "prediction-powered", "rogan-gladen", "people"
-LEAST = 10  # human answers below which judges are left out
+MIN_PEOPLE_ANSWERS = 10  # human answers below which judges are left out
 RULE = (
     "The joint model where people answered ten items at the least and judges tell items apart: people's answers within "
     "levels of what judges say, weighed by how often judges say it; else people alone. It is right whatever judges are "
@@ -93,67 +93,69 @@ def rate(
     raise_problems(share_problems(prob=(prob, PROB)))
     by = None if by is None else str(by)
     judged = read_judged(table, humans, people=people, by=by, judges=judges, positive=positive, levels=levels)
-    whole, share = _estimate_rate(judged, prob)
-    seen = ~np.isnan(judged.good)
+    overall, share = _estimate_rate(judged, prob)
+    answered = ~np.isnan(judged.good)
     from scipy.special import ndtri
 
-    more = None if share is None else answers_needed(share, len(seen), margin / float(ndtri((1 + prob) / 2)))
+    needed = (
+        None if share is None else answers_needed(share, len(answered), margin / float(ndtri((1 + prob) / 2)))
+    )
     groups, differences = [], []
     for name, (names, code) in judged.groups.items():
         shares = {}
-        for at, group in enumerate(names):
-            row, shares[group] = _estimate_rate(judged.part(code == at), prob)
+        for index, group in enumerate(names):
+            row, shares[group] = _estimate_rate(judged.part(code == index), prob)
             groups.append({"by": name, "group": group, **row})
         if name == "system":
             differences = _system_differences(judged, names, code, shares, prob)
     return {
-        **whole,
+        **overall,
         "rule": RULE,
         "judges": list(judged.judges),
         "margin": margin,
-        "needed": more,
+        "needed": needed,
         "prob": prob,
         "estimators": _all_estimates(judged, prob),
         "by": groups,
         "differences": differences,
-        "note": "; ".join(filter(None, [judged.note, _rate_note(judged, whole["estimator"])])),
+        "note": "; ".join(filter(None, [judged.note, _rate_note(judged, overall["estimator"])])),
     }
 
 
 def _estimate_rate(judged: Judged, prob: float) -> tuple[dict[str, Any], Share | None]:
     """The estimate that the rule chooses, as a row, and what it is made of; None of people alone without an answer."""
-    seen = ~np.isnan(judged.good)
-    n = int(seen.sum())
+    answered = ~np.isnan(judged.good)
+    n = int(answered.sum())
     row: dict[str, Any] = {"rate": None, "low": None, "high": None, "estimator": PEOPLE}
-    counts = {"humans": n, "items": len(seen)}
+    counts = {"humans": n, "items": len(answered)}
     if n < 2:
         return row | counts, None
-    alone = n < LEAST or seen.all() or np.ptp(judged.predicted) == 0
-    stratum = np.zeros(len(seen), np.int64) if alone else cut_strata(judged.predicted, seen)
+    people_only = n < MIN_PEOPLE_ANSWERS or answered.all() or np.ptp(judged.predicted) == 0
+    stratum = np.zeros(len(answered), np.int64) if people_only else cut_strata(judged.predicted, answered)
     share = share_of_good(judged.good, stratum, judged.clusters)
-    if alone:
+    if people_only:
         return _powered_estimate(judged, 0.0, prob) | {"estimator": PEOPLE} | counts, share
     return share.row(prob) | {"estimator": JOINT} | counts, share
 
 
 def _powered_sample(judged: Judged) -> Sample:
     clustered = len(np.unique(judged.clusters)) < len(judged.good)
-    seen, groups = ~np.isnan(judged.good), judged.clusters if clustered else None
-    return Sample.of_values(np.nan_to_num(judged.good), judged.predicted, seen, groups)
+    answered, groups = ~np.isnan(judged.good), judged.clusters if clustered else None
+    return Sample.of_values(np.nan_to_num(judged.good), judged.predicted, answered, groups)
 
 
 def _powered_estimate(judged: Judged, weight: float | None, prob: float) -> dict[str, Any]:
     sample = _powered_sample(judged)
-    found = powered_estimate(sample, weight)
-    ends = powered_interval(sample, found, "wilson", share=True, weight=weight, how=Resampling(prob=prob))
-    return {"rate": min(max(found.value, 0.0), 1.0), "low": ends.low, "high": ends.high}
+    estimate = powered_estimate(sample, weight)
+    ends = powered_interval(sample, estimate, "wilson", share=True, weight=weight, how=Resampling(prob=prob))
+    return {"rate": min(max(estimate.value, 0.0), 1.0), "low": ends.low, "high": ends.high}
 
 
 def _all_estimates(judged: Judged, prob: float) -> list[dict[str, Any]]:
     from scipy.special import ndtri
 
-    seen = ~np.isnan(judged.good)
-    share = share_of_good(judged.good, cut_strata(judged.predicted, seen), judged.clusters)
+    answered = ~np.isnan(judged.good)
+    share = share_of_good(judged.good, cut_strata(judged.predicted, answered), judged.clusters)
     value, variance = rogan_gladen((judged.predicted >= 0.5).astype(float), judged.good)
     half = float(ndtri((1 + prob) / 2)) * math.sqrt(variance)
     ends = [None] * 3 if math.isnan(value) else [value, max(value - half, 0.0), min(value + half, 1.0)]
@@ -177,15 +179,15 @@ def _system_differences(
 
     rows = []
     for a, b in combinations(range(len(names)), 2):
-        one, two = shares[names[a]], shares[names[b]]
-        if one is None or two is None:
+        share_a, share_b = shares[names[a]], shares[names[b]]
+        if share_a is None or share_b is None:
             continue
-        both = np.zeros((2, int(judged.clusters.max()) + 1))
-        for at, (place, share) in enumerate(((a, one), (b, two))):
-            np.add.at(both[at], judged.clusters[code == place], share.parts)
-        shared = float(both[0] @ both[1])
-        error = math.sqrt(max(one.variance + two.variance - 2 * shared, 0.0))
-        difference, half = one.value - two.value, float(norm.ppf((1 + prob) / 2)) * error
+        cluster_parts = np.zeros((2, int(judged.clusters.max()) + 1))
+        for index, (place, share) in enumerate(((a, share_a), (b, share_b))):
+            np.add.at(cluster_parts[index], judged.clusters[code == place], share.parts)
+        covariance = float(cluster_parts[0] @ cluster_parts[1])
+        error = math.sqrt(max(share_a.variance + share_b.variance - 2 * covariance, 0.0))
+        difference, half = share_a.value - share_b.value, float(norm.ppf((1 + prob) / 2)) * error
         contexts = len(np.intersect1d(*(judged.clusters[code == place] for place in (a, b))))
         p = float(2 * norm.sf(abs(difference) / error)) if error > 0 else 1.0
         ends = {"low": max(difference - half, -1.0), "high": min(difference + half, 1.0)}
@@ -195,18 +197,22 @@ def _system_differences(
 
 
 def _rate_note(judged: Judged, estimator: str) -> str:
-    seen = ~np.isnan(judged.good)
-    said, notes = judged.good[seen], []
-    if np.ptp(said) == 0:
-        which = "good" if said[0] else "not good"
+    answered = ~np.isnan(judged.good)
+    people_good, notes = judged.good[answered], []
+    if np.ptp(people_good) == 0:
+        verdict = "good" if people_good[0] else "not good"
         notes.append(
-            f"people called all {len(said)} items {which}: judges' errors on the others are not known"
+            f"people called all {len(people_good)} items {verdict}: judges' errors on the others are not known"
         )
-    if estimator == PEOPLE and not seen.all():
-        why = f"only {len(said)} human answers" if len(said) < LEAST else "judges say the same of every item"
-        notes.append(f"{why}: people alone")
+    if estimator == PEOPLE and not answered.all():
+        reason = (
+            f"only {len(people_good)} human answers"
+            if len(people_good) < MIN_PEOPLE_ANSWERS
+            else "judges say the same of every item"
+        )
+        notes.append(f"{reason}: people alone")
     distance = standardised_prediction_difference(_powered_sample(judged))
-    if abs(distance) > FAR:
+    if abs(distance) > MAX_STANDARD_ERRORS:
         notes.append(
             f"judges answer people's items otherwise than the rest ({distance:+.1f} standard errors): these are no "
             "random sample, and the rate is of items like them"

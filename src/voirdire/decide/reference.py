@@ -1,4 +1,4 @@
-"""Win rates against a reference: where every vote is between one item and another, how often each other one wins.
+"""Win rates against a reference, where every vote compares one and the same item with another.
 
 The rate of an item is the mean of its votes, 1 for a win, 1/2 for a tie (of a vote with a degree that of the item), as
 leaderboards against a fixed baseline print it. Its variance is by contexts (prompts), sum over contexts of the squared
@@ -46,24 +46,28 @@ def reference_rates(votes: Votes | None, prob: float) -> dict[str, Any] | None:
     """
     if votes is None or len(votes.criteria) > 1 or not len(votes.first):
         return None
-    always = [
+    candidates = [
         item
         for item in {int(votes.first[0]), int(votes.second[0])}
         if ((votes.first == item) | (votes.second == item)).all()
     ]
-    if len(always) != 1:
+    if len(candidates) != 1:
         return None
-    cell, reference = votes.row_cell, always[0]
+    cell, reference = votes.row_cell, candidates[0]
     other = np.where(votes.first == reference, votes.second, votes.first)[cell]
-    ahead = np.array([1.0, 0.0, 0.5])[votes.row_outcome]
+    first_points = np.array([1.0, 0.0, 0.5])[votes.row_outcome]
     if votes.details is not None and votes.details.degree is not None:
-        ahead = 0.5 + (ahead - 0.5) * (2.0 * votes.details.degree - 1.0)
-    won = np.where(votes.first[cell] == reference, 1.0 - ahead, ahead)
+        first_points = 0.5 + (first_points - 0.5) * (2.0 * votes.details.degree - 1.0)
+    won = np.where(votes.first[cell] == reference, 1.0 - first_points, first_points)
     context = np.arange(len(won)) if votes.row_context is None else votes.row_context
     rows = []
     for item in np.unique(other).tolist():
-        mine = other == item
-        row = {"item": votes.items[item], **_rate(won[mine], context[mine], prob), "n": int(mine.sum())}
+        of_item = other == item
+        row = {
+            "item": votes.items[item],
+            **_rate(won[of_item], context[of_item], prob),
+            "n": int(of_item.sum()),
+        }
         rows.append(row)
     return {"item": votes.items[reference], "rates": sorted(rows, key=lambda row: -row["value"])}
 

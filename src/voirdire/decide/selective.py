@@ -21,9 +21,11 @@ import numpy as np
 
 from voirdire.typing import Bools, Floats
 
-STEPS = 20  # sizes that are tried
-START = 1.5  # answers of people in the first, on average, in those that suffice without a difference;
-FIRST = 0.25  # and the share of all in it, at the least: one difference among few surest ones would end it
+PART_SIZES = 20  # sizes that are tried
+START_FACTOR = 1.5  # answers of people in the first, on average, in those that suffice without a difference;
+MIN_FIRST_SHARE = (
+    0.25  # and the share of all in it, at the least: one difference among few surest ones would end it
+)
 
 
 class Part(NamedTuple):
@@ -45,7 +47,7 @@ class Part(NamedTuple):
     wrong: int
 
     def p_value(self, error: float) -> float:
-        """That more than the share ``error`` of those that people did not answer differ from what they would say.
+        """P-value of the hypothesis that people would contradict more than the share ``error`` of the other answers.
 
         Examples
         --------
@@ -54,10 +56,10 @@ class Part(NamedTuple):
         """
         from scipy.stats import hypergeom
 
-        differ = floor(error * (self.size - self.known)) + 1 + self.wrong
-        if differ > self.size:
+        differing = floor(error * (self.size - self.known)) + 1 + self.wrong
+        if differing > self.size:
             return 1.0
-        return float(hypergeom.cdf(self.wrong, self.size, differ, self.known))
+        return float(hypergeom.cdf(self.wrong, self.size, differing, self.known))
 
 
 def candidate_parts(confidence: Floats, right: Floats, error: float, prob: float) -> list[Part]:
@@ -70,25 +72,25 @@ def candidate_parts(confidence: Floats, right: Floats, error: float, prob: float
         1 where people agree, 0 where not, NaN where they were not asked.
     """
     known = ~np.isnan(right)
-    least = START * fewest_answers(error, prob) / max(int(known.sum()), 1)
-    if least > 1.0:
+    min_share = START_FACTOR * fewest_answers(error, prob) / max(int(known.sum()), 1)
+    if min_share > 1.0:
         return []
     ordered = -np.sort(-confidence)
-    sizes = np.ceil(np.linspace(max(least, FIRST), 1.0, STEPS) * len(ordered)).astype(int)
+    sizes = np.ceil(np.linspace(max(min_share, MIN_FIRST_SHARE), 1.0, PART_SIZES) * len(ordered)).astype(int)
     thresholds = np.unique(ordered[sizes - 1])[::-1]  # answers that are as sure are accepted together
-    return [_make_part(confidence >= one, float(one), known, right) for one in thresholds]
+    return [_make_part(confidence >= threshold, float(threshold), known, right) for threshold in thresholds]
 
 
 def _make_part(accepted: Bools, threshold: float, known: Bools, right: Floats) -> Part:
-    seen = accepted & known
-    return Part(threshold, int(accepted.sum()), int(seen.sum()), int((right[seen] == 0.0).sum()))
+    checked = accepted & known
+    return Part(threshold, int(accepted.sum()), int(checked.sum()), int((right[checked] == 0.0).sum()))
 
 
 def guaranteed_parts(tried: list[Part], error: float, prob: float) -> list[Part]:
-    """Those of the parts that hold, all of them with probability ``prob``: the first until one does not."""
-    for at, part in enumerate(tried):
+    """Parts that are guaranteed, all together with probability ``prob``: the first ones, until one fails."""
+    for index, part in enumerate(tried):
         if part.p_value(error) > 1.0 - prob:
-            return tried[:at]
+            return tried[:index]
     return tried
 
 
@@ -104,7 +106,7 @@ def fewest_answers(error: float, prob: float) -> int:
 
 
 def answers_needed(part: Part | None, known: int, error: float, prob: float) -> int | None:
-    """About how many answers of people would do, of which as large a share differs; None where fewer than all do not.
+    """Approximate number of people's answers needed if the same share differs; None where fewer than all do not do.
 
     Parameters
     ----------
@@ -114,7 +116,7 @@ def answers_needed(part: Part | None, known: int, error: float, prob: float) -> 
         Answers of people in all.
     """
     if part is None or part.known == 0:
-        return ceil(START * fewest_answers(error, prob))
+        return ceil(START_FACTOR * fewest_answers(error, prob))
     share, count = part.wrong / part.known, part.known + 1
     while share < error and count < part.size:
         if part._replace(known=count, wrong=ceil(share * count)).p_value(error) <= 1.0 - prob:

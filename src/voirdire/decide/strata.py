@@ -54,21 +54,21 @@ def rogan_gladen(said: Floats, good: Floats) -> tuple[float, float]:
     >>> value
     0.5
     """
-    of_good, of_other = said[good == 1], said[good == 0]
-    if not len(of_good) or not len(of_other):
+    on_good, on_bad = said[good == 1], said[good == 0]
+    if not len(on_good) or not len(on_bad):
         return float("nan"), float("nan")
-    q, se, sp = float(said.mean()), float(of_good.mean()), 1 - float(of_other.mean())
-    informed = se + sp - 1
-    if informed <= 0:
+    q, se, sp = float(said.mean()), float(on_good.mean()), 1 - float(on_bad.mean())
+    informedness = se + sp - 1
+    if informedness <= 0:
         return float("nan"), float("nan")
-    value = min(max((q + sp - 1) / informed, 0.0), 1.0)
-    errors = value**2 * se * (1 - se) / len(of_good) + (1 - value) ** 2 * sp * (1 - sp) / len(of_other)
-    return value, (q * (1 - q) / len(said) + errors) / informed**2
+    value = min(max((q + sp - 1) / informedness, 0.0), 1.0)
+    errors = value**2 * se * (1 - se) / len(on_good) + (1 - value) ** 2 * sp * (1 - sp) / len(on_bad)
+    return value, (q * (1 - q) / len(said) + errors) / informedness**2
 
 
-A_STRATUM = 15  # human answers for each stratum beyond the second
-LEAST = 5  # human answers in a stratum
-MOST = 6
+ANSWERS_PER_STRATUM = 15  # human answers for each stratum beyond the second
+MIN_ANSWERS = 5  # human answers in a stratum
+MAX_STRATA = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +96,10 @@ class Share:
         """Ends of the central interval of probability ``prob``."""
         from scipy.stats import beta
 
-        worth = self.value * (1 - self.value) / self.variance - 1
-        low, high = beta.ppf([(1 - prob) / 2, (1 + prob) / 2], self.value * worth, (1 - self.value) * worth)
+        beta_size = self.value * (1 - self.value) / self.variance - 1
+        low, high = beta.ppf(
+            [(1 - prob) / 2, (1 + prob) / 2], self.value * beta_size, (1 - self.value) * beta_size
+        )
         return float(low), float(high)
 
     def row(self, prob: float) -> dict[str, float]:
@@ -125,29 +127,30 @@ def cut_strata(predicted: Floats, seen: Bools) -> Ints:
     >>> cut_strata(np.array([0.0, 0.1, 0.9, 1.0] * 5), np.ones(20, bool)).tolist()[:4]
     [0, 0, 1, 1]
     """
-    found = np.zeros(len(predicted), dtype=np.int64)
-    for _ in range(min(MOST, max(2, int(seen.sum()) // A_STRATUM)) - 1):
+    stratum = np.zeros(len(predicted), dtype=np.int64)
+    for _ in range(min(MAX_STRATA, max(2, int(seen.sum()) // ANSWERS_PER_STRATUM)) - 1):
         best = max(
-            (_best_cut(predicted, seen, found == at) for at in range(found.max() + 1)), key=lambda s: s[0]
+            (_best_cut(predicted, seen, stratum == index) for index in range(stratum.max() + 1)),
+            key=lambda s: s[0],
         )
         if best[0] <= 0:
             break
-        found += (predicted > best[1]).astype(np.int64)
-    return found
+        stratum += (predicted > best[1]).astype(np.int64)
+    return stratum
 
 
 def _best_cut(predicted: Floats, seen: Bools, part: Bools) -> tuple[float, float]:
-    """Fall of the sum of squares by the best cut of a stratum, and the highest value below the cut."""
+    """Reduction of the sum of squares by the best cut of a stratum, and the highest value below the cut."""
     values, inverse = np.unique(predicted[part], return_inverse=True)
     number = np.bincount(inverse).astype(float)
     answered = np.bincount(inverse, seen[part], minlength=len(values))
     below, total = np.cumsum(number)[:-1], np.cumsum(number * values)[:-1]
-    rest, rest_total = number.sum() - below, (number * values).sum() - total
+    above, above_total = number.sum() - below, (number * values).sum() - total
     known = np.cumsum(answered)[:-1]
-    allowed = np.minimum(known, answered.sum() - known) >= LEAST
-    gain = np.where(allowed, (total / below - rest_total / rest) ** 2 * below * rest / number.sum(), 0.0)
-    at = int(np.argmax(gain)) if len(gain) else -1
-    return (float(gain[at]), float(values[at])) if at >= 0 else (0.0, 0.0)
+    allowed = np.minimum(known, answered.sum() - known) >= MIN_ANSWERS
+    gain = np.where(allowed, (total / below - above_total / above) ** 2 * below * above / number.sum(), 0.0)
+    best = int(np.argmax(gain)) if len(gain) else -1
+    return (float(gain[best]), float(values[best])) if best >= 0 else (0.0, 0.0)
 
 
 def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
@@ -170,34 +173,37 @@ def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
     >>> round(share.value, 2), [round(end, 2) for end in share.interval(0.9)]
     (0.72, [0.57, 0.85])
     """
-    items, seen = len(good), ~np.isnan(good)
+    items, has_answer = len(good), ~np.isnan(good)
     size = np.bincount(stratum).astype(float)
-    answered = np.bincount(stratum[seen], minlength=len(size))
-    of_good = np.bincount(stratum[seen], good[seen], minlength=len(size))
-    p = (of_good + 0.5) / (answered + 1)
+    answered = np.bincount(stratum[has_answer], minlength=len(size))
+    good_count = np.bincount(stratum[has_answer], good[has_answer], minlength=len(size))
+    p = (good_count + 0.5) / (answered + 1)
     weight = size / items
     prior = 1 / max(len(size), 2)
-    value = float(weight @ ((of_good + prior) / (answered + 2 * prior)))
+    value = float(weight @ ((good_count + prior) / (answered + 2 * prior)))
     spread = p * (1 - p)
-    of_people = float(weight**2 @ (spread / (answered + 2)))
+    people_variance = float(weight**2 @ (spread / (answered + 2)))
     between = float(weight @ (p - value) ** 2) / items
-    own = np.where(answered > 0, of_good / np.maximum(answered, 1), 0.0)
-    parts = (own[stratum] - weight @ own) / items
-    parts[seen] += (weight / np.maximum(answered, 1))[stratum[seen]] * (good[seen] - own[stratum[seen]])
-    by_cluster = np.bincount(clusters, parts)
+    observed = np.where(answered > 0, good_count / np.maximum(answered, 1), 0.0)
+    parts = (observed[stratum] - weight @ observed) / items
+    parts[has_answer] += (weight / np.maximum(answered, 1))[stratum[has_answer]] * (
+        good[has_answer] - observed[stratum[has_answer]]
+    )
+    cluster_sums = np.bincount(clusters, parts)
     single = float(parts @ parts)
-    effect = max(float(by_cluster @ by_cluster) / single, 1.0) if single > 0 else 1.0
+    effect = max(float(cluster_sums @ cluster_sums) / single, 1.0) if single > 0 else 1.0
     return Share(
         value,
-        (of_people + between) * effect,
-        of_people * effect * int(seen.sum()),
+        (people_variance + between) * effect,
+        people_variance * effect * int(has_answer.sum()),
         between * effect,
-        parts * np.sqrt((of_people + between) * effect / max(float(by_cluster @ by_cluster), 1e-300)),
+        parts
+        * np.sqrt((people_variance + between) * effect / max(float(cluster_sums @ cluster_sums), 1e-300)),
     )
 
 
 def answers_needed(share: Share, items: int, reach: float) -> int | None:
-    """Human answers in all until the interval reaches so far to both sides; None where all items are too few.
+    """Human answers needed in all for intervals of half-width ``reach``; None where all items are too few.
 
     Parameters
     ----------
@@ -206,6 +212,6 @@ def answers_needed(share: Share, items: int, reach: float) -> int | None:
     reach : float
         Half the width of the interval, over the normal quantile.
     """
-    left = reach**2 - share.between
-    number = int(np.ceil(share.within / left)) if left > 0 else items + 1
+    variance_left = reach**2 - share.between
+    number = int(np.ceil(share.within / variance_left)) if variance_left > 0 else items + 1
     return number if number <= items else None

@@ -31,11 +31,11 @@ from voirdire.kinds.fit import Fit
 from voirdire.typing import Floats
 
 KEEP, RECALIBRATE, DROP, ASK = "keep", "recalibrate", "drop", "ask people"
-LITTLE = 0.02  # nats: an answer that is right with .6 where both are as likely
+MIN_NATS = 0.02  # nats: an answer that is right with .6 where both are as likely
 
 
 def mutual_information(joint: Floats) -> Floats:
-    """Nats that one of two things tells of the other, of joint probabilities, shape (..., rows, columns).
+    """Mutual information in nats, from joint probabilities of shape (..., rows, columns).
 
     Examples
     --------
@@ -46,9 +46,11 @@ def mutual_information(joint: Floats) -> Floats:
     """
     from scipy.special import rel_entr
 
-    apart = joint.sum(axis=-1, keepdims=True) * joint.sum(axis=-2, keepdims=True)
-    found = rel_entr(joint, apart).sum(axis=(-1, -2))
-    return np.where(found < 1e-12, 0.0, found)  # of none rounding leaves something; NaN is not known
+    independent = joint.sum(axis=-1, keepdims=True) * joint.sum(axis=-2, keepdims=True)
+    information = rel_entr(joint, independent).sum(axis=(-1, -2))
+    return np.where(
+        information < 1e-12, 0.0, information
+    )  # of none rounding leaves something; NaN is not known
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,9 @@ def judge_verdict(
     """Decide on a judge.
 
     In this order: a copy of a judge that is kept, or answers that tell next to nothing (an upper end of the information
-    below `LITTLE`), are dropped; where it is not known what they tell, people are asked; biases call for recalibration;
-    people are asked, too, where answers may tell next to nothing (the information itself is below `LITTLE`).
+    below `MIN_NATS`), are dropped; where it is not known what they tell, people are asked; biases call for
+    recalibration; people are asked, too, where answers may tell next to nothing (the information itself is below
+    `MIN_NATS`).
 
     Parameters
     ----------
@@ -109,24 +112,24 @@ def judge_verdict(
         return Verdict(DROP, f"answers as {copy_of} does, mistakes and all: its answers add nothing")
     if information is None or most is None:
         return Verdict(ASK, unknown or "nothing says how often it is right")
-    if most < LITTLE:
+    if most < MIN_NATS:
         return Verdict(DROP, f"an answer tells at most {most:.3f} nats of {of}")
     if biases:
         return Verdict(RECALIBRATE, "; ".join(biases))
     if unknown:
         return Verdict(ASK, unknown)
-    if information < LITTLE and most == np.inf:
+    if information < MIN_NATS and most == np.inf:
         return Verdict(ASK, f"an answer tells {information:.2f} nats of {of}, by a fit without intervals")
-    if information < LITTLE:
-        few = "too few answers say whether the judge knows what is right"
-        return Verdict(ASK, f"{few} ({information:.2f} nats an answer, at most {most:.2f})")
+    if information < MIN_NATS:
+        reason = "too few answers say whether the judge knows what is right"
+        return Verdict(ASK, f"{reason} ({information:.2f} nats an answer, at most {most:.2f})")
     return Verdict(KEEP, f"an answer tells {information:.2f} nats of {of}, and {clean}")
 
 
-ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
-SMALL = 0.02  # of the range of answers that matters
-_CLEAN = f"no position bias beyond {SMALL} was found"
-_NOT_LOOKED = "voirdire audit looks for biases"
+FALSE_ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
+MIN_BIAS = 0.02  # of the range of answers that matters
+_CLEAN = f"no position bias beyond {MIN_BIAS} was found"
+_AUDIT_HINT = "voirdire audit looks for biases"
 
 
 def alarm_interval(alarm: float, sides: int = 2) -> float:
@@ -155,7 +158,7 @@ def bias_direction(
 
     Examples
     --------
-    >>> bias_direction(0.05, 0.03, 0.07, matters=SMALL), bias_direction(0.05, -0.01, 0.11, matters=SMALL)
+    >>> bias_direction(0.05, 0.03, 0.07, matters=MIN_BIAS), bias_direction(0.05, -0.01, 0.11, matters=MIN_BIAS)
     (1, 0)
     """
     if low > none and value - none > matters:
@@ -177,31 +180,33 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     judges = fit.tables["judges"]
     names = list(judges["judge"])
     shifts = _position_biases(fit)
-    value, most = _judge_information(fit, len(names))
-    unsure = [
-        one.message for one in fit.all_checks if one.check in ORIENTATION_CHECKS and one.level == "fail"
+    value, upper = _judge_information(fit, len(names))
+    failed = [
+        check.message for check in fit.all_checks if check.check in ORIENTATION_CHECKS and check.level == "fail"
     ]
-    unknown = "the panel may be wrong as a whole: " + unsure[0] if unsure else ""
+    unknown = "the panel may be wrong as a whole: " + failed[0] if failed else ""
     copies = _find_copies(fit)
     rows = []
-    for at, name in enumerate(names):
-        told = None if np.isnan(value[at]) else float(value[at])
-        high = np.inf if np.isnan(most[at]) else float(most[at])
-        why = unknown or "the model does not say how often it is right"
-        biases = [] if shifts is None else _bias_messages(*(float(ends[at]) for ends in shifts))
-        clean = _NOT_LOOKED if shifts is None or np.isnan(shifts[1][at]) else _CLEAN
-        unsure_why = why if told is None else unknown
-        found = judge_verdict(told, high, biases, copies.get(name), unsure_why, clean=clean)
-        rows.append({"judge": name, "verdict": found.verdict, "why": found.why, "information": told})
+    for index, name in enumerate(names):
+        information = None if np.isnan(value[index]) else float(value[index])
+        high = np.inf if np.isnan(upper[index]) else float(upper[index])
+        reason = unknown or "the model does not say how often it is right"
+        biases = [] if shifts is None else _bias_messages(*(float(ends[index]) for ends in shifts))
+        clean = _AUDIT_HINT if shifts is None or np.isnan(shifts[1][index]) else _CLEAN
+        unsure_why = reason if information is None else unknown
+        verdict = judge_verdict(information, high, biases, copies.get(name), unsure_why, clean=clean)
+        rows.append(
+            {"judge": name, "verdict": verdict.verdict, "why": verdict.why, "information": information}
+        )
     return rows
 
 
 def _judge_information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
-    """Nats that an answer of each judge tells, and the upper end of its interval; NaN where it is not known."""
+    """Information in nats of an answer of each judge, and the upper end of its interval; NaN where not known."""
     columns, density = fit.tables["judges"], fit.problem.density
     if "p_right" in columns:
-        right, most = (np.asarray(columns[name], dtype=float) for name in ("p_right", "p_right_high"))
-        return _pair_information(right), _pair_information(most)
+        right, upper = (np.asarray(columns[name], dtype=float) for name in ("p_right", "p_right_high"))
+        return _pair_information(right), _pair_information(upper)
     if not getattr(density, "latent", False):
         return np.full(judges, np.nan), np.full(judges, np.nan)
     shown = fit.posterior.shown(lambda values: {"": _class_information(density, values)}, fit.prob)[""]
@@ -233,19 +238,19 @@ def _position_biases(fit: Fit) -> tuple[Floats, Floats, Floats] | None:
     value, low, high = (
         np.asarray(judges[f"position_bias{end}"], dtype=float) for end in ("", "_low", "_high")
     )
-    wider = ndtri((1 + alarm_interval(ALARM)) / 2) / ndtri((1 + fit.prob) / 2)
-    return value, value - wider * (value - low), value + wider * (high - value)
+    widening = ndtri((1 + alarm_interval(FALSE_ALARM)) / 2) / ndtri((1 + fit.prob) / 2)
+    return value, value - widening * (value - low), value + widening * (high - value)
 
 
 def _bias_messages(value: float, low: float, high: float) -> list[str]:
     """A position bias in words, where it is found."""
-    direction = bias_direction(value, low, high, matters=SMALL)
+    direction = bias_direction(value, low, high, matters=MIN_BIAS)
     place = "first" if direction > 0 else "second"
     return [f"picks the {place} item too often ({value:+.2f}); show both orders"] if direction else []
 
 
 def _find_copies(fit: Fit) -> dict[str, str]:
-    """Judges whose answers were weighed down as duplicates, each with the first that it is alike."""
+    """Judges whose answers were weighed down as duplicates, each with the first judge of its group."""
     weight = getattr(fit.problem, "answer_weight", None)
     if weight is None or np.all(weight == 1) or fit.families:
         return {}

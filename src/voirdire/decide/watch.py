@@ -1,4 +1,4 @@
-"""Watch judges whose answers become more: did one of them change? Right however often one looks."""
+"""Watch judges over time: whether one of them changed, valid at any number of looks."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from voirdire.tables.times import answer_times, format_time
 from voirdire.typing import Bools, Floats
 
 SCHEMA = "watch/1"
-CHANGED, SAME, FEW = "changed", "no change", "not enough"
+CHANGED, NO_CHANGE, NOT_ENOUGH = "changed", "no change", "not enough"
 ALPHA = 0.05
 RULE = (
     "A change is found where bets on it gained what the judge's part of alpha asks for. The probability that any is "
     "found where there is none is meant to be {alpha:.2g} at most, over all judges and all looks together; in "
     "simulations at 0.05 it was 0.015 to 0.033."
 )
-BY_ROWS = (
+ROW_ORDER_NOTE = (
     "No column says when answers were given: the order of the rows is taken for it. Where a column does, map={'time': "
     "COLUMN} of read() (--map time=COLUMN) names it; rows in another order show changes that are none, and hide others."
 )
@@ -96,32 +96,34 @@ def watch(
     ('changed', ('judge 2', 'agreement'))
     """
     raise_problems(share_problems(alpha=(alpha, ALPHA), prob=(prob, PROB)))
-    table, given, levels = split_people(table, people, levels)
-    asked = join_people_answers(humans, given)
-    read: Any = read_table(table, levels=levels)
-    persons = None if asked is None else read_people_table(asked, read, levels)
-    ordered = rows_of(read).time is None
-    texts = {"answers": row_texts(read)} | ({} if persons is None else {"people": row_texts(persons)})
+    table, people_rows, levels = split_people(table, people, levels)
+    people_answers = join_people_answers(humans, people_rows)
+    judge_table: Any = read_table(table, levels=levels)
+    persons = None if people_answers is None else read_people_table(people_answers, judge_table, levels)
+    ordered = rows_of(judge_table).time is None
+    texts = {"answers": row_texts(judge_table)} | ({} if persons is None else {"people": row_texts(persons)})
     if state is not None:
         check_state(Path(state), texts, ordered=ordered)
-    kept = read if since is None else read.subset(_mask_since(rows_of(read).time, since))
-    line = build_timeline(kept, pair_with_reference(kept, persons, positive, (), None, None))
-    rows = measure_rows(line, alpha, prob)
-    found = {
+    recent = (
+        judge_table if since is None else judge_table.subset(_mask_since(rows_of(judge_table).time, since))
+    )
+    timeline = build_timeline(recent, pair_with_reference(recent, persons, positive, (), None, None))
+    rows = measure_rows(timeline, alpha, prob)
+    result = {
         "schema": SCHEMA,
         "verdict": _watch_verdict(rows),
         "rule": RULE.format(alpha=alpha),
         "alpha": alpha,
         "prob": prob,
-        "answers": len(line.order),
+        "answers": len(timeline.order),
         "judges": list(dict.fromkeys(row["judge"] for row in rows)),
         "order": "table" if ordered else "time",
-        "notes": [BY_ROWS] if ordered else [],
+        "notes": [ROW_ORDER_NOTE] if ordered else [],
         "measures": rows,
     }
     if state is not None:
         write_state(Path(state), texts)
-    return found
+    return result
 
 
 def watch_headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
@@ -138,7 +140,7 @@ def watch_headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -
     if found["verdict"] == CHANGED:
         names = list(dict.fromkeys(row["judge"] for row in found["measures"] if row["found"]))
         return f"Changed: {len(names)} of {judges} ({', '.join(map(name, names))}) in {found['answers']:,} answers."
-    if found["verdict"] == SAME:
+    if found["verdict"] == NO_CHANGE:
         return f"No change: {judges}, {found['answers']:,} answers."
     return f"Not enough to say: {judges}, {found['answers']:,} answers."
 
@@ -163,7 +165,7 @@ def change_sentence(row: Mapping[str, Any], prob: float) -> str:
 def _watch_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     if any(row["found"] for row in rows):
         return CHANGED
-    return FEW if all(row["found"] is None for row in rows) else SAME
+    return NOT_ENOUGH if all(row["found"] is None for row in rows) else NO_CHANGE
 
 
 def _mask_since(time: Floats | None, since: object) -> Bools:

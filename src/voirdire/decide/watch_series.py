@@ -31,8 +31,8 @@ from voirdire.typing import Floats, Ints
 
 AGREEMENT, DISTANCE, SEVERITY, POSITION = "agreement", "distance", "severity", "position_bias"
 PEOPLE_AGREEMENT, PEOPLE_DISTANCE = "people_agreement", "people_distance"
-SHARES = (AGREEMENT, POSITION, PEOPLE_AGREEMENT)
-MEASURES = 3  # of a judge, at most
+SHARE_MEASURES = (AGREEMENT, POSITION, PEOPLE_AGREEMENT)
+MAX_MEASURES = 3  # of a judge, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,43 +92,46 @@ class Timeline:
     def judge_series(self, judge: int, without: Collection[int] = ()) -> Iterator[Series]:
         """Measures of a judge, compared with all others but those that are left out."""
         a = self.answers
-        mine = self.order[a.judge[self.order] == judge]
+        judge_rows = self.order[a.judge[self.order] == judge]
         others = (a.judge != judge) & ~np.isin(a.judge, list(without))
-        whom = tuple(a.judges[at] for at in np.unique(a.judge[others]))
-        close, second, people = self.measures()
+        compared_with = tuple(a.judges[index] for index in np.unique(a.judge[others]))
+        agreement, second, people = self.measures()
         known, size = others & ~np.isnan(a.value), int(self.cell.max()) + 1
         mean = mean_by_code(self.cell[known], a.value[known], size)[self.cell]
         if self.numeric:
-            near, by_people = np.abs(a.value - mean), np.abs(a.value - a.people[a.unit])
+            closeness, people_closeness = np.abs(a.value - mean), np.abs(a.value - a.people[a.unit])
         else:
-            most = most_frequent_level(self.cell[others], a.said[others], size, a.levels)[self.cell]
-            near, by_people = _match_indicator(a.said, most), _match_indicator(a.said, a.people_said[a.unit])
-        yield self._make_series(judge, close, mine, near, whom)
-        yield self._make_series(judge, people, mine, by_people, ("people",))
+            mode = most_frequent_level(self.cell[others], a.said[others], size, a.levels)[self.cell]
+            closeness, people_closeness = (
+                _match_indicator(a.said, mode),
+                _match_indicator(a.said, a.people_said[a.unit]),
+            )
+        yield self._make_series(judge, agreement, judge_rows, closeness, compared_with)
+        yield self._make_series(judge, people, judge_rows, people_closeness, ("people",))
         if not a.paired:
-            yield self._make_series(judge, second, mine, a.value - mean, whom)
+            yield self._make_series(judge, second, judge_rows, a.value - mean, compared_with)
         elif a.side is not None:
-            first = np.where(a.side > 0, a.value, 1.0 - a.value)
-            yield self._make_series(judge, second, mine, first, ())
+            first_share = np.where(a.side > 0, a.value, 1.0 - a.value)
+            yield self._make_series(judge, second, judge_rows, first_share, ())
         else:
-            yield self._make_series(judge, second, mine[:0], a.value, ())
+            yield self._make_series(judge, second, judge_rows[:0], a.value, ())
 
     def joined_late(self, first: int) -> Ints:
         """Judges who began after the first so many questions had come, in the order in which they came."""
         a = self.answers
-        place = np.empty(len(self.order), dtype=np.int64)
-        place[self.order] = np.arange(len(self.order))
-        begun = np.array([place[a.judge == judge].min() for judge in range(len(a.judges))])
-        cells, at = np.unique(self.cell[self.order], return_index=True)
+        position = np.empty(len(self.order), dtype=np.int64)
+        position[self.order] = np.arange(len(self.order))
+        start = np.array([position[a.judge == judge].min() for judge in range(len(a.judges))])
+        cells, first_row = np.unique(self.cell[self.order], return_index=True)
         if len(cells) <= first:
             return np.zeros(0, dtype=np.int64)
-        row = self.order[np.sort(at)[first]]
+        row = self.order[np.sort(first_row)[first]]
         if a.time is not None:
-            late = a.time[self.order[begun]] > a.time[row]
+            late = a.time[self.order[start]] > a.time[row]
         else:  # judges may stand in the table one after the other
-            early = np.isin(self.cell, self.cell[self.order[np.sort(at)[:first]]])
+            early = np.isin(self.cell, self.cell[self.order[np.sort(first_row)[:first]]])
             late = ~np.isin(np.arange(len(a.judges)), a.judge[early])
-        return np.flatnonzero(late)[np.argsort(begun[late])]
+        return np.flatnonzero(late)[np.argsort(start[late])]
 
     def _make_series(
         self, judge: int, measure: str, rows: Ints, x: Floats, against: tuple[str, ...]
@@ -159,15 +162,15 @@ def build_timeline(table: Any, answers: Answers) -> Timeline:
     """
     rows = rows_of(table)
     about = rows.about()
-    shown = [name for name in about.values() if len(np.unique(name)) > 1] or list(about.values())
-    names = np.array([" / ".join(parts) for parts in zip(*shown, strict=True)], dtype=str)
+    varying = [name for name in about.values() if len(np.unique(name)) > 1] or list(about.values())
+    names = np.array([" / ".join(parts) for parts in zip(*varying, strict=True)], dtype=str)
     groups = np.unique(about.get("context", names), return_inverse=True)
     cluster = groups[1].astype(np.int64)
     order = np.arange(len(names))
     if answers.time is not None:
-        named = zip(groups[0][cluster], answers.time, strict=True)
-        by_lot = np.array([zlib.crc32(f"{name}|{time}".encode()) for name, time in named], dtype=np.int64)
-        order = np.lexsort((order, by_lot, answers.time))
+        keys = zip(groups[0][cluster], answers.time, strict=True)
+        tie_order = np.array([zlib.crc32(f"{name}|{time}".encode()) for name, time in keys], dtype=np.int64)
+        order = np.lexsort((order, tie_order, answers.time))
     return Timeline(answers, rows.numeric, order, _question_repeat_codes(answers, order), cluster, names)
 
 
@@ -175,10 +178,14 @@ def row_texts(table: Any) -> list[str]:
     """Every row as one text: who said what about what, when, in which order it was shown."""
     rows: AnswerRows = rows_of(table)
     levels = rows.levels(None)
-    said = rows.said(levels, None)[0] if not rows.numeric else None
-    answer = [repr(float(one)) for one in table.score] if said is None else [str(levels[at]) for at in said]
+    codes = rows.said(levels, None)[0] if not rows.numeric else None
+    answer = (
+        [repr(float(score)) for score in table.score]
+        if codes is None
+        else [str(levels[code]) for code in codes]
+    )
     parts: list[Any] = [np.array(table.judges)[rows.judge], *rows.about().values(), answer]
-    parts += [one for one in (rows.time, rows.side) if one is not None]
+    parts += [column for column in (rows.time, rows.side) if column is not None]
     return ["\t".join(map(str, row)) for row in zip(*parts, strict=True)]
 
 

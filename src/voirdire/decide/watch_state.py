@@ -13,8 +13,8 @@ from voirdire.errors import InputError, raise_problems
 from voirdire.folders import write_file
 
 SCHEMA = "watch-state/1"
-WIDTH = 8  # hexadecimal digits of a digest
-SHOWN = 5
+DIGEST_DIGITS = 8  # hexadecimal digits of a digest
+MAX_SHOWN = 5
 REMEDY = "a watch is right only of tables that grow: bring it back, or begin anew with another --state file"
 
 
@@ -68,11 +68,12 @@ def write_state(path: Path, tables: Mapping[str, Sequence[str]]) -> None:
 
 def _read_state(path: Path) -> dict[str, list[str]]:
     try:
-        found: Any = json.loads(path.read_text())
-        if found.pop("schema") != SCHEMA:
+        state: Any = json.loads(path.read_text())
+        if state.pop("schema") != SCHEMA:
             raise ValueError
         return {
-            name: [text[at : at + WIDTH] for at in range(0, len(text), WIDTH)] for name, text in found.items()
+            name: [text[start : start + DIGEST_DIGITS] for start in range(0, len(text), DIGEST_DIGITS)]
+            for name, text in state.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
@@ -82,20 +83,28 @@ def _read_state(path: Path) -> dict[str, list[str]]:
 
 def _describe_changes(name: str, kept: Sequence[str], rows: Sequence[str], ordered: bool) -> list[str]:
     """Faults of a table, in words."""
-    now = [_digest_row(row) for row in rows]
-    left = Counter(now)
-    left.subtract(kept)
-    gone: list[int] = []
-    for at in range(len(kept) - 1, -1, -1):
-        if left[kept[at]] < 0:
-            left[kept[at]] += 1
-            gone.append(at)
-    if gone:
-        return _describe_missing_rows(name, sorted(gone), kept, dict(zip(now, rows, strict=True)))
-    if ordered and (moved := next((at for at, one in enumerate(kept) if now[at] != one), None)) is not None:
+    digests = [_digest_row(row) for row in rows]
+    counts = Counter(digests)
+    counts.subtract(kept)
+    missing: list[int] = []
+    for index in range(len(kept) - 1, -1, -1):
+        if counts[kept[index]] < 0:
+            counts[kept[index]] += 1
+            missing.append(index)
+    if missing:
+        return _describe_missing_rows(name, sorted(missing), kept, dict(zip(digests, rows, strict=True)))
+    if (
+        ordered
+        and (
+            first_moved := next(
+                (index for index, digest in enumerate(kept) if digests[index] != digest), None
+            )
+        )
+        is not None
+    ):
         return [
-            f"{name}: row {moved + 1:,} is another than at the last look, and nothing is gone: rows were put before it;"
-            " add new rows at the end (files of a folder are read by name), or give a column time"
+            f"{name}: row {first_moved + 1:,} is another than at the last look, and nothing is gone: rows were put "
+            "before it; add new rows at the end (files of a folder are read by name), or give a column time"
         ]
     return []
 
@@ -104,15 +113,15 @@ def _describe_missing_rows(
     name: str, gone: Sequence[int], kept: Sequence[str], now: Mapping[str, str]
 ) -> list[str]:
     """Name rows that are gone by their places, and by the rows before them that are still there."""
-    said = []
-    for at in gone[:SHOWN]:
-        before = now.get(kept[at - 1], "").replace("\t", " ") if at else ""
+    messages = []
+    for index in gone[:MAX_SHOWN]:
+        before = now.get(kept[index - 1], "").replace("\t", " ") if index else ""
         after = f", after {before!r}," if before else ""
-        said.append(f"{name}: row {at + 1:,} of the last look{after} is gone or was changed")
-    more = f", and so are {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
-    said[-1] += f"{more}; {REMEDY}"
-    return said
+        messages.append(f"{name}: row {index + 1:,} of the last look{after} is gone or was changed")
+    others_note = f", and so are {len(gone) - MAX_SHOWN:,} more" if len(gone) > MAX_SHOWN else ""
+    messages[-1] += f"{others_note}; {REMEDY}"
+    return messages
 
 
 def _digest_row(row: str) -> str:
-    return hashlib.blake2s(row.encode("utf-8", "surrogatepass"), digest_size=WIDTH // 2).hexdigest()
+    return hashlib.blake2s(row.encode("utf-8", "surrogatepass"), digest_size=DIGEST_DIGITS // 2).hexdigest()

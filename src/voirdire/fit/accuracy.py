@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from voirdire.kinds.registry import LabelsFit
 
-TIED = 1e-9  # probabilities that differ by less are equal up to rounding
+TIE_TOLERANCE = 1e-9  # probabilities that differ by less are equal up to rounding
 
 
 def accuracy(
@@ -74,18 +74,20 @@ def accuracy(
     rows = np.flatnonzero((known >= 0) & (problem.known < 0))
     if not len(rows):
         raise InputError("truth: every item in it was an anchor of the fit; name items that were not")
-    found = fit.classes()
-    chance = np.stack([found[f"p_{name}"] for name in problem.labels[: problem.classes]], axis=1)[rows]
-    best = chance >= chance.max(axis=1, keepdims=True) - TIED
+    classes = fit.classes()
+    class_probability = np.stack(
+        [classes[f"p_{name}"] for name in problem.labels[: problem.classes]], axis=1
+    )[rows]
+    best = class_probability >= class_probability.max(axis=1, keepdims=True) - TIE_TOLERANCE
     right = best[np.arange(len(rows)), known[rows]] / best.sum(axis=1)
     # a class that no resampled item belongs to has no share of right ones: such resamples are undefined
-    of_classes = [mean_over_units(known[rows] == one, right) for one in np.unique(known[rows])]
-    whole = mean_over_units(np.ones(len(rows), bool), right)
-    measures = {"accuracy": whole, "balanced_accuracy": mean_statistic(of_classes)}
+    class_statistics = [mean_over_units(known[rows] == code, right) for code in np.unique(known[rows])]
+    overall = mean_over_units(np.ones(len(rows), bool), right)
+    measures = {"accuracy": overall, "balanced_accuracy": mean_statistic(class_statistics)}
     probability = fit.prob if prob is None else prob
     results = bootstrap(list(measures.values()), resamples=resamples, seed=seed, prob=probability)
     table = [
-        (name, one.estimate, one.interval.low, one.interval.high, len(rows), one.interval.note)
-        for name, one in zip(measures, results, strict=True)
+        (name, result.estimate, result.interval.low, result.interval.high, len(rows), result.interval.note)
+        for name, result in zip(measures, results, strict=True)
     ]
     return pd.DataFrame(table, columns=["measure", "value", "low", "high", "n", "note"])

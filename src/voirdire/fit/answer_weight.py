@@ -26,9 +26,9 @@ from voirdire.trust.shared_errors import (
 )
 from voirdire.typing import Floats
 
-COUNTS = 0.9  # of an independent answer: from there judges who answer alike are no family
-COPIES = 0.7  # correlation of residuals from which judges repeat each other
-SHOWN = 3  # families named in a note
+MAX_FAMILY_WEIGHT = 0.9  # of an independent answer: from there judges who answer alike are no family
+COPY_CORRELATION = 0.7  # correlation of residuals from which judges repeat each other
+MAX_FAMILIES_SHOWN = 3  # families named in a note
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,38 +71,46 @@ def weigh_answers(
     InputError
         The families are not those of the problem's judges.
     """
-    kind, named, alone = _requested_families(problem, families)
-    if alone or not kind.can_weigh_answers(problem) or (named is None and not has_several_judges(problem)):
-        return Panel(problem, find_mode(problem, start=start, chains=chains), named, ())
+    kind, named_families, all_alone = _requested_families(problem, families)
+    if (
+        all_alone
+        or not kind.can_weigh_answers(problem)
+        or (named_families is None and not has_several_judges(problem))
+    ):
+        return Panel(problem, find_mode(problem, start=start, chains=chains), named_families, ())
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
         # with duplicates in the panel the noise of these has no mode to speak of, and none is needed to find them
-        first = problem.density.starts(problem.data)[0] if start is None else start
+        point = problem.density.starts(problem.data)[0] if start is None else start
     else:
         mode = find_mode(problem, start=start, chains=chains)
-        first = mode.x
-    groups = named or detect_families(problem, first)
-    consensus = first
+        point = mode.x
+    groups = named_families or detect_families(problem, point)
+    consensus = point
     # copies that all count in full are the consensus, and have nothing left to share
     if groups and mode is not None:
         counted_once = kind.problem_with_table(
             problem, answer_weight=equal_family_weights(problem, _complete_families(problem, groups))
         )
         consensus = find_mode(counted_once, start=start, chains=chains).x
-    everyone = _families_at(problem, named, groups, consensus)
-    weighed, notes = _weighed_at(problem, everyone, named, consensus)
+    all_families = _find_families(problem, named_families, groups, consensus)
+    weighed, notes = _weigh_problem(problem, all_families, named_families, consensus)
     if not notes:
-        return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
-    return Panel(weighed, find_mode(weighed, start=consensus, chains=chains), named, notes)
+        return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named_families, ())
+    return Panel(weighed, find_mode(weighed, start=consensus, chains=chains), named_families, notes)
 
 
 def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
     """The problem with answers weighed as :func:`weigh_answers` does, by the residuals at a point; and notes."""
-    kind, named, alone = _requested_families(problem, families)
-    if alone or not kind.can_weigh_answers(problem) or (named is None and not has_several_judges(problem)):
+    kind, named_families, all_alone = _requested_families(problem, families)
+    if (
+        all_alone
+        or not kind.can_weigh_answers(problem)
+        or (named_families is None and not has_several_judges(problem))
+    ):
         return problem, ()
-    everyone = _families_at(problem, named, named or detect_families(problem, x), x)
-    return _weighed_at(problem, everyone, named, x)
+    all_families = _find_families(problem, named_families, named_families or detect_families(problem, x), x)
+    return _weigh_problem(problem, all_families, named_families, x)
 
 
 def _requested_families(
@@ -110,23 +118,30 @@ def _requested_families(
 ) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
     """The kind of a problem, the families that were named, and whether everyone is a family alone."""
     kind = kind_of(problem)
-    named = None if families is None else read_families(families, problem.judges)
-    alone = named is not None and len(set(named.values())) == len(problem.judges)
-    if named and not alone and not kind.can_weigh_answers(problem) and not kind.uses_families(problem):
+    named_families = None if families is None else read_families(families, problem.judges)
+    all_alone = named_families is not None and len(set(named_families.values())) == len(problem.judges)
+    if (
+        named_families
+        and not all_alone
+        and not kind.can_weigh_answers(problem)
+        and not kind.uses_families(problem)
+    ):
         raise InputError(
             f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
         )
-    return kind, named, alone
+    return kind, named_families, all_alone
 
 
-def _families_at(
+def _find_families(
     problem: Problem, named: dict[str, str] | None, groups: dict[str, str], x: Floats
 ) -> dict[str, str] | None:
-    """Family of everyone, of those named or found that share errors at a point; None where nobody has one."""
+    """Family of every judge, named or found by shared errors at a point; None where nobody has one."""
     if groups and named is None:
         # alike in what items are worth alone, such as two who see something beside others who guess: no family
-        less = _weights_at(problem, groups, x) < COUNTS
-        groups = {judge: groups[judge] for judge, one in zip(problem.judges, less, strict=True) if one}
+        is_shared = _family_weights(problem, groups, x) < MAX_FAMILY_WEIGHT
+        groups = {
+            judge: groups[judge] for judge, shared in zip(problem.judges, is_shared, strict=True) if shared
+        }
     return _complete_families(problem, groups) if groups else None
 
 
@@ -134,33 +149,33 @@ def _complete_families(problem: Problem, groups: dict[str, str]) -> dict[str, st
     return {judge: groups.get(judge, judge) for judge in problem.judges}
 
 
-def _weighed_at(
+def _weigh_problem(
     problem: Problem, everyone: dict[str, str] | None, named: dict[str, str] | None, x: Floats
 ) -> tuple[Problem, tuple[str, ...]]:
     """The problem with answers weighed by families and by their chance to be of use; notes, none where all count."""
     kind, answer_weight, notes = kind_of(problem), np.ones(len(problem.judges)), []
     if everyone is not None:
-        answer_weight = _weights_at(problem, everyone, x)
+        answer_weight = _family_weights(problem, everyone, x)
         if not kind.uses_families(problem) or (answer_weight < 1.0).any():
-            of_note = _duplicates_note if named is None else _families_note
-            notes.append(of_note(problem, everyone, answer_weight))
-    use = kind.chance_of_use(problem, x)
-    if use is not None:
-        answer_weight = answer_weight * use
-        notes.append(_noise_note(problem, use))
+            make_note = _duplicates_note if named is None else _families_note
+            notes.append(make_note(problem, everyone, answer_weight))
+    usefulness = kind.chance_of_use(problem, x)
+    if usefulness is not None:
+        answer_weight = answer_weight * usefulness
+        notes.append(_noise_note(problem, usefulness))
     return (kind.problem_with_table(problem, answer_weight=answer_weight) if notes else problem), tuple(notes)
 
 
-def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
+def _family_weights(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
     """Answer weight of each judge, shape (judges,), by the residuals at a point of the posterior.
 
     Where the model has what families share, those alone count for less who repeat answers of others of their family.
     """
     kind = kind_of(problem)
-    left = kind.residuals(problem, Posterior(problem.density, x, None))
+    residuals = kind.residuals(problem, Posterior(problem.density, x, None))
     if kind.uses_families(problem):
-        return copy_answer_weight(problem, families, left, COPIES)
-    return family_answer_weight(problem, families, left)
+        return copy_answer_weight(problem, families, residuals, COPY_CORRELATION)
+    return family_answer_weight(problem, families, residuals)
 
 
 def detect_families(problem: Problem, x: Floats) -> dict[str, str]:
@@ -169,10 +184,10 @@ def detect_families(problem: Problem, x: Floats) -> dict[str, str]:
     by_answers = kind.families_by_answers(problem)
     if by_answers is not None:
         return by_answers
-    left = kind.residuals(problem, Posterior(problem.density, x, None))
-    if not isinstance(left, SharedErrors):
-        left = kind.residuals(problem, posterior_with_equal_items(problem, x))
-    return shared_error_families(problem, left)
+    residuals = kind.residuals(problem, Posterior(problem.density, x, None))
+    if not isinstance(residuals, SharedErrors):
+        residuals = kind.residuals(problem, posterior_with_equal_items(problem, x))
+    return shared_error_families(problem, residuals)
 
 
 def _families_note(problem: Problem, families: dict[str, str], answer_weight: Floats) -> str:
@@ -183,7 +198,7 @@ def _families_note(problem: Problem, families: dict[str, str], answer_weight: Fl
 
 
 def _noise_note(problem: Problem, use: Floats) -> str:
-    names = [name for name, one in zip(problem.judges, use, strict=True) if one < 1.0]
+    names = [name for name, value in zip(problem.judges, use, strict=True) if value < 1.0]
     return (
         f"Noise: {list_names(names)} scoring items nearly at random beside the others, so that each answer counts by "
         f"the chance that it is of use ({use.min():.2g} of another's at least)."
@@ -194,10 +209,10 @@ def _duplicates_note(problem: Problem, duplicates: dict[str, str], answer_weight
     members: dict[str, list[str]] = {}
     for judge, family in duplicates.items():
         members.setdefault(family, []).append(judge)
-    alike = [list_names(family, verb=False) for family in members.values() if len(family) > 1]
-    judges = "; ".join(alike[:SHOWN])
-    if len(alike) > SHOWN:
-        judges += f"; and {len(alike) - SHOWN} more families"
+    family_texts = [list_names(family, verb=False) for family in members.values() if len(family) > 1]
+    judges = "; ".join(family_texts[:MAX_FAMILIES_SHOWN])
+    if len(family_texts) > MAX_FAMILIES_SHOWN:
+        judges += f"; and {len(family_texts) - MAX_FAMILIES_SHOWN} more families"
     return (
         f"Duplicate judges: {judges} are answering alike far beyond the model, so that each answer counts for less "
         f"({answer_weight.min():.2f} of an independent one at least). Name families to say who belongs together."

@@ -104,12 +104,12 @@ def cross_validate(
         models = [models] if isinstance(models, str | Path | Model) else read_list("models", models)
     by = None if by is None else read_list("by", by)
     request = Request(levels=levels, classes=classes, covariates=covariates, families=families)
-    of_models = tuple(row for model in models or () for row in load_model(model).terms)
-    table = read_answers(votes, levels, rows=True, keep=replace(request, terms=of_models).columns)
+    model_terms = tuple(row for model in models or () for row in load_model(model).terms)
+    table = read_answers(votes, levels, rows=True, keep=replace(request, terms=model_terms).columns)
     kind = KINDS[table.data]
     if covariates is not None:
         kind.check_request(Request(covariates=covariates))
-    named = models is not None
+    models_named = models is not None
     if models is None:
         models, units = _candidate_models(kind, table, request)
         by = units if by is None else by
@@ -141,24 +141,24 @@ def cross_validate(
     order = np.random.default_rng(seed).permutation(count)
     fold = (np.arange(count) % folds)[np.argsort(order)][group]
     tasks = [(spec, number) for spec in specs for number in range(folds)]
-    seen = run_in_order(partial(_evaluate_fold, kind, table, fold, request), tasks, jobs, client)
+    scored = run_in_order(partial(_evaluate_fold, kind, table, fold, request), tasks, jobs, client)
     losses, right, left_out = {}, {}, {}
-    for spec, *parts in zip(specs, *(seen[number::folds] for number in range(folds)), strict=True):
-        wrong = next((part for part in parts if isinstance(part, InputError)), None)
-        if wrong is not None:
-            if named:
-                raise wrong
-            left_out[spec.name] = "; ".join(wrong.problems)
+    for spec, *parts in zip(specs, *(scored[number::folds] for number in range(folds)), strict=True):
+        failure = next((part for part in parts if isinstance(part, InputError)), None)
+        if failure is not None:
+            if models_named:
+                raise failure
+            left_out[spec.name] = "; ".join(failure.problems)
             continue
-        loss, best = np.empty((2, len(fold)))
+        loss, correct = np.empty((2, len(fold)))
         for number, part in enumerate(parts):
-            loss[fold == number], best[fold == number] = -part[0], part[1]
-        losses[spec.name], right[spec.name] = loss, best
+            loss[fold == number], correct[fold == number] = -part[0], part[1]
+        losses[spec.name], right[spec.name] = loss, correct
     if not losses:
         raise InputError(list(left_out.values()))
-    found = _loss_table(losses, right, group, count).rename(columns=kind.heading)
-    found.attrs["left_out"] = left_out
-    return found
+    result = _loss_table(losses, right, group, count).rename(columns=kind.heading)
+    result.attrs["left_out"] = left_out
+    return result
 
 
 def _evaluate_fold(

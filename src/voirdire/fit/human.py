@@ -18,10 +18,10 @@ from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.people import check_people_not_judges, people_names
 from voirdire.typing import Floats
 
-MOST = 600  # items about which people's answers say how far a panel is from people
-LEAST = 3  # anchors from which methods are compared
-CLEAR = 2.0  # standard errors by which a method must predict better than the default;
-OF_ALONE = 1.0  # people alone by these, and another method by these better than people alone
+MAX_ITEMS = 600  # items about which people's answers say how far a panel is from people
+MIN_ANCHORS = 3  # anchors from which methods are compared
+DEFAULT_LEAD_ERRORS = 2.0  # standard errors by which a method must predict better than the default;
+ALONE_LEAD_ERRORS = 1.0  # people alone by these, and another method by these better than people alone
 
 
 def infer_with_human(
@@ -53,8 +53,8 @@ def infer_with_human(
         methods = tuple({**row, "used": used.get(row["method"], "")} for row in rows)
     cut = can_cut and chosen != JOINT
     source = human.alone if chosen == PEOPLE_ALONE else human
-    found = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
-    return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior), over)
+    inferred = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
+    return inferred, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, inferred.posterior), over)
 
 
 def split_target_answers(
@@ -63,16 +63,16 @@ def split_target_answers(
     """People's answers that say how far the panel is from people, those left for the likelihood, and notes.
 
     The first are used where it was said what results are about, and not how answers enter (``anchor_mode``); then none
-    enter the likelihood. Of more than ``MOST`` items those that people answered most are taken, as each takes its row
-    of a matrix.
+    enter the likelihood. Of more than ``MAX_ITEMS`` items those that people answered most are taken, as each takes its
+    row of a matrix.
 
     Raises
     ------
     InputError
         People's answers are wrong, or one of them is a judge of the table, too.
     """
-    asked = request.about is not None or request.judges is not None
-    if request.anchors is None or request.anchor_mode is not None or not asked:
+    subject_named = request.about is not None or request.judges is not None
+    if request.anchors is None or request.anchor_mode is not None or not subject_named:
         return None, request.anchors, []
     answers, notes = kind.target_answers(table, request.anchors)
     if answers is None:
@@ -80,14 +80,15 @@ def split_target_answers(
     answers = replace(answers, people=people_names(request.anchors))
     check_people_not_judges(answers.people, table.judges)
     if not answers.grid():
-        said = "People's scores do not differ: they say nothing of how far the panel is from people, and are not used."
-        return None, None, [*notes, said]
-    if len(answers.items) <= MOST:
+        note = "People's scores do not differ: they say nothing of how far the panel is from people, and are not used."
+        return None, None, [*notes, note]
+    if len(answers.items) <= MAX_ITEMS:
         return answers, None, notes
-    most = frozenset(name for name, _ in answers.counted().most_common(MOST))
-    kept = answers.among(most)
-    said = f"People's answers are about {len(answers.items):,} items: of those about the {MOST} that they answered most"
-    return kept, None, [*notes, f"{said} {kept.answers:,} of {answers.answers:,} are used."]
+    most_answered = frozenset(name for name, _ in answers.counted().most_common(MAX_ITEMS))
+    kept = answers.among(most_answered)
+    note = f"People's answers are about {len(answers.items):,} items: of those about the "
+    note += f"{MAX_ITEMS} that they answered most"
+    return kept, None, [*notes, f"{note} {kept.answers:,} of {answers.answers:,} are used."]
 
 
 def describe_anchors(
@@ -97,38 +98,38 @@ def describe_anchors(
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
     if not anchored.methods:
-        why = "these anchors allow no other way"
+        reason = "these anchors allow no other way"
     elif anchored.chosen == human.default:
-        why = "no other way that says what judges are like predicts left-out anchors clearly better"
+        reason = "no other way that says what judges are like predicts left-out anchors clearly better"
     elif anchored.over == PEOPLE_ALONE != anchored.chosen:
-        why = f"it predicts left-out anchors better than {PEOPLE_ALONE}, and these better than the default"
+        reason = f"it predicts left-out anchors better than {PEOPLE_ALONE}, and these better than the default"
     else:
         better = "better" if anchored.chosen == PEOPLE_ALONE else "clearly better"
-        why = f"it predicts left-out anchors {better} than the default"
+        reason = f"it predicts left-out anchors {better} than the default"
     judges = "the anchors alone" if anchored.mode == CUT else f"{answers} and anchors together"
     shown = human.of_chosen if anchored.methods and not anchored.pairs else "items and judges"
-    found = f"Anchors: {anchored.chosen}, because {why}; {shown} are shown as {judges} have them."
+    sentence = f"Anchors: {anchored.chosen}, because {reason}; {shown} are shown as {judges} have them."
     if anchored.methods and human.says_items:
-        found += (
+        sentence += (
             f" What items are (target) is the {human.says_items} of all ways and of the shares of {answers}, by how "
             "well each predicts left-out anchors."
         )
-    return found + _warn_of_reference(anchored, human)
+    return sentence + _warn_of_reference(anchored, human)
 
 
 def _warn_of_reference(anchored: Anchored, human: HumanAnswers[Any]) -> str:
     """Sentence on a chosen method that predicts left-out anchors worse than the reference; empty where it does not."""
     rows = {row["method"]: row for row in anchored.methods}
-    one, plain = rows.get(anchored.chosen), rows.get(human.reference)
-    if one is None or plain is None or one["log_loss_se"] is None:
+    chosen, reference = rows.get(anchored.chosen), rows.get(human.reference)
+    if chosen is None or reference is None or chosen["log_loss_se"] is None:
         return ""
-    behind = one["log_loss"] - plain["log_loss"]
-    if behind <= math.hypot(one["log_loss_se"], plain["log_loss_se"]):
+    loss_gap = chosen["log_loss"] - reference["log_loss"]
+    if loss_gap <= math.hypot(chosen["log_loss_se"], reference["log_loss_se"]):
         return ""
     return (
         f" Plain {human.reference} predicts left-out anchors better than {anchored.chosen} (log loss "
-        f"{plain['log_loss']:.2f} and {one['log_loss']:.2f}): do not act on these {human.of_chosen} before you have "
-        "named judges who share mistakes (families=, --families), dropped copies, or given more anchors."
+        f"{reference['log_loss']:.2f} and {chosen['log_loss']:.2f}): do not act on these {human.of_chosen} before "
+        "you have named judges who share mistakes (families=, --families), dropped copies, or given more anchors."
     )
 
 
@@ -180,7 +181,7 @@ class Losses(NamedTuple):
     if_wrong: float
 
     def gain(self, other: Losses) -> tuple[float, float]:
-        """How much lower these are than others' on average, with the imagined anchor, and the noise of that."""
+        """Mean difference by which these are lower than others', with the imagined anchor, and its standard error."""
         gain = other.each - self.each
         mean = float(gain.sum() + other.if_wrong - self.if_wrong) / (len(gain) + 1)
         return mean, float(gain.std(ddof=1)) / math.sqrt(len(gain))
@@ -197,10 +198,10 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
     whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
     imagined anchor that it gets wrong (as the rule of succession counts one failure more), which is no noise.
     """
-    if len(losses[default].each) < LEAST:
+    if len(losses[default].each) < MIN_ANCHORS:
         return default
     best = _method_to_beat(losses, default)
-    base, lead, clear = losses[best], 0.0, CLEAR if best == default else OF_ALONE
+    base, lead, clear = losses[best], 0.0, DEFAULT_LEAD_ERRORS if best == default else ALONE_LEAD_ERRORS
     for name in (name for name in losses if name != PEOPLE_ALONE):
         gain, noise = losses[name].gain(base)
         if gain > max(lead, clear * noise):
@@ -210,8 +211,8 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
 
 def _method_to_beat(losses: dict[str, Losses], default: str) -> str:
     """People alone where their loss is lower than the default's by more than the noise, else the default."""
-    if PEOPLE_ALONE not in losses or len(losses[default].each) < LEAST:
+    if PEOPLE_ALONE not in losses or len(losses[default].each) < MIN_ANCHORS:
         return default
     lower = losses[default].each - losses[PEOPLE_ALONE].each
-    clear = lower.mean() > OF_ALONE * lower.std(ddof=1) / math.sqrt(len(lower))
+    clear = lower.mean() > ALONE_LEAD_ERRORS * lower.std(ddof=1) / math.sqrt(len(lower))
     return PEOPLE_ALONE if clear else default

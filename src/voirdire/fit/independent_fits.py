@@ -47,16 +47,16 @@ def fit_each(
     >>> {judge: one.ranking()["item"].tolist() for judge, one in found.items()}
     {'a': ['x', 'y'], 'b': ['x', 'y']}
     """
-    found = run_in_order(partial(_fit_one, settings), list(tables.items()), jobs, client)
-    named = dict(zip(tables, found, strict=True))
+    results = run_in_order(partial(_fit_one, settings), list(tables.items()), jobs, client)
+    result_by_name = dict(zip(tables, results, strict=True))
     problems = [
         f"{name}: {problem}"
-        for name, one in named.items()
-        if isinstance(one, InputError)
-        for problem in one.problems
+        for name, result in result_by_name.items()
+        if isinstance(result, InputError)
+        for problem in result.problems
     ]
     raise_problems(problems)
-    return {name: one for name, one in named.items() if isinstance(one, Fit)}
+    return {name: result for name, result in result_by_name.items() if isinstance(result, Fit)}
 
 
 def _fit_one(settings: dict[str, Any], task: tuple[str, object]) -> Fit | InputError:

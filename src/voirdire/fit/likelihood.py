@@ -17,14 +17,14 @@ def maximise_likelihood(
     InputError
         Families, anchors, changed priors, or a model or table that the procedure is not for.
     """
-    given = [
+    requested = [
         ("families", families, "it counts every judge by itself"),
         ("anchors", anchors, "it has no answers of people"),
         ("priors", problem.model.overrides or None, "it has none"),
     ]
     problems = [
-        f"method 'adam' is the estimator of MAPLE's paper, and {why}; leave {name}= out, or use method='map'"
-        for name, value, why in given
+        f"method 'adam' is the estimator of MAPLE's paper, and {reason}; leave {name}= out, or use method='map'"
+        for name, value, reason in requested
         if value is not None
     ]
     raise_problems(problems)

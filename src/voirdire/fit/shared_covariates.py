@@ -1,11 +1,11 @@
-"""Whether length and format go with what a panel prefers, where a table has them and the model does not.
+"""Association of length and format with a panel's preferences, where a table has them and the model does not.
 
 For each covariate, z of the items (mean of its rows, in standard deviations), in every draw of the scores s,
 
     s_i = a + b z_i + e_i,    share = b^2 / var(s),
 
 b with the standard error that e leaves it (least squares), both sources of doubt together. A covariate is named where
-its interval is clear of 0 with ``CLEAR``, all of a table together (Bonferroni). What all judges like stands in the
+its interval is clear of 0 with ``CLEAR_PROB``, all of a table together (Bonferroni). What all judges like stands in the
 scores of items whatever the number of judges: only such numbers show it without people.
 """
 
@@ -27,13 +27,15 @@ from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.typing import Floats
 
-CLEAR = 0.99  # probability of the interval
-LARGEST = 200_000  # answers up to which the rows of a table are read once more for this
-ITEMS = 10  # from which their scores say something of a covariate
-LEAST = 0.1  # share of how far items are apart that is worth a sentence
+CLEAR_PROB = 0.99  # probability of the interval
+MAX_ANSWERS = 200_000  # answers up to which the rows of a table are read once more for this
+MIN_ITEMS = 10  # from which their scores say something of a covariate
+MIN_SHARE = 0.1  # share of how far items are apart that is worth a sentence
 SIDES = ("first", "second")
 CHARACTERS = "characters"  # of texts
-FORMAT = re.compile(rf"(.+_)?({'|'.join(COUNTED)}|length|len|tokens|chars|characters|headings|bullets)(_.+)?")
+FORMAT_COLUMNS = re.compile(
+    rf"(.+_)?({'|'.join(COUNTED)}|length|len|tokens|chars|characters|headings|bullets)(_.+)?"
+)
 TEXTS = ("text", "answer", "response", "output", "completion")
 
 
@@ -48,7 +50,7 @@ def covariate_sentences(problem: Problem, posterior: Posterior, table: object) -
     table : path, dataframe, ...
         That was fitted, with columns of numbers (``length``, ``words``, ``lists``, ...) or of texts (``text``,
         ``answer``, ``response``); of votes ``NAME_first`` and ``NAME_second``. Tables that are counted where they are,
-        and those of more than ``LARGEST`` answers, are not looked at.
+        and those of more than ``MAX_ANSWERS`` answers, are not looked at.
 
     Examples
     --------
@@ -61,31 +63,31 @@ def covariate_sentences(problem: Problem, posterior: Posterior, table: object) -
     ['Items with more length win']
     """
     coded = isinstance(table, list | tuple) or hasattr(table, "judges")  # whose further columns are gone
-    large = coded or problem.judge_votes.sum() > LARGEST or needs_grouping(table)
-    if posterior.values is None or len(problem.items) < ITEMS or large:
+    large = coded or problem.judge_votes.sum() > MAX_ANSWERS or needs_grouping(table)
+    if posterior.values is None or len(problem.items) < MIN_ITEMS or large:
         return []
     means = item_means(table, problem.items)
     if not means:
         return []
     _, draws = target_and_panel_scores(problem, posterior.values)
-    found = []
-    for name, of in means.items():
-        effect, low, high, share = _covariate_slope(draws, of, 1.0 - (1.0 - CLEAR) / len(means))
-        if share < LEAST or low < 0.0 < high:
+    sentences = []
+    for name, covariate in means.items():
+        effect, low, high, share = _covariate_slope(draws, covariate, 1.0 - (1.0 - CLEAR_PROB) / len(means))
+        if share < MIN_SHARE or low < 0.0 < high:
             continue
         ends = sorted((abs(low), abs(high)))
-        how = (
+        option = (
             "covariates=voirdire.covariates.text(items)"
             if name == CHARACTERS
             else f"covariates={name!r} (--covariates {name})"
         )
-        found.append(
+        sentences.append(
             f"Items with {'more' if effect > 0 else 'less'} {name} win: {abs(effect):.2f} log-odds for each standard "
-            f"deviation ({CLEAR:.0%} interval {ends[0]:.2f} to {ends[1]:.2f}), {share:.1f} of how far items are apart. "
-            f"Judges may like {name} itself, or better items may have more of it: {how} holds it fixed, and people's "
-            "answers tell."
+            f"deviation ({CLEAR_PROB:.0%} interval {ends[0]:.2f} to {ends[1]:.2f}), {share:.1f} of how far items are "
+            f"apart. Judges may like {name} itself, or better items may have more of it: {option} holds it fixed, "
+            "and people's answers tell."
         )
-    return found
+    return sentences
 
 
 def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
@@ -101,14 +103,18 @@ def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
             base: _covariate_columns(base, sides)
             for base in dict.fromkeys(_covariate_name(name, sides) for name in present)
         }
-        columns = {base: of for base, of in columns.items() if base and set(of) <= set(present)}
-        every = [name for of in columns.values() for name in of]
-        cells = read_columns(table, sides, every, problems) if every else {}
-    place = {name: at for at, name in enumerate(items)}
-    found: dict[str, Floats] = {}
-    for base, of in columns.items():
+        columns = {
+            base: side_columns
+            for base, side_columns in columns.items()
+            if base and set(side_columns) <= set(present)
+        }
+        column_names = [name for side_columns in columns.values() for name in side_columns]
+        cells = read_columns(table, sides, column_names, problems) if column_names else {}
+    place = {name: index for index, name in enumerate(items)}
+    means: dict[str, Floats] = {}
+    for base, side_columns in columns.items():
         total, count = np.zeros((2, len(items)))
-        for side, column in zip(sides, of, strict=True):
+        for side, column in zip(sides, side_columns, strict=True):
             for item, cell in zip(cells.get(side, ()), cells[column], strict=False):
                 value = _cell_number(cell, base in TEXTS)
                 if value is not None and str(item) in place:
@@ -116,14 +122,14 @@ def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
                     count[place[str(item)]] += 1
         if count.all() and (spread := (total / count).std()) > 0:
             name = CHARACTERS if base in TEXTS else base
-            found.setdefault(name, (total / count - (total / count).mean()) / spread)
-    return found
+            means.setdefault(name, (total / count - (total / count).mean()) / spread)
+    return means
 
 
 def _covariate_name(column: str, sides: tuple[str, ...]) -> str:
     """Name of a covariate by its column, whatever the side; empty of other columns."""
     base, _, side = column.rpartition("_") if sides == SIDES else (column, "", "item")
-    return base if side in sides and (base in TEXTS or FORMAT.fullmatch(base)) else ""
+    return base if side in sides and (base in TEXTS or FORMAT_COLUMNS.fullmatch(base)) else ""
 
 
 def _covariate_columns(base: str, sides: tuple[str, ...]) -> tuple[str, ...]:
@@ -144,8 +150,8 @@ def _covariate_slope(draws: Floats, z: Floats, prob: float) -> tuple[float, floa
     """Slope of scores on a covariate, its interval, and the share of their variance."""
     s = draws - draws.mean(axis=1, keepdims=True)
     slope = s @ z / (z @ z)
-    left = s - slope[:, None] * z
-    error = np.sqrt((left**2).sum(axis=1) / (len(z) - 2) / (z @ z))
+    residual = s - slope[:, None] * z
+    error = np.sqrt((residual**2).sum(axis=1) / (len(z) - 2) / (z @ z))
     drawn = slope + error * np.random.default_rng(0).standard_t(len(z) - 2, len(slope))
     low, high = np.quantile(drawn, [0.5 * (1 - prob), 0.5 * (1 + prob)])
     share = (slope**2 * (z @ z)).sum() / (s**2).sum()

@@ -34,10 +34,10 @@ from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.model.target_answers import read_target_answers
 from voirdire.model.term_rows import TermRow
 
-LARGEST = 2**32  # bytes of arrays that are read
-SHRUNK = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB
+MAX_BYTES = 2**32  # bytes of arrays that are read
+MAX_COMPRESSION = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB
 #: Fields of a fit that a file has as they are.
-_AS_THEY_ARE = ("method", "asked", "sampler", "seed", "prob", "seconds", "versions", "notes", "families")
+_PLAIN_FIELDS = ("method", "asked", "sampler", "seed", "prob", "seconds", "versions", "notes", "families")
 
 #: Each file, told from other programs' files of that name.
 LAYOUT = Layout(
@@ -69,11 +69,13 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     run = {
         "format": FORMAT,
         "model": asdict(fit.model),
-        **{name: getattr(fit, name) for name in _AS_THEY_ARE},
+        **{name: getattr(fit, name) for name in _PLAIN_FIELDS},
         "method_checks": [check.as_dict() for check in fit.method_checks],
         **packed.sections,
         "about": fit.problem.about,
-        "target_answers": None if (told := fit.problem.target_answers) is None else told.as_dict(),
+        "target_answers": None
+        if (target_answers := fit.problem.target_answers) is None
+        else target_answers.as_dict(),
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
     with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
@@ -125,9 +127,9 @@ def load(folder: str | Path) -> Fit:
 
 
 def _damaged_error(place: Path, error: Exception) -> InputError:
-    said = (str(error).splitlines() or [""])[0][:200]
+    message = (str(error).splitlines() or [""])[0][:200]
     kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-    return InputError(f"{place}: the saved fit is damaged ({kind}{said}); save it again")
+    return InputError(f"{place}: the saved fit is damaged ({kind}{message}); save it again")
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:
@@ -135,14 +137,18 @@ def _read_arrays(path: Path) -> dict[str, Any]:
     with ZipFile(path) as archive:
         entries = archive.infolist()
         size = sum(entry.file_size for entry in entries)
-        if size > LARGEST or size > 2**28 + SHRUNK * path.stat().st_size:
+        if size > MAX_BYTES or size > 2**28 + MAX_COMPRESSION * path.stat().st_size:
             raise ValueError(f"arrays.npz unpacks to {size / 2**20:,.0f} MB")
         for entry in entries:
             with archive.open(entry) as file:
                 version = np.lib.format.read_magic(file)
-                of = np.lib.format
-                read = of.read_array_header_1_0 if version == (1, 0) else of.read_array_header_2_0
-                shape, _, dtype = read(file)
+                npy_format = np.lib.format
+                read_header = (
+                    npy_format.read_array_header_1_0
+                    if version == (1, 0)
+                    else npy_format.read_array_header_2_0
+                )
+                shape, _, dtype = read_header(file)
                 if (
                     dtype.kind not in "biuf"
                     or math.prod(shape) * dtype.itemsize != entry.file_size - file.tell()
@@ -170,7 +176,7 @@ def _build_fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
         method_checks=tuple(Check(**entry) for entry in run["method_checks"]),
         sample_stats=stats,
         anchored=_read_anchored(run["anchored"]),
-        **{name: run[name] for name in _AS_THEY_ARE} | {"notes": tuple(run["notes"])},
+        **{name: run[name] for name in _PLAIN_FIELDS} | {"notes": tuple(run["notes"])},
     )
 
 
@@ -188,12 +194,12 @@ def _read_model(content: dict[str, Any]) -> Model:
         else Section(content[name]["kind"], _parse_prior_numbers(content[name]["prior"]))
         for name in SECTION_NAMES
     }
-    rest = {
+    lists = {
         "reduces_to": tuple(Reduction(**entry) for entry in content["reduces_to"]),
         "overrides": tuple(tuple(entry) for entry in content["overrides"]),
         "terms": tuple(TermRow(tuple(factors), rate, sd) for factors, rate, sd in content["terms"]),
     }
-    return Model(**{**content, **sections, **rest})
+    return Model(**{**content, **sections, **lists})
 
 
 def _parse_prior_numbers(prior: list[list[Any]]) -> tuple[tuple[str, float], ...]:

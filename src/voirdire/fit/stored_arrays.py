@@ -22,14 +22,14 @@ _CODES = {
     "group": "groups",
     "details_group": "groups",
 }
-_OF_NONE = ("group", "details_group", "known")  # codes that may be -1
-_NEEDED = {
+_NULLABLE_CODES = ("group", "details_group", "known")  # codes that may be -1
+_REQUIRED = {
     "votes": ("judge", "criterion", "first", "second", "counts"),
     "rated": ("judge", "criterion", "item"),
 }
 WITHOUT_DRAWS = ("map", "adam")  # methods that give a mode alone
 _OUTCOMES = 3  # first won, second won, tie
-_PER_VOTE = ("row_outcome", "row_context", "details_degree", "details_group", "details_time")
+_VOTE_ARRAYS = ("row_outcome", "row_context", "details_degree", "details_group", "details_time")
 
 
 def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: str) -> list[str]:
@@ -53,19 +53,21 @@ def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: s
     """
     if "centre" not in arrays:
         return ["centre is missing"]
-    found = list(_number_problems(arrays, method))
+    problems = list(_number_problems(arrays, method))
     for key, names in tables.items():
         if isinstance(names, Mapping) and "judges" in names:
-            start = f"{key}_"
-            own = {name[len(start) :]: value for name, value in arrays.items() if name.startswith(start)}
-            found += [f"{start}{said}" for said in _table_problems(own, names)]
+            prefix = f"{key}_"
+            table_arrays = {
+                name[len(prefix) :]: value for name, value in arrays.items() if name.startswith(prefix)
+            }
+            problems += [f"{prefix}{problem}" for problem in _table_problems(table_arrays, names)]
     if "known" in arrays and "classes" in tables:
-        found += _code_problems("known", arrays["known"], len(tables["classes"]), "classes", -1)
-        asked = [arrays[name] for name in ("labels_criterion", "labels_item") if name in arrays]
-        units = len(set(zip(*(codes.ravel().tolist() for codes in asked), strict=False)))
+        problems += _code_problems("known", arrays["known"], len(tables["classes"]), "classes", -1)
+        label_codes = [arrays[name] for name in ("labels_criterion", "labels_item") if name in arrays]
+        units = len(set(zip(*(codes.ravel().tolist() for codes in label_codes), strict=False)))
         if arrays["known"].size != units:
-            found.append(f"known has {arrays['known'].size} entries, of {units} items")
-    return found
+            problems.append(f"known has {arrays['known'].size} entries, of {units} items")
+    return problems
 
 
 def _number_problems(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
@@ -88,30 +90,32 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
     sides = () if rated else (2,)  # a vote has numbers of both its items
     shape = (*sides, len(further.get("covariates") or ()))
     yield from _covariate_column_problems(own, shape, further.get("factors") or {})
-    known = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
-    needed = _NEEDED["rated" if rated else "votes"]
+    names_by_group = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
+    needed = _REQUIRED["rated" if rated else "votes"]
     if names.get("contexts") and not rated:
         needed = (*needed, "row_cell", "row_outcome", "row_context")
     missing = [name for name in needed if name not in own]
     if missing:
         yield f"{missing[0]} is missing"
         return
-    limits = {name: (len(known[of]), of, -(name in _OF_NONE)) for name, of in _CODES.items()}
+    limits = {
+        name: (len(names_by_group[axis]), axis, -(name in _NULLABLE_CODES)) for name, axis in _CODES.items()
+    }
     limits |= {"row_outcome": (_OUTCOMES, "outcomes", 0), "row_cell": (own["judge"].size, "cells", 0)}
     for name, value in own.items():
         if name in limits:
             yield from _code_problems(name, value, *limits[name])
         elif name == "counts":
-            whole = value.dtype.kind in "iu" and value.ndim == 2 and value.shape[1] == _OUTCOMES
-            if not (whole and value.size and value.min() >= 0 and value.sum(axis=1).min() > 0):
+            valid = value.dtype.kind in "iu" and value.ndim == 2 and value.shape[1] == _OUTCOMES
+            if not (valid and value.size and value.min() >= 0 and value.sum(axis=1).min() > 0):
                 yield f"{name} are no numbers of answers"
         elif not np.isfinite(value).all():
             yield f"{name} holds numbers that are none"
-    of_votes = () if rated else (*_PER_VOTE, "further_covariate", "further_factor")
-    apart = (*of_votes, "row_cell", "further_units")
-    of_rows = [name for name in own if name not in apart]
-    for base, names_of in (("row_cell", of_votes), ("judge", of_rows)):
-        length = {np.shape(own[name])[:1] for name in (*names_of, base) if name in own}
+    vote_arrays = () if rated else (*_VOTE_ARRAYS, "further_covariate", "further_factor")
+    excluded = (*vote_arrays, "row_cell", "further_units")
+    cell_arrays = [name for name in own if name not in excluded]
+    for base, members in (("row_cell", vote_arrays), ("judge", cell_arrays)):
+        length = {np.shape(own[name])[:1] for name in (*members, base) if name in own}
         if len(length) > 1:
             yield f"{base} and what goes with it have different lengths"
 
@@ -126,8 +130,8 @@ def _covariate_column_problems(
     if code.ndim != 2 or code.shape[1] != len(factors):
         yield f"further columns are not those of {len(factors)} factors"
         return
-    for at, (name, levels) in enumerate(factors.items()):
-        yield from _code_problems(name, code[:, at], len(levels), "levels", -1)
+    for column, (name, levels) in enumerate(factors.items()):
+        yield from _code_problems(name, code[:, column], len(levels), "levels", -1)
 
 
 def _code_problems(name: str, value: Any, n: int, of: str, least: int) -> Iterator[str]:

@@ -58,34 +58,34 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     6
     """
     start = time.perf_counter()
-    known, kind = fit.problem, fit.kind
-    if fit.anchored is not None or kind.has_anchors(known):
+    old, kind = fit.problem, fit.kind
+    if fit.anchored is not None or kind.has_anchors(old):
         raise InputError("update() is for fits without anchors; fit all answers again with the anchors")
     if split_people(votes)[1]:
         raise InputError("update() takes answers of judges; fit all answers again with those of people")
-    everything = kind.join(known, votes)
-    if known.target_answers is not None:
-        check_people_not_judges(known.target_answers.people, everything.judges)
-    weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
-    posed = kind.problem_with_table(known, table=everything, criteria=weighed)
-    how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
-    problem, notes, found = _infer_update(fit, posed, how)
+    joined = kind.join(old, votes)
+    if old.target_answers is not None:
+        check_people_not_judges(old.target_answers.people, joined.judges)
+    criteria_votes = None if criteria is None else kind.on_criteria(old, joined.criteria, criteria)
+    encoded = kind.problem_with_table(old, table=joined, criteria=criteria_votes)
+    method = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
+    problem, notes, inferred = _infer_update(fit, encoded, method)
     # notes on the table as it was
-    anew = ("Duplicate judges:", "Families:", "Sampled with", NO_LAPLACE, BY_ADAM, MOVED, ANEW)
-    said = {*kind.outcome(known, fit.posterior), *found.notes}
-    kept = [note for note in fit.notes if note not in said and not note.startswith(anew)]
-    posterior = kind.evened(problem, found.posterior)
-    problem = replace(problem, about=known.about, target_answers=known.target_answers)
+    stale_notes = ("Duplicate judges:", "Families:", "Sampled with", NO_LAPLACE, BY_ADAM, MOVED, ANEW)
+    old_notes = {*kind.outcome(old, fit.posterior), *inferred.notes}
+    kept_notes = [note for note in fit.notes if note not in old_notes and not note.startswith(stale_notes)]
+    posterior = kind.evened(problem, inferred.posterior)
+    problem = replace(problem, about=old.about, target_answers=old.target_answers)
     return replace(
         fit,
         problem=problem,
         posterior=posterior,
         seconds=time.perf_counter() - start,
-        method=found.method,
-        sampler=how.sampler_of(found.method),
-        method_checks=found.checks,
-        notes=(*kept, *notes, *kind.outcome(problem, found.posterior), *found.notes),
-        sample_stats=found.sample_stats,
+        method=inferred.method,
+        sampler=method.sampler_of(inferred.method),
+        method_checks=inferred.checks,
+        notes=(*kept_notes, *notes, *kind.outcome(problem, inferred.posterior), *inferred.notes),
+        sample_stats=inferred.sample_stats,
     )
 
 
@@ -94,35 +94,35 @@ def _infer_update(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple
     if how.name == "adam":
         panel = maximise_likelihood(posed, fit.seed)
         return panel.problem, panel.notes, infer_posterior(panel.problem, panel.mode, how)
-    known, draws = fit.problem, fit.posterior.draws
-    near = carry_centre(fit.posterior.centre, known, posed)
-    why: tuple[str, ...] = ()
+    old, draws = fit.problem, fit.posterior.draws
+    start = transfer_centre(fit.posterior.centre, old, posed)
+    reasons: tuple[str, ...] = ()
     if fit.method == "hmc" and draws is not None:
-        problem, notes = weigh_answers_at(posed, fit.families, near)
-        found = infer_from_old_draws(known, draws, problem, how)
-        if isinstance(found, Inferred):
-            return problem, notes, found
-        why = (found,)
-    panel = weigh_answers(posed, fit.families, near, chains=how.chain_seconds)
-    found = infer_posterior(panel.problem, panel.mode, how)
-    return panel.problem, panel.notes, replace(found, notes=(*found.notes, *why))
+        problem, notes = weigh_answers_at(posed, fit.families, start)
+        inferred = infer_from_old_draws(old, draws, problem, how)
+        if isinstance(inferred, Inferred):
+            return problem, notes, inferred
+        reasons = (inferred,)
+    panel = weigh_answers(posed, fit.families, start, chains=how.chain_seconds)
+    inferred = infer_posterior(panel.problem, panel.mode, how)
+    return panel.problem, panel.notes, replace(inferred, notes=(*inferred.notes, *reasons))
 
 
-def carry_centre(x: Floats, old: Problem, new: Problem) -> Floats:
+def transfer_centre(x: Floats, old: Problem, new: Problem) -> Floats:
     """The centre of one problem's posterior as a point of another's: by names, the rest as a search begins."""
     if old.density == new.density and old.coords == new.coords:
         return x
     density = new.density
     values = density.values(density.starts(new.data)[0], np)
-    known = old.density.values(x, np)
+    old_values = old.density.values(x, np)
     for parameter in density.parameters:
-        if parameter.name not in known:
+        if parameter.name not in old_values:
             continue
         places = [level_positions(old.coords[dim], new.coords[dim]) for dim in parameter.dims]
-        kept = [place >= 0 for place in places]
+        matched = [place >= 0 for place in places]
         value = values[parameter.name].copy()
-        here = np.ix_(*(place[keep] for place, keep in zip(places, kept, strict=True))) if places else ()
-        value[here] = known[parameter.name][np.ix_(*kept) if kept else ()]
+        target = np.ix_(*(place[keep] for place, keep in zip(places, matched, strict=True))) if places else ()
+        value[target] = old_values[parameter.name][np.ix_(*matched) if matched else ()]
         values[parameter.name] = value - value.mean(axis=-1, keepdims=True) if parameter.zero_sum else value
     return np.asarray(density.flat(values, np), dtype=float)
 

@@ -40,7 +40,7 @@ from voirdire.tables.people import as_anchors, join_people_answers, split_people
 from voirdire.tables.repeats import notes_on_answers
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
-_ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
+_MIN_TAIL_DRAWS = 5  # draws beyond each end of an interval from which nothing is said
 
 
 def fit(
@@ -226,8 +226,8 @@ def fit(
     ['x', 'y']
     """
     start = time.perf_counter()
-    how = Method(method, seed, sampler, chains, warmup, draws, progress, seconds, device)
-    _check_request(how, prob, over)
+    method_settings = Method(method, seed, sampler, chains, warmup, draws, progress, seconds, device)
+    _check_request(method_settings, prob, over)
     if by is not None and not isinstance(by, str):
         raise InputError(f"by={by!r} is no name of a column; give one")
     notes: list[str] = []
@@ -237,10 +237,10 @@ def fit(
         votes, answers, levels = split_people(votes, people, levels)
         anchors = join_people_answers(anchors, answers)
         _check_anchor_request(anchors, anchor_mode)
-        known = as_anchors(anchors)
+        anchor_table = as_anchors(anchors)
     request = Request(
         criteria,
-        known,
+        anchor_table,
         anchor_mode,
         families,
         levels,
@@ -258,21 +258,26 @@ def fit(
         () if terms is None else parse_terms(terms),
     )
     with listen_for_notes(notes.append):
-        named = request if model is None else replace(request, terms=load_model(model).terms)
-        table = read_answers(votes, levels, keep=named.columns)
+        with_terms = request if model is None else replace(request, terms=load_model(model).terms)
+        table = read_answers(votes, levels, keep=with_terms.columns)
         for note in notes_on_answers(votes, table):
             give_notice(note)
     if families is not None and criteria is not None:  # judges may vote on criteria alone
-        of_all = read_families(families, sorted({*table.judges, *judges_on_criteria(criteria)}))
-        request = replace(request, families={judge: of_all[judge] for judge in table.judges})
+        all_families = read_families(families, sorted({*table.judges, *judges_on_criteria(criteria)}))
+        request = replace(request, families={judge: all_families[judge] for judge in table.judges})
     kind = KINDS[table.data]
-    if answers and levels is None and about is None and (scale := kind.levels_with_people(table, known)):
+    if (
+        answers
+        and levels is None
+        and about is None
+        and (scale := kind.levels_with_people(table, anchor_table))
+    ):
         request = replace(request, levels=scale)
         notes.append(
             f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores."
         )
     if board:
-        _check_draws(how)
+        _check_draws(method_settings)
         kind.check_board(table, request)
     if terms is not None:
         if model is not None:
@@ -281,38 +286,38 @@ def fit(
             )
         model = kind.model_of_terms(table, request)
     with listen_for_notes(notes.append):
-        answers_of_target, anchors, said = split_target_answers(kind, table, request)
-    notes, request = notes + said, replace(request, anchors=anchors)
+        answers_of_target, anchors, target_notes = split_target_answers(kind, table, request)
+    notes, request = notes + target_notes, replace(request, anchors=anchors)
     named_model = model is not None
     if model is None:
-        model, why = kind.default_model(table, request)
-        notes.append(f"No model was named: {load_model(model).name}, because {why}.")
+        model, reason = kind.default_model(table, request)
+        notes.append(f"No model was named: {load_model(model).name}, because {reason}.")
     spec = load_model(model).with_priors(priors)
     check_kind(spec, table)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
     kind.check_request(request)
     check_result_subject(about, judges)
     with listen_for_notes(notes.append):
-        posed, more = kind.encode_table(spec, table, request)
-    more += kind.note_unused_columns(posed) if named_model else []
-    check_size(posed, how)
+        encoded, further_notes = kind.encode_table(spec, table, request)
+    further_notes += kind.note_unused_columns(encoded) if named_model else []
+    check_size(encoded, method_settings)
     if check is not None:
-        check(posed)
+        check(encoded)
     if method == "adam":
-        panel = maximise_likelihood(posed, seed, families, anchors)
+        panel = maximise_likelihood(encoded, seed, families, anchors)
     else:
-        chained = how.chain_seconds if anchors is None else 0.0
-        for_items = item_families is not None and not kind.can_weigh_answers(posed)
-        weighed = None if for_items and not kind.uses_families(posed) else families
-        panel = weigh_answers(posed, weighed, chains=chained)
+        chained = method_settings.chain_seconds if anchors is None else 0.0
+        for_items = item_families is not None and not kind.can_weigh_answers(encoded)
+        weighed_families = None if for_items and not kind.uses_families(encoded) else families
+        panel = weigh_answers(encoded, weighed_families, chains=chained)
     problem = panel.problem
-    notes += [*more, *panel.notes]
+    notes += [*further_notes, *panel.notes]
     anchored = None
     if anchors is None:
-        inferred = infer_posterior(problem, panel.mode, how)
+        inferred = infer_posterior(problem, panel.mode, method_settings)
     else:
         human = kind.human(problem, panel.families)
-        inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
+        inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, method_settings)
         problem = human.answered(anchored.chosen)
         notes.append(describe_anchors(anchored, anchor_mode, human, kind.words.replace(" and ", ", ")))
     problem = replace(problem, about=kind.result_subject(problem, request), target_answers=answers_of_target)
@@ -320,16 +325,16 @@ def fit(
     if covariates is None and kind.has_scores(problem):
         notes += covariate_sentences(problem, inferred.posterior, votes)
     drawn = 0 if inferred.posterior.draws is None else math.prod(inferred.posterior.draws.shape[:2])
-    if drawn and drawn < least_draws(prob, _ENOUGH):
-        few = f"{drawn * (1 - prob) / 2:.2g}"
+    if drawn and drawn < least_draws(prob, _MIN_TAIL_DRAWS):
+        tail_draws = f"{drawn * (1 - prob) / 2:.2g}"
         notes.append(
-            f"About {few} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough."
+            f"About {tail_draws} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough."
         )
     return FITS[kind.name](
         problem,
         kind.evened(problem, inferred.posterior),
         inferred.method,
-        how.sampler_of(inferred.method),
+        method_settings.sampler_of(inferred.method),
         seed,
         prob,
         time.perf_counter() - start,
@@ -350,8 +355,8 @@ def read_answers(
     """Read a table of any kind, or a list of a table of votes and one of scores; see :func:`.detect.read_table`."""
     if isinstance(table, list | tuple):
         return read_votes_and_scores(table, rows=rows, keep=keep)
-    found = read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True)
-    return KINDS[found.data].answers_to_fit(found)
+    answers = read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True)
+    return KINDS[answers.data].answers_to_fit(answers)
 
 
 def _check_request(how: Method, prob: float, over: str) -> None:
@@ -360,11 +365,11 @@ def _check_request(how: Method, prob: float, over: str) -> None:
         problems.append(f"over {over!r} is none of new, these")
     if not (is_number(prob) and 0.0 < prob < 1.0):
         problems.append(f"prob {prob!r} is not between 0 and 1; 0.9 gives 90% intervals")
-    elif not problems and how.size and how.size < (least := least_draws(prob)):
-        more = "" if how.name == "nuts" else "method='nuts' with "
+    elif not problems and how.size and how.size < (needed := least_draws(prob)):
+        hint = "" if how.name == "nuts" else "method='nuts' with "
         problems.append(
             f"prob {prob}: {how.size:,} draws do not tell where its intervals end; take a smaller one, or "
-            f"{more}{least:,} draws in all at the least"
+            f"{hint}{needed:,} draws in all at the least"
         )
     raise_problems(problems)
     if how.device == "gpu":

@@ -24,9 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.choice_cost import HOPELESS, MOST_PEOPLE, information_growth_factor, people_needed
+from voirdire.decide.choice_cost import (
+    MAX_GROWTH_FACTOR,
+    MAX_PEOPLE,
+    information_growth_factor,
+    people_needed,
+)
 from voirdire.decide.decision import (
-    PEOPLE,
+    PEOPLE_ANSWERS,
     check_decidable,
     deviation_between_contexts,
     is_about_people,
@@ -45,7 +50,9 @@ if TYPE_CHECKING:
     from voirdire.model.problem import Problem
 
 POWER = 0.8
-CAUTION = 0.9  # probability planned for: the same t and a normal posterior are taken for the larger table
+PLANNED_PROBABILITY = (
+    0.9  # probability planned for: the same t and a normal posterior are taken for the larger table
+)
 
 
 @dataclass(frozen=True)
@@ -75,32 +82,32 @@ class ApartPlan:
     within: bool = False
 
     def __str__(self) -> str:
-        one, other = self.items
+        first, second = self.items
         if self.distinguishable:
-            return f"{one} and {other} are distinguishable already."
+            return f"{first} and {second} are distinguishable already."
         if self.within:
-            return f"{one} and {other} are within {self.margin:g} of each other already."
+            return f"{first} and {second} are within {self.margin:g} of each other already."
         settled = "distinguishable" + ("" if self.margin is None else f", or surely within {self.margin:g},")
         if ways := self._ways("more"):
-            said = f"{one} and {other} are {settled} with probability {POWER:g} after about {ways}."
+            sentence = f"{first} and {second} are {settled} with probability {POWER:g} after about {ways}."
         else:
-            said = (
-                f"Nothing within {HOPELESS:g} times the answers there are makes {one} and {other} {settled} with "
-                f"probability {POWER:g}: take them as equal, or ask other judges."
+            sentence = (
+                f"Nothing within {MAX_GROWTH_FACTOR:g} times the answers there are makes {first} and {second} "
+                f"{settled} with probability {POWER:g}: take them as equal, or ask other judges."
             )
         if seeming := self._ways("seeming"):
-            said += (
+            sentence += (
                 " That allows for a smaller difference than the one seen so far; if it is what it seems, it takes "
                 f"about {seeming}."
             )
-        return said
+        return sentence
 
     def _ways(self, column: str) -> str:
-        """Ways to it with their counts, in words."""
+        """Alternatives with their counts, in words."""
         counted = [
             (round_up(row[column]), f"more {row['of']}") for row in self.rows if row[column] is not None
         ]
-        return ", or ".join(count_in_words(*one) for one in counted)
+        return ", or ".join(count_in_words(*pair) for pair in counted)
 
 
 def plan_to_distinguish(
@@ -134,12 +141,12 @@ def plan_to_distinguish(
     """
     check_apart(fit.problem, apart, margin)
     decision = fit.decide()
-    one, other = _item_places(decision.items, apart)
-    items = decision.items[one], decision.items[other]
-    done = bool(decision.pairs.better[one, other] or decision.pairs.better[other, one])
-    if done:
+    first, second = _item_places(decision.items, apart)
+    items = decision.items[first], decision.items[second]
+    is_done = bool(decision.pairs.better[first, second] or decision.pairs.better[second, first])
+    if is_done:
         return ApartPlan(items, [], True, margin)
-    m, s, t = decision.pairs.gap_between(one, other)
+    m, s, t = decision.pairs.gap_between(first, second)
     if margin is not None and abs(m) + t * s <= margin:
         return ApartPlan(items, [], False, margin, True)
     matters = margin or 0.0
@@ -150,27 +157,29 @@ def plan_to_distinguish(
     ways, stays = [(f"{answers} of this kind", total, 0.0)], 0.0
     if entrants.contexts:
         stays = deviation_between_contexts(fit, entrants, items, s)
-        each = f"{round(total / entrants.contexts):,} {answers} each"
-        ways = [(f"contexts, asked as much ({each})", entrants.contexts, 0.0)]
+        per_context = f"{round(total / entrants.contexts):,} {answers} each"
+        ways = [(f"contexts, asked as much ({per_context})", entrants.contexts, 0.0)]
         ways += [(f"{answers} in the same contexts", total, stays)]
     ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, stays)]
     about_people, rows = is_about_people(fit), []
-    for of, there, stays in ways:
+    for unit, count, stays in ways:
         part = s if about_people else stays
-        factor, probability = _least_factor(abs(m), s, part, t, matters)
+        factor, probability = _smallest_factor(abs(m), s, part, t, matters)
         more, seeming = (
-            None if one is None else ceil((one - 1.0) * there)
-            for one in (factor, information_growth_factor(m, s, t, part))
+            None if growth is None else ceil((growth - 1.0) * count)
+            for growth in (factor, information_growth_factor(m, s, t, part))
         )
-        rows.append({"of": of, "there": there, "more": more, "probability": probability, "seeming": seeming})
+        rows.append(
+            {"of": unit, "there": count, "more": more, "probability": probability, "seeming": seeming}
+        )
     people = people_preference(fit, items) if about_people else None
     if people is not None:
-        of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
-        most = 1.0 + MOST_PEOPLE * of_one
-        factor, probability = _least_factor(abs(m), s, 0.0, t, matters, most)
-        more = None if factor is None else ceil((factor - 1.0) / of_one)
+        answer_information = s**2 * people.information(abs(m))  # what an answer adds to what is known
+        max_factor = 1.0 + MAX_PEOPLE * answer_information
+        factor, probability = _smallest_factor(abs(m), s, 0.0, t, matters, max_factor)
+        more = None if factor is None else ceil((factor - 1.0) / answer_information)
         needed = people_needed(m, s, t, people)
-        row = {"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability}
+        row = {"of": f"{PEOPLE_ANSWERS} about the two", "there": 0, "more": more, "probability": probability}
         rows.append(row | {"seeming": None if needed is None else ceil(needed)})
     return ApartPlan(items, rows, False, margin)
 
@@ -196,29 +205,29 @@ def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[
         raise InputError("there is one item, so there are no two to be distinguishable")
     if apart == "top":
         return 0, 1
-    two = tuple(part.strip() for part in apart.split(",")) if isinstance(apart, str) else tuple(apart)
+    pair = tuple(part.strip() for part in apart.split(",")) if isinstance(apart, str) else tuple(apart)
     problems = [
-        f"{one!r} is none of the {len(names)} items{nearest_name(one, names) or f'; known are {known_names(names)}'}"
-        for one in two
-        if one not in names
+        f"{name!r} is none of the {len(names)} items{nearest_name(name, names) or f'; known are {known_names(names)}'}"
+        for name in pair
+        if name not in names
     ]
-    if len(two) != 2 or two[0] == two[1]:
+    if len(pair) != 2 or pair[0] == pair[1]:
         problems.append(f"{apart!r} is not two items; write A,B, or top for the two that are ranked first")
     raise_problems(problems)
-    return names.index(two[0]), names.index(two[1])
+    return names.index(pair[0]), names.index(pair[1])
 
 
-def _least_factor(
-    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = HOPELESS
+def _smallest_factor(
+    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = MAX_GROWTH_FACTOR
 ) -> tuple[float | None, float]:
     """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
     from scipy.special import ndtr
 
     f = np.geomspace(min(1.01, most), most, 2000)
-    left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
-    v = np.sqrt(np.maximum(s**2 - left**2, 1e-300))
-    p = ndtr((m - t * left) / v) + ndtr((-m - t * left) / v)
-    inside = np.maximum(margin - t * left, 0.0)
-    p = np.where(inside >= t * left, 1.0, p + ndtr((inside - m) / v) - ndtr((-inside - m) / v))
-    reached = np.flatnonzero(p >= CAUTION)
+    sd_left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
+    v = np.sqrt(np.maximum(s**2 - sd_left**2, 1e-300))
+    p = ndtr((m - t * sd_left) / v) + ndtr((-m - t * sd_left) / v)
+    inside = np.maximum(margin - t * sd_left, 0.0)
+    p = np.where(inside >= t * sd_left, 1.0, p + ndtr((inside - m) / v) - ndtr((-inside - m) / v))
+    reached = np.flatnonzero(p >= PLANNED_PROBABILITY)
     return (float(f[reached[0]]), float(p[reached[0]])) if len(reached) else (None, float(p.max()))

@@ -19,7 +19,7 @@ from voirdire.planning.simulated import Candidates
 from voirdire.settings import AMOUNT, COUNT, POSITIVE, SIZE, Rule, find_faults, is_whole
 from voirdire.simulate import simulate_rankings
 
-MOST = 64  # rankings a judge
+MAX_RANKINGS = 64  # rankings a judge
 _RULES = {
     **dict.fromkeys(("judges", "contexts", "most"), COUNT),
     "items": Rule("a whole number of at least 3", lambda v: is_whole(v) and v >= 3),
@@ -73,12 +73,12 @@ def plan_rankings(
     items: int,
     size: int | None = None,
     width: float = 1.0,
-    contexts: int = MOST,
+    contexts: int = MAX_RANKINGS,
     spread: float = 1.0,
     context_spread: float = 0.0,
     taste_spread: float = 0.0,
     price: float = 1.0,
-    most: int = MOST,
+    most: int = MAX_RANKINGS,
     replicates: int = 5,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -139,7 +139,10 @@ def plan_rankings(
         design = {"kind": "rankings", "size": size, "contexts": places, "repeats": repeats}
         total = judges * places * repeats
         try:
-            measured = [_measure_panel(judges, items, design, truth, [seed, at]) for at in range(replicates)]
+            measured = [
+                _measure_panel(judges, items, design, truth, [seed, replicate])
+                for replicate in range(replicates)
+            ]
         except InputError:
             if number + 1 == len(candidates) and not rows:
                 raise
@@ -147,35 +150,35 @@ def plan_rankings(
         finally:
             if progress is not None:
                 progress(number + 1, len(candidates))
-        widths, right = np.array(measured).T
+        widths, correct = np.array(measured).T
         error = float(widths.std(ddof=1) / np.sqrt(replicates))
         mean = float(widths.mean())
         reached = mean + error <= width
-        rows.append((places, repeats, total, total * price, mean, error, float(right.mean()), reached))
+        rows.append((places, repeats, total, total * price, mean, error, float(correct.mean()), reached))
         if reached:
             break
     names = ["contexts", "repeats", "rankings", "price", "width", "mcse", "concordance", "reached"]
-    found = pd.DataFrame(rows, columns=names)
+    table = pd.DataFrame(rows, columns=names)
     last = dict(zip(names, rows[-1], strict=True))
-    return RankingPlan(found, last if last["reached"] else None, width)
+    return RankingPlan(table, last if last["reached"] else None, width)
 
 
 def _candidate_sizes(contexts: int, most: int, differ: bool) -> list[tuple[int, int]]:
     """Contexts and rankings in each of them by a judge: in all 1, 2, 4, ...; where contexts differ two at least."""
-    found, each = [], 2 if differ else 1
-    while each <= most:
-        places = min(each, contexts)
-        found.append((places, each // places))
-        each *= 2
-    return list(dict.fromkeys(found))
+    sizes, count = [], 2 if differ else 1
+    while count <= most:
+        places = min(count, contexts)
+        sizes.append((places, count // places))
+        count *= 2
+    return list(dict.fromkeys(sizes))
 
 
 def _measure_panel(
     judges: int, items: int, design: dict[str, Any], truth: dict[str, Any], seed: list[int]
 ) -> tuple[float, float]:
     """Mean width of intervals, and the share of pairs in the right order, of one simulated panel."""
-    made = simulate_rankings(judges, items=items, design=design, truth=truth, seed=seed)
-    ranking = fit(made.rankings, method="laplace", seed=seed[1]).tables["items"]
+    simulated = simulate_rankings(judges, items=items, design=design, truth=truth, seed=seed)
+    ranking = fit(simulated.rankings, method="laplace", seed=seed[1]).tables["items"]
     place = np.argsort(ranking["item"].astype(str))  # names are in the order of the truth
     width = float((ranking["high"] - ranking["low"]).mean())
-    return width, concordance_index(ranking["score"][place], made.truth.strengths[0])
+    return width, concordance_index(ranking["score"][place], simulated.truth.strengths[0])

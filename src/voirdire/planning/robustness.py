@@ -37,14 +37,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: What MAPLE calls some of the judges.
-NAMES = {"position-first": "always-first", "position-second": "always-second"}
-LEAST = 0.9  # concordance with the panel's own ranking down to which it bears the judges that were added
-_ADDED = re.compile(r"\s*(?P<kind>[\w-]+)\s*(?:\((?P<fields>.*)\))?\s*:\s*(?P<counts>[\d.,\s]+)")
+MAPLE_NAMES = {"position-first": "always-first", "position-second": "always-second"}
+MIN_CONCORDANCE = (
+    0.9  # concordance with the panel's own ranking down to which it bears the judges that were added
+)
+_ADDED_PATTERN = re.compile(r"\s*(?P<kind>[\w-]+)\s*(?:\((?P<fields>.*)\))?\s*:\s*(?P<counts>[\d.,\s]+)")
 _WINNERS = np.array(["first", "second", "tie"], dtype=object)
 
 
 @dataclass(frozen=True)
-class Added:
+class AddedJudges:
     """Judges to add: what they are called, one of them, and how many.
 
     Examples
@@ -59,7 +61,7 @@ class Added:
 
 
 @dataclass(frozen=True, eq=False)
-class Bearing:
+class Robustness:
     """Number of bad judges that a panel bears.
 
     Attributes
@@ -95,7 +97,7 @@ class Bearing:
         }
 
 
-def parse_added_judges(text: str) -> Added:
+def parse_added_judges(text: str) -> AddedJudges:
     """Read what to add: ``KIND:COUNTS`` or ``KIND(FIELD=VALUE, ...):COUNTS``, counts as ``1..20`` or ``1,2,5``.
 
     Raises
@@ -113,16 +115,16 @@ def parse_added_judges(text: str) -> Added:
     voirdire.errors.InputError: add 'alway-first:3': unknown kind 'alway-first'; did you mean 'always-first'?
     """
     place = f"add {text!r}"
-    read = _ADDED.fullmatch(text)
-    if read is None:
+    match = _ADDED_PATTERN.fullmatch(text)
+    if match is None:
         raise InputError(f"{place}: write KIND:COUNTS, for example 'position-first:1..20' or 'random:1,2,5'")
-    kind = NAMES.get(read["kind"], read["kind"])
+    kind = MAPLE_NAMES.get(match["kind"], match["kind"])
     if kind not in JUDGES:
-        known = [*JUDGES, *NAMES]
-        near = nearest_name(kind, known) or f"; there are {', '.join(known)}"
-        raise InputError(f"{place}: unknown kind {kind!r}{near}")
+        kinds = [*JUDGES, *MAPLE_NAMES]
+        hint = nearest_name(kind, kinds) or f"; there are {', '.join(kinds)}"
+        raise InputError(f"{place}: unknown kind {kind!r}{hint}")
     try:
-        fields = tomllib.loads(f"fields = {{{read['fields'] or ''}}}")["fields"]
+        fields = tomllib.loads(f"fields = {{{match['fields'] or ''}}}")["fields"]
     except tomllib.TOMLDecodeError as error:
         raise InputError(
             f"{place}: the fields cannot be read ({error}); write KIND(FIELD=VALUE):COUNTS"
@@ -130,19 +132,19 @@ def parse_added_judges(text: str) -> Added:
     judge = judge_from_spec({"kind": kind, **fields}, place)
     if judge.copied_names():
         raise InputError(f"{place}: a judge that copies another cannot be added; take another kind")
-    return Added(read["kind"], judge, _read_counts(read["counts"], place))
+    return AddedJudges(match["kind"], judge, _read_counts(match["counts"], place))
 
 
 def _read_counts(text: str, place: str) -> tuple[int, ...]:
-    found: set[int] = set()
+    counts: set[int] = set()
     for part in text.split(","):
         ends = part.strip().split("..")
         if len(ends) > 2 or not all(end.isdigit() and int(end) > 0 for end in ends):
             raise InputError(f"{place}: {part.strip()!r} is no count; write 5, or 1..20")
-        found |= set(range(int(ends[0]), int(ends[-1]) + 1))
-    if not found:
+        counts |= set(range(int(ends[0]), int(ends[-1]) + 1))
+    if not counts:
         raise InputError(f"{place}: the counts run backwards; write the lower first, as in 1..20")
-    return tuple(sorted(found))
+    return tuple(sorted(counts))
 
 
 def ranking_robustness(
@@ -151,9 +153,9 @@ def ranking_robustness(
     *,
     models: Sequence[str] | None = None,
     replicates: int = 5,
-    least: float = LEAST,
+    least: float = MIN_CONCORDANCE,
     seed: int = 0,
-) -> Bearing:
+) -> Robustness:
     """Add synthetic judges to a panel's votes, and see how far its ranking moves, by model.
 
     Parameters
@@ -189,10 +191,10 @@ def ranking_robustness(
     import pandas as pd
 
     problems: list[str] = []
-    wanted: list[Added] = []
+    additions: list[AddedJudges] = []
     for text in add:
         with gathered_problems(problems):
-            wanted.append(parse_added_judges(text))
+            additions.append(parse_added_judges(text))
     if not add:
         problems.append("nothing is added; name a kind of judge, such as 'position-first:1..20'")
     if replicates < 1:
@@ -200,38 +202,38 @@ def ranking_robustness(
     if not 0.5 < least <= 1:
         problems.append(f"least {least} is no share above a half")
     raise_problems(problems)
-    read = read_votes(votes)
-    if read.order_unknown:
-        read = _shuffle_sides(read, seed)
+    vote_table = read_votes(votes)
+    if vote_table.order_unknown:
+        vote_table = _shuffle_sides(vote_table, seed)
         give_notice(
             "which item was shown first is not known: added judges see every question in an order drawn at random"
         )
     if models is None:
-        coins = ("maple", "maple-position") if read.has_criteria else ("crowd-bt", "crowd-bt-position")
-        models = ("majority-vote", *coins[: 1 if read.order_unknown else 2])
+        coins = ("maple", "maple-position") if vote_table.has_criteria else ("crowd-bt", "crowd-bt-position")
+        models = ("majority-vote", *coins[: 1 if vote_table.order_unknown else 2])
     _check_models(models)
-    judges = np.array(read.judges, dtype=object)[read.judge[read.row_cell]]
-    own = _votes_frame(read, read.row_cell, read.row_outcome, judges)
-    alone = {model: _fit_ranked(own, model) for model in models}
+    judges = np.array(vote_table.judges, dtype=object)[vote_table.judge[vote_table.row_cell]]
+    panel_votes = _votes_frame(vote_table, vote_table.row_cell, vote_table.row_outcome, judges)
+    panel_fits = {model: _fit_ranked(panel_votes, model) for model in models}
     truth = _strengths_scores(
-        read, _fit_ranked(own, models[-1] if models[-1] != "majority-vote" else "bradley-terry")
+        vote_table, _fit_ranked(panel_votes, models[-1] if models[-1] != "majority-vote" else "bradley-terry")
     )
     rows = []
-    for one in wanted:
+    for addition in additions:
         for replicate in range(replicates):
             extra = [
-                _draw_answers(read, truth, one, number, [seed, replicate])
-                for number in range(max(one.counts))
+                _draw_answers(vote_table, truth, addition, number, [seed, replicate])
+                for number in range(max(addition.counts))
             ]
-            for count in one.counts:
-                table = pd.concat([own, *extra[:count]], ignore_index=True)
+            for count in addition.counts:
+                table = pd.concat([panel_votes, *extra[:count]], ignore_index=True)
                 for model in models:
                     rows.append(
-                        {"model": model, "added": one.name, "count": count}
-                        | _ranking_change(alone[model], _fit_ranked(table, model))
+                        {"model": model, "added": addition.name, "count": count}
+                        | _ranking_change(panel_fits[model], _fit_ranked(table, model))
                     )
     table = _aggregate_rows(pd.DataFrame(rows))
-    return Bearing(table, _tolerated_counts(table, least), len(read.judges), read.rows, least)
+    return Robustness(table, _tolerated_counts(table, least), len(vote_table.judges), vote_table.rows, least)
 
 
 def _check_models(models: Sequence[str]) -> None:
@@ -244,43 +246,43 @@ def _check_models(models: Sequence[str]) -> None:
 
 
 def _fit_ranked(table: pd.DataFrame, model: str) -> RankedFit:
-    found = fit(table, model=model, method="map")
-    assert isinstance(found, RankedFit)
-    return found
+    fitted = fit(table, model=model, method="map")
+    assert isinstance(fitted, RankedFit)
+    return fitted
 
 
 def _strengths_scores(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
     """Strengths by criterion and item, and scores, in the coding of the votes."""
     table, ranking = found.strengths(), found.ranking().set_index("item")["score"]
     score = ranking.loc[list(votes.items)].to_numpy()
-    by = table.pivot(index="criterion", columns="item", values="strength")[list(votes.items)]
-    every = by.reindex(list(votes.criteria)) if len(by) > 1 else None
-    return (np.tile(score, (len(votes.criteria), 1)) if every is None else every.to_numpy()), score
+    by_criterion = table.pivot(index="criterion", columns="item", values="strength")[list(votes.items)]
+    strengths = by_criterion.reindex(list(votes.criteria)) if len(by_criterion) > 1 else None
+    return (np.tile(score, (len(votes.criteria), 1)) if strengths is None else strengths.to_numpy()), score
 
 
 def _draw_answers(
-    votes: Votes, truth: tuple[Floats, Floats], one: Added, number: int, seed: Sequence[int]
+    votes: Votes, truth: tuple[Floats, Floats], one: AddedJudges, number: int, seed: Sequence[int]
 ) -> pd.DataFrame:
     """Answers of an added judge to the questions of a judge of the panel."""
     rng = np.random.default_rng([*seed, number, zlib.crc32(one.name.encode())])
-    of = rng.integers(len(votes.judges))
-    rows = votes.row_cell[votes.judge[votes.row_cell] == of]
+    judge = rng.integers(len(votes.judges))
+    rows = votes.row_cell[votes.judge[votes.row_cell] == judge]
     theta, score = truth
     first, second, criterion = votes.first[rows], votes.second[rows], votes.criterion[rows]
     same = np.unique(np.stack([first, second]), axis=1, return_inverse=True)[1].ravel()
-    asked = Questions(
+    questions = Questions(
         theta[criterion, first] - theta[criterion, second],
         score[first] - score[second],
         np.zeros(len(rows)),
         np.linspace(0.0, 1.0, len(rows)),
         same,
     )
-    if problems := one.judge.question_problems(asked):
+    if problems := one.judge.question_problems(questions):
         raise InputError([f"add {one.name}: {problem}" for problem in problems])
-    outcome = one.judge.draw_answers(asked, rng, {})
-    there = outcome != UNANSWERED
+    outcome = one.judge.draw_answers(questions, rng, {})
+    answered = outcome != UNANSWERED
     return _votes_frame(
-        votes, rows[there], outcome[there].astype(np.int64), f"added {one.name} {number + 1:02d}"
+        votes, rows[answered], outcome[answered].astype(np.int64), f"added {one.name} {number + 1:02d}"
     )
 
 
@@ -293,9 +295,11 @@ def _shuffle_sides(votes: Votes, seed: int) -> Votes:
     frame = _votes_frame(
         votes, cells, votes.row_outcome, np.array(votes.judges, dtype=object)[votes.judge[cells]]
     )
-    turned = rng.random(len(frame)) < 0.5
-    frame.loc[turned, ["first", "second"]] = frame.loc[turned, ["second", "first"]].to_numpy()
-    frame.loc[turned, "winner"] = frame.loc[turned, "winner"].replace({"first": "second", "second": "first"})
+    swapped = rng.random(len(frame)) < 0.5
+    frame.loc[swapped, ["first", "second"]] = frame.loc[swapped, ["second", "first"]].to_numpy()
+    frame.loc[swapped, "winner"] = frame.loc[swapped, "winner"].replace(
+        {"first": "second", "second": "first"}
+    )
     return read_votes(frame)
 
 
@@ -312,10 +316,12 @@ def _votes_frame(votes: Votes, cells: Ints, outcome: Ints, judge: object) -> pd.
 
 
 def _ranking_change(before: RankedFit, after: RankedFit) -> dict[str, Any]:
-    was, now = (found.ranking().set_index("item")["score"] for found in (before, after))
+    before_scores, after_scores = (ranked.ranking().set_index("item")["score"] for ranked in (before, after))
     return {
-        "concordance": concordance_index(now.loc[was.index].to_numpy(), was.to_numpy(), ties="half"),
-        "best": float(was.idxmax() == now.idxmax()),
+        "concordance": concordance_index(
+            after_scores.loc[before_scores.index].to_numpy(), before_scores.to_numpy(), ties="half"
+        ),
+        "best": float(before_scores.idxmax() == after_scores.idxmax()),
     }
 
 
@@ -335,8 +341,13 @@ def _tolerated_counts(table: pd.DataFrame, least: float) -> pd.DataFrame:
         part = part.sort_values("count")
         fallen = (part["concordance"] < least).to_numpy()
         counts = part["count"].tolist()
-        stands = len(counts) if not fallen.any() else int(fallen.argmax())
+        tolerated = len(counts) if not fallen.any() else int(fallen.argmax())
         rows.append(
-            {"model": model, "added": name, "bears": counts[stands - 1] if stands else 0, "most": counts[-1]}
+            {
+                "model": model,
+                "added": name,
+                "bears": counts[tolerated - 1] if tolerated else 0,
+                "most": counts[-1],
+            }
         )
     return pd.DataFrame(rows)

@@ -44,7 +44,7 @@ class Candidates:
         return table_view(str(self), make_table("plan", f"Candidates, {self.order} first", rows))
 
 
-SAME = 1e-4  # estimates that differ by less are tied: some times what searches leave
+TIE_TOLERANCE = 1e-4  # estimates that differ by less are tied: some times what searches leave
 
 
 def count_panel(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
@@ -67,13 +67,13 @@ def count_panel(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
     return on_items, count_table(panel.criteria_votes, ("overall",), truth.criteria)
 
 
-def pose_panels(model: Model, tables: Sequence[tuple[Votes, Votes | None]]) -> list[VotesProblem]:
-    """Problems that are fitted together: what is estimated in units that a table sets has those of the first."""
-    problems = [_pose_votes(model, *table) for table in tables]
+def encode_panels(model: Model, tables: Sequence[tuple[Votes, Votes | None]]) -> list[VotesProblem]:
+    """Encode panels that are fitted together: quantities in units set by a table have those of the first."""
+    problems = [_encode_panel(model, *table) for table in tables]
     return [replace(problem, density=problems[0].density) for problem in problems]
 
 
-def _pose_votes(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
+def _encode_panel(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
     used = model.weights is not None and model.weights.kind == "votes"
     # the majority of a pair may be even: its tie term must be there for all replicates alike
     return encode_votes(
@@ -82,7 +82,7 @@ def _pose_votes(model: Model, votes: Votes, criteria_votes: Votes | None) -> Vot
 
 
 def merge_equal(estimates: Floats) -> Floats:
-    """Estimates of which those that are equal up to the search's tolerance are equal.
+    """Merge estimates that are equal up to the search's tolerance.
 
     Items with the same votes are tied; what a search leaves between them is rounding, and would order them by chance.
 
@@ -93,8 +93,8 @@ def merge_equal(estimates: Floats) -> Floats:
     (True, True)
     """
     order = np.argsort(estimates, kind="stable")
-    group = np.concatenate([[0], np.cumsum(np.diff(estimates[order]) > SAME)])
+    group = np.concatenate([[0], np.cumsum(np.diff(estimates[order]) > TIE_TOLERANCE)])
     means = np.bincount(group, estimates[order]) / np.bincount(group)
-    found = np.empty_like(estimates)
-    found[order] = means[group]
-    return found
+    merged = np.empty_like(estimates)
+    merged[order] = means[group]
+    return merged

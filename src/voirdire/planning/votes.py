@@ -21,15 +21,23 @@ from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.specs import load_model
 from voirdire.parallel import run_parallel
-from voirdire.planning.simulated import Candidates, count_panel, merge_equal, pose_panels
+from voirdire.planning.simulated import Candidates, count_panel, encode_panels, merge_equal
 from voirdire.settings import is_number, is_whole
 from voirdire.simulate.votes import simulate_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SPLITS = ((0.1, 1), (0.25, 1), (0.25, 2), (0.5, 1), (1.0, 1), (1.0, 2), (1.0, 4))  # share of pairs, repeats
-MOST_PANELS = 4
+PAIR_SPLITS = (
+    (0.1, 1),
+    (0.25, 1),
+    (0.25, 2),
+    (0.5, 1),
+    (1.0, 1),
+    (1.0, 2),
+    (1.0, 4),
+)  # share of pairs, repeats
+MAX_PANELS = 4
 
 Candidate = tuple[tuple[str, ...], float, int]  # judges, share of pairs, repeats
 
@@ -117,11 +125,11 @@ def plan(
     panel = _read_panel(judges, price)
     _check_request(panel, items, criteria, target, spread, replicates)
     ordered = sorted(panel, key=lambda name: -((2 * panel[name][0] - 1) ** 2) / max(panel[name][1], 1e-12))
-    sizes = np.unique(np.linspace(1, len(ordered), min(len(ordered), MOST_PANELS)).round().astype(int))
+    sizes = np.unique(np.linspace(1, len(ordered), min(len(ordered), MAX_PANELS)).round().astype(int))
     candidates: list[Candidate] = [
         (tuple(ordered[:size]), share, repeats)
         for size in sizes
-        for share, repeats in SPLITS
+        for share, repeats in PAIR_SPLITS
         if share * items * (items - 1) / 2 >= items  # fewer pairs could not link the items
         or share == 1.0
     ]
@@ -131,12 +139,12 @@ def plan(
         "truth": {"kind": "normal", "sd": spread, "sd_w": 1.0, "correlation": 0.3},
     }
     measure = partial(_measure_candidate, panel=panel, simulated=simulated, replicates=replicates, seed=seed)
-    found: dict[Candidate, dict[str, Any]] = {}
+    measured: dict[Candidate, dict[str, Any]] = {}
     for candidate, row in run_parallel(measure, candidates, jobs, client):
-        found[candidate] = row
+        measured[candidate] = row
         if progress is not None:
-            progress(len(found), len(candidates))
-    table = _priced_table([found[candidate] for candidate in candidates], panel, target)
+            progress(len(measured), len(candidates))
+    table = _priced_table([measured[candidate] for candidate in candidates], panel, target)
     reached = table[table["reached"]]
     best = None if reached.empty else {str(key): value for key, value in reached.iloc[0].to_dict().items()}
     return Plan(table, best, target)
@@ -169,7 +177,7 @@ def _read_panel(
             if key not in ("reliability", "price")
         ]
         numbers = judge.get("reliability", float("nan")), judge.get("price", price)
-        if all(isinstance(each, Real) for each in numbers):
+        if all(isinstance(value, Real) for value in numbers):
             panel[name] = float(numbers[0]), float(numbers[1])
         else:
             problems.append(
@@ -198,13 +206,13 @@ def _check_request(
         if "|" in name:
             problems.append(f"judge {name!r}: a name must not contain '|'")
     problems += [
-        f"{name} {value!r}: a whole number of at least {least}"
-        for name, value, least in (
+        f"{name} {value!r}: a whole number of at least {minimum}"
+        for name, value, minimum in (
             ("items", items, 3),
             ("criteria", criteria, 1),
             ("replicates", replicates, 2),
         )
-        if not is_whole(value) or value < least
+        if not is_whole(value) or value < minimum
     ]
     if not (is_number(target) and 0.5 < target < 1.0):
         problems.append(f"target {target!r}: a concordance between 0.5 (chance) and 1")
@@ -231,15 +239,15 @@ def _measure_candidate(
         for replicate in range(replicates)
     ]
     model = load_model("maple-position" if simulated["criteria"] > 1 else "crowd-bt-position")
-    problems = pose_panels(model, [count_panel(one) for one in panels])
+    problems = encode_panels(model, [count_panel(replica) for replica in panels])
     density = problems[0].density
     modes = find_modes(density, [problem.data for problem in problems], roomy=True)
     concordance = [
         concordance_index(
             merge_equal(integrated_scores(density, Posterior(density, mode.x, None).central_values)),
-            one.truth.scores("softmax"),
+            replica.truth.scores("softmax"),
         )
-        for mode, one in zip(modes, panels, strict=True)
+        for mode, replica in zip(modes, panels, strict=True)
     ]
     sd = stdev(concordance)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.decide.watch import CHANGED, FEW, change_sentence, watch_headline
+from voirdire.decide.watch import CHANGED, NOT_ENOUGH, change_sentence, watch_headline
 from voirdire.report.figures.time_course import draw_change_over_time
 from voirdire.report.page import (
     LEVELS,
@@ -21,7 +21,7 @@ from voirdire.report.page import (
 )
 from voirdire.report.table import make_table
 
-_LEVELS = {CHANGED: "fail", FEW: "warn"}
+_LEVELS = {CHANGED: "fail", NOT_ENOUGH: "warn"}
 
 
 def watch_page(found: dict[str, Any], name: str = "") -> Page:

@@ -43,10 +43,10 @@ def connectivity_problems(items: int, pairs: IntArray, what: str = "pairs") -> l
     names = np.array(item_names(items))
     groups = [names[labels == label].tolist() for label in range(int(labels.max()) + 1)]
     shown = "; ".join(", ".join(group[:3]) + (", ..." if len(group) > 3 else "") for group in groups[:3])
-    more = "; ..." if len(groups) > 3 else ""
+    suffix = "; ..." if len(groups) > 3 else ""
     return [
         f"the {what} leave items unconnected: {len(groups)} groups that are never compared with each other"
-        f" ({shown}{more}); add {what} between them"
+        f" ({shown}{suffix}); add {what} between them"
     ]
 
 

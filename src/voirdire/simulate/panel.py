@@ -97,34 +97,34 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
         raise InputError(f"panel: {panel!r} is neither a mapping from names to judges nor a list of judges")
     if not members and not problems:
         raise InputError("panel: it has no judges; give at least one")
-    found: dict[str, Judge] = {}
+    judges: dict[str, Judge] = {}
     for name, spec in members:
         if not isinstance(name, str) or not name.strip():
             problems.append(f"panel: a judge is named {name!r}; give every judge a name")
-        elif name in found:
+        elif name in judges:
             problems.append(f"panel: two judges are called {name!r}; give each its own name")
         else:
             with gathered_problems(problems):
-                found[name] = judge_from_spec(spec, f"judge {name!r}")
-    problems = list(dict.fromkeys(problems)) or _copying_problems(found)
+                judges[name] = judge_from_spec(spec, f"judge {name!r}")
+    problems = list(dict.fromkeys(problems)) or _copying_problems(judges)
     raise_problems(problems)
-    return found
+    return judges
 
 
 def _panel_members(spec: object, place: int) -> list[tuple[str, object]]:
     """One entry of a list of judges as (name, table) pairs."""
-    where = f"judge {place} of the list"
+    entry = f"judge {place} of the list"
     if not isinstance(spec, Mapping):
         return [(f"judge-{place:03d}", spec)]
     table = {key: value for key, value in spec.items() if key not in ("name", "count")}
     name = spec.get("name", table.get("kind") if "count" in spec else f"judge-{place:03d}")
     if not isinstance(name, str) or not name.strip():
-        raise InputError(f"{where}: its name is {name!r}; give a name, or leave it out")
+        raise InputError(f"{entry}: its name is {name!r}; give a name, or leave it out")
     if "count" not in spec:
         return [(name, table)]
     count = spec["count"]
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise InputError(f"{where}: count is {count!r}; give a whole number of at least 0")
+        raise InputError(f"{entry}: count is {count!r}; give a whole number of at least 0")
     return [(f"{name}-{number:02d}", table) for number in range(1, count + 1)]
 
 
@@ -156,20 +156,20 @@ def answering_order(panel: Mapping[str, Judge]) -> list[str]:
     >>> answering_order({"b": Copycat("a"), "a": Random()})
     ['a', 'b']
     """
-    done: dict[str, None] = {}
+    order: dict[str, None] = {}
 
     def visit_judge(name: str, path: tuple[str, ...]) -> None:
         if name in path:
             circle = " -> ".join([*path[path.index(name) :], name])
             raise InputError(f"judges copy each other in a circle: {circle}; let one judge for itself")
-        if name not in done:
+        if name not in order:
             for other in sorted(panel[name].copied_names()):
                 visit_judge(other, (*path, name))
-            done[name] = None
+            order[name] = None
 
     for name in panel:
         visit_judge(name, ())
-    return list(done)
+    return list(order)
 
 
 def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked: Comparisons) -> pd.DataFrame:
@@ -199,7 +199,7 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
     import pandas as pd
 
     both_orders = [
-        _panel_answer_chances(panel, sheets, len(asked.first), reverse) for reverse in (False, True)
+        _panel_answer_probabilities(panel, sheets, len(asked.first), reverse) for reverse in (False, True)
     ]
     rows = []
     for name, judge in panel.items():
@@ -207,14 +207,16 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
         on_items = np.arange(len(sheet.questions)) if sheet.rows is None else sheet.rows
         on_items = np.flatnonzero(on_items < asked.of_items)
         gap = sheet.questions.gap[on_items]
-        right = named = first = picked = 0.0
-        for sign, everyone in zip((1.0, -1.0), both_orders, strict=True):
-            chances = everyone[name][:, on_items]
-            right += float(chances[FIRST, sign * gap > 0].sum() + chances[SECOND, sign * gap < 0].sum())
-            named += float(chances[: SECOND + 1, gap != 0].sum())
-            first += float(chances[FIRST].sum())
-            picked += float(chances[: SECOND + 1].sum())
-        reliability = right / named if named else np.nan
+        right = decided = first = picked = 0.0
+        for sign, judge_probabilities in zip((1.0, -1.0), both_orders, strict=True):
+            probabilities = judge_probabilities[name][:, on_items]
+            right += float(
+                probabilities[FIRST, sign * gap > 0].sum() + probabilities[SECOND, sign * gap < 0].sum()
+            )
+            decided += float(probabilities[: SECOND + 1, gap != 0].sum())
+            first += float(probabilities[FIRST].sum())
+            picked += float(probabilities[: SECOND + 1].sum())
+        reliability = right / decided if decided else np.nan
         first_pick = first / picked if picked else np.nan
         rows.append(
             (name, judge.kind, reliability, first_pick, *(judge.two_coin_values() or (np.nan, np.nan)))
@@ -222,16 +224,17 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
     return pd.DataFrame(rows, columns=["judge", "kind", "reliability", "first_pick", "eta1", "eta2"])
 
 
-def _panel_answer_chances(
+def _panel_answer_probabilities(
     panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], n: int, reverse: bool
 ) -> dict[str, FloatArray]:
-    """Every judge's chances on its sheet, or on the sheet with all pairs shown in the other order."""
-    found: dict[str, FloatArray] = {}
+    """Every judge's answer probabilities on its sheet, or with all pairs shown in the other order."""
+    probabilities: dict[str, FloatArray] = {}
     for name in answering_order(panel):
         sheet = sheets[name]
         heard = {
-            other: sheet.align_chances(sheets[other], found[other], n) for other in panel[name].copied_names()
+            other: sheet.align_chances(sheets[other], probabilities[other], n)
+            for other in panel[name].copied_names()
         }
         questions = sheet.questions.with_items_swapped() if reverse else sheet.questions
-        found[name] = panel[name].answer_chances(questions, heard)
-    return found
+        probabilities[name] = panel[name].answer_chances(questions, heard)
+    return probabilities

@@ -17,8 +17,8 @@ from voirdire.simulate.questions import (
     IntArray,
     Outcomes,
     Questions,
-    swap_chances,
     swap_outcomes,
+    swap_probabilities,
 )
 from voirdire.simulate.truth import Truth
 from voirdire.typing import Bools
@@ -79,13 +79,19 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
     first, second, pair, run = _comparison_rows(design, pairs)
     block = len(first)
     asks_criteria = design.criteria_votes and criteria > 1
-    weighed = all_pairs(criteria) if asks_criteria else np.empty((0, 2), dtype=np.int64)
-    first_c, second_c, _, run_c = _comparison_rows(design, weighed)
+    criteria_pairs = all_pairs(criteria) if asks_criteria else np.empty((0, 2), dtype=np.int64)
+    first_c, second_c, _, run_c = _comparison_rows(design, criteria_pairs)
 
-    dealt = design.pair_contexts(len(pairs))
-    place = np.zeros(block, dtype=np.int64) if dealt is None or truth.in_contexts is None else dealt[pair]
+    pair_context = design.pair_contexts(len(pairs))
+    place = (
+        np.zeros(block, dtype=np.int64)
+        if pair_context is None or truth.in_contexts is None
+        else pair_context[pair]
+    )
     strengths = truth.by_context
-    scores = np.stack([replace(truth, strengths=seen).scores() for seen in strengths])
+    scores = np.stack(
+        [replace(truth, strengths=context_strengths).scores() for context_strengths in strengths]
+    )
     gap = (strengths[place, :, first] - strengths[place, :, second]).T.ravel()
     gap_c = truth.weights[first_c] - truth.weights[second_c]
 
@@ -107,7 +113,7 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
         second=under_all(second, second_c),
         pair=under_all(pair, zero - 1),
         run=under_all(run, run_c),
-        context=None if dealt is None else under_all(dealt[pair], zero),
+        context=None if pair_context is None else under_all(pair_context[pair], zero),
         questions=questions,
         of_items=len(gap),
     )
@@ -128,10 +134,10 @@ def _comparison_rows(design: Design, pairs: IntArray) -> tuple[IntArray, IntArra
 def _questions_with_taste(asked: Comparisons, taste: FloatArray) -> Questions:
     """The questions as a judge with a taste sees them."""
     items = slice(asked.of_items)
-    more = np.zeros(len(asked.first))
-    more[items] = taste[asked.first[items]] - taste[asked.second[items]]
-    seen = asked.questions
-    return replace(seen, gap=seen.gap + more, overall=seen.overall + more)
+    taste_gap = np.zeros(len(asked.first))
+    taste_gap[items] = taste[asked.first[items]] - taste[asked.second[items]]
+    questions = asked.questions
+    return replace(questions, gap=questions.gap + taste_gap, overall=questions.overall + taste_gap)
 
 
 def _question_times(n: int) -> FloatArray:
@@ -165,7 +171,7 @@ class Sheet:
 
     def align_chances(self, other: Sheet, chances: FloatArray, n: int) -> FloatArray:
         """The other judge's (3, .) chances, as they read on this sheet (0 where it was not asked)."""
-        return self._align(other, chances, np.zeros((len(chances), n)), swap_chances)
+        return self._align(other, chances, np.zeros((len(chances), n)), swap_probabilities)
 
     def _align(self, other: Sheet, values: Numbers, common: Numbers, swap: Callable[..., Numbers]) -> Numbers:
         """Values of the other judge on this sheet; ``common`` is what stands where nobody was asked."""

@@ -15,7 +15,7 @@ Outcomes = NDArray[np.int8]
 FIRST, SECOND, TIE, UNANSWERED = 0, 1, 2, -1
 
 # Indexed by outcome; the last entry serves UNANSWERED = -1.
-_SEEN_FROM_THE_OTHER_SIDE = np.array([SECOND, FIRST, TIE, UNANSWERED], dtype=np.int8)
+_SWAPPED_OUTCOMES = np.array([SECOND, FIRST, TIE, UNANSWERED], dtype=np.int8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,17 +60,17 @@ class Questions:
 
     def with_items_swapped(self, sign: FloatArray | float = -1.0) -> Questions:
         """The same questions with the two items shown in the other order, or where ``sign`` (n,) is -1."""
-        gap, overall, length = (sign * one for one in (self.gap, self.overall, self.length))
+        gap, overall, length = (sign * values for values in (self.gap, self.overall, self.length))
         return replace(self, gap=gap, overall=overall, length=length)
 
 
-def swap_chances(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:
+def swap_probabilities(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:
     """The (3, n) chances as they read when the items of the flipped comparisons change places.
 
     Examples
     --------
     >>> import numpy as np
-    >>> swap_chances(np.array([[0.7], [0.2], [0.1]]), np.array([True]))[:, 0]
+    >>> swap_probabilities(np.array([[0.7], [0.2], [0.1]]), np.array([True]))[:, 0]
     array([0.2, 0.7, 0.1])
     """
     return np.where(flipped, chances[[SECOND, FIRST, TIE]], chances)
@@ -85,4 +85,4 @@ def swap_outcomes(outcomes: Outcomes, flipped: NDArray[np.bool_]) -> Outcomes:
     >>> swap_outcomes(np.array([0, 0, 2, -1], dtype=np.int8), np.array([True, False, True, True]))
     array([ 1,  0,  2, -1], dtype=int8)
     """
-    return np.where(flipped, _SEEN_FROM_THE_OTHER_SIDE[outcomes], outcomes)
+    return np.where(flipped, _SWAPPED_OUTCOMES[outcomes], outcomes)

@@ -132,15 +132,17 @@ def simulate_rankings(
     (['judge', 'criterion', 'run', 'item', 'rank'], 24, (1, 5))
     """
     request = _check_request(judges, items, criteria, design, truth, seed)
-    made = request.draw_truth(request.judges, request.design.contexts)
-    orders = [_draw_orders(request, made, place, name) for place, name in enumerate(request.judges)]
+    drawn_truth = request.draw_truth(request.judges, request.design.contexts)
+    orders = [_draw_orders(request, drawn_truth, place, name) for place, name in enumerate(request.judges)]
     ranked = np.stack(orders)
-    whole = ranked.reshape(-1, ranked.shape[-1])
-    pairs = np.stack([np.repeat(whole[:, 0], whole.shape[1] - 1), whole[:, 1:].ravel()], axis=1)
+    all_rankings = ranked.reshape(-1, ranked.shape[-1])
+    pairs = np.stack(
+        [np.repeat(all_rankings[:, 0], all_rankings.shape[1] - 1), all_rankings[:, 1:].ravel()], axis=1
+    )
     if problems := connectivity_problems(request.items, pairs, "rankings"):
         raise InputError([f"design: {problem}" for problem in problems])
     record = request.record("judges", dict(request.judges))
-    return SimulatedRankings(_rankings_table(request, made, ranked), made, record)
+    return SimulatedRankings(_rankings_table(request, drawn_truth, ranked), drawn_truth, record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,14 +197,18 @@ def _sharpness_by_judge(judges: object, problems: list[str]) -> dict[str, float]
 def _draw_orders(request: _Request, truth: Truth, place: int, name: str) -> IntArray:
     """Items in the order in which a judge ranks them, shape (contexts, repeats, criteria, size)."""
     plan, sheet, noise = request.design, request.sheet_rng(name), request.answer_rng(name)
-    every = np.broadcast_to(np.arange(request.items), (plan.contexts, plan.repeats, request.items))
-    shown = sheet.permuted(every, axis=-1)[:, :, None, : plan.ranking_size(request.items)]
-    worth: FloatArray = (truth.by_context + (0.0 if truth.tastes is None else truth.tastes[place]))[:, None]
-    lead = (plan.contexts, plan.repeats, request.criteria)
-    worth = np.broadcast_to(worth, (*lead, request.items))
-    shown = np.broadcast_to(shown, (*lead, shown.shape[-1]))
-    felt = request.judges[name] * np.take_along_axis(worth, shown, axis=-1) + noise.gumbel(size=shown.shape)
-    return np.take_along_axis(shown, np.argsort(-felt, axis=-1), axis=-1)
+    all_items = np.broadcast_to(np.arange(request.items), (plan.contexts, plan.repeats, request.items))
+    shown = sheet.permuted(all_items, axis=-1)[:, :, None, : plan.ranking_size(request.items)]
+    strength: FloatArray = (truth.by_context + (0.0 if truth.tastes is None else truth.tastes[place]))[
+        :, None
+    ]
+    shape = (plan.contexts, plan.repeats, request.criteria)
+    strength = np.broadcast_to(strength, (*shape, request.items))
+    shown = np.broadcast_to(shown, (*shape, shown.shape[-1]))
+    utility = request.judges[name] * np.take_along_axis(strength, shown, axis=-1) + noise.gumbel(
+        size=shown.shape
+    )
+    return np.take_along_axis(shown, np.argsort(-utility, axis=-1), axis=-1)
 
 
 def _rankings_table(request: _Request, truth: Truth, ranked: IntArray) -> pd.DataFrame:

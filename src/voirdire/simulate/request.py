@@ -23,7 +23,7 @@ Seed = int | Sequence[int]
 
 #: Sizes where neither the caller nor a given truth names them: those of MAPLE, section 5.1.
 ITEMS, CRITERIA = 50, 5
-LARGEST = 1_000_000  # items or criteria
+MAX_SIZE = 1_000_000  # items or criteria
 
 # First words of the spawn keys of the generators.
 _TRUTH, _DESIGN, _JUDGE = 0, 1, 2
@@ -62,7 +62,7 @@ class Seeded:
         rng = self._seeded_rng(_TRUTH)
         strengths, weights, length = self.truth.draw_truth(rng, self.items, self.criteria)
         tastes = [self.truth.draw_taste(self._judge_rng(name, 2), self.items) for name in judges]
-        known = [taste for taste in tastes if taste is not None]
+        given_tastes = [taste for taste in tastes if taste is not None]
         return Truth(
             tuple(item_names(self.items)),
             tuple(item_names(self.criteria, "criterion")),
@@ -70,19 +70,19 @@ class Seeded:
             weights,
             length,
             in_contexts=self.truth.in_contexts(rng, strengths, contexts),
-            tastes=np.stack(known) if known else None,
+            tastes=np.stack(given_tastes) if given_tastes else None,
         )
 
     def design_rng(self) -> np.random.Generator:
-        """For the choice of pairs."""
+        """Generator for the choice of pairs."""
         return self._seeded_rng(_DESIGN)
 
     def sheet_rng(self, judge: str) -> np.random.Generator:
-        """For a judge's own pairs or rankings, order of presentation and sequence."""
+        """Generator for a judge's own pairs or rankings, order of presentation and sequence."""
         return self._judge_rng(judge, 0)
 
     def answer_rng(self, judge: str) -> np.random.Generator:
-        """For a judge's answers."""
+        """Generator for a judge's answers."""
         return self._judge_rng(judge, 1)
 
     def _judge_rng(self, judge: str, part: int) -> np.random.Generator:
@@ -144,9 +144,9 @@ def read_setting(
 ) -> tuple[TruthSetting | None, int, int, tuple[int, ...]]:
     """The truth (None where it is wrong), the numbers of items and criteria (0 likewise) and the seed of a request."""
     setting = attempt_build(truth_from_spec, truth, problems)
-    given = None if setting is None else setting.fixed_shape()
-    items = _read_size("items", items, given and given[0], usual[0], 2, problems)
-    criteria = _read_size("criteria", criteria, given and given[1], usual[1], 1, problems)
+    fixed_shape = None if setting is None else setting.fixed_shape()
+    items = _read_size("items", items, fixed_shape and fixed_shape[0], usual[0], 2, problems)
+    criteria = _read_size("criteria", criteria, fixed_shape and fixed_shape[1], usual[1], 1, problems)
     return setting, items, criteria, _seed_integers(seed, problems)
 
 
@@ -178,8 +178,8 @@ def _read_size(
     if not (is_whole(size) and size >= least):
         problems.append(f"{word} is {size!r}; give a whole number of at least {least}")
         return 0
-    if size > LARGEST:
-        problems.append(f"{word} is above {LARGEST:,}, which no table here holds; give a smaller number")
+    if size > MAX_SIZE:
+        problems.append(f"{word} is above {MAX_SIZE:,}, which no table here holds; give a smaller number")
         return 0
     if given is not None and size != given:
         problems.append(f"{word} is {size}, but the given strengths have {given}; leave {word} out")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Strengths (C, N), weights (C,), lengths (N,).
-Drawn = tuple[FloatArray, FloatArray, FloatArray]
+DrawnTruth = tuple[FloatArray, FloatArray, FloatArray]
 Weighting = Literal["softmax", "proportional", "uniform", "first"]
 
 
@@ -112,7 +112,7 @@ class TruthSetting(Checked, ABC):
     noun: ClassVar[str] = "truth"
 
     @abstractmethod
-    def draw_truth(self, rng: Generator, items: int, criteria: int) -> Drawn:
+    def draw_truth(self, rng: Generator, items: int, criteria: int) -> DrawnTruth:
         """Strengths (C, N), weights (C,), lengths (N,)."""
 
     def in_contexts(self, rng: Generator, strengths: FloatArray, contexts: int) -> FloatArray | None:
@@ -124,7 +124,7 @@ class TruthSetting(Checked, ABC):
         return False
 
     def draw_taste(self, rng: Generator, items: int) -> FloatArray | None:
-        """Additional worth of items to one judge (N,), from its own generator; None where judges have no tastes."""
+        """Additional strength of items for one judge (N,), from its own generator; None where judges have no tastes."""
         return None
 
     def fixed_shape(self) -> tuple[int, int] | None:
@@ -134,9 +134,9 @@ class TruthSetting(Checked, ABC):
 
 def _correlated_normals(rng: Generator, items: int, criteria: int, correlation: float) -> FloatArray:
     """(C, N) standard Normals with the given correlation between criteria (one common factor)."""
-    own = rng.standard_normal((criteria, items))
+    independent = rng.standard_normal((criteria, items))
     common = rng.standard_normal(items)
-    return math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
+    return math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * independent
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class RanksTruth(TruthSetting):
     kind: ClassVar[str] = "ranks"
     correlation: Share = 0.0
 
-    def draw_truth(self, rng: Generator, items: int, criteria: int) -> Drawn:
+    def draw_truth(self, rng: Generator, items: int, criteria: int) -> DrawnTruth:
         """Random permutations; lengths standard Normal."""
         drawn = _correlated_normals(rng, items, criteria, self.correlation)
         strengths = (drawn.argsort(axis=1).argsort(axis=1) + 1).astype(np.float64)
@@ -190,7 +190,7 @@ class NormalTruth(TruthSetting):
     context_sd: Nonnegative = 0.0
     taste_sd: Nonnegative = 0.0
 
-    def draw_truth(self, rng: Generator, items: int, criteria: int) -> Drawn:
+    def draw_truth(self, rng: Generator, items: int, criteria: int) -> DrawnTruth:
         """Centred Normals; lengths standard Normal."""
         strengths: FloatArray = self.sd * _correlated_normals(rng, items, criteria, self.correlation)
         strengths -= strengths.mean(axis=1, keepdims=True)
@@ -201,8 +201,8 @@ class NormalTruth(TruthSetting):
         """Strengths and centred Normals around them."""
         if not self.needs_contexts():
             return None
-        around = rng.normal(0.0, self.context_sd, (contexts, *strengths.shape))
-        return np.asarray(strengths + around - around.mean(axis=-1, keepdims=True))
+        deviations = rng.normal(0.0, self.context_sd, (contexts, *strengths.shape))
+        return np.asarray(strengths + deviations - deviations.mean(axis=-1, keepdims=True))
 
     def needs_contexts(self) -> bool:
         """True if ``context_sd`` is above 0."""
@@ -272,7 +272,7 @@ class GivenTruth(TruthSetting):
         criteria, items = np.atleast_2d(np.asarray(self.strengths, dtype=float)).shape
         return items, criteria
 
-    def draw_truth(self, rng: Generator, items: int, criteria: int) -> Drawn:
+    def draw_truth(self, rng: Generator, items: int, criteria: int) -> DrawnTruth:
         """Return what was given; only lengths that were left out are drawn."""
         strengths = np.atleast_2d(np.array(self.strengths, dtype=float))
         weights = np.zeros(criteria) if self.weights is None else np.array(self.weights, dtype=float)

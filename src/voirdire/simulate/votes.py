@@ -130,13 +130,13 @@ def simulate_votes(
     import pandas as pd
 
     request = checked_request(panel, items, criteria, design, truth, seed)
-    setup = _set_up(request)
+    setup = _prepare_simulation(request)
     arrays = _simulate_answers(setup)
-    judges, true = pd.Index(arrays.judges), setup.truth
-    compared = {"item": pd.Index(true.items), "criterion": pd.Index(true.criteria)}
+    judges, drawn = pd.Index(arrays.judges), setup.truth
+    compared = {"item": pd.Index(drawn.items), "criterion": pd.Index(drawn.criteria)}
     winners = pd.Index(["first", "second", "tie"])
-    dealt = setup.asked.context
-    contexts = pd.Index(item_names(0 if dealt is None else int(dealt.max()) + 1, "context"))
+    pair_context = setup.asked.context
+    contexts = pd.Index(item_names(0 if pair_context is None else int(pair_context.max()) + 1, "context"))
 
     def votes_table(votes: VoteArrays, word: str) -> pd.DataFrame:
         columns: dict[str, Any] = {"judge": judges.take(votes.judge)}
@@ -153,8 +153,10 @@ def simulate_votes(
 
     return Simulation(
         votes=votes_table(arrays.votes, "item"),
-        criteria_votes=None if (of := arrays.criteria_votes) is None else votes_table(of, "criterion"),
-        truth=replace(true, judges=judges_table(request.panel, setup.sheets, setup.asked)),
+        criteria_votes=None
+        if (criteria_arrays := arrays.criteria_votes) is None
+        else votes_table(criteria_arrays, "criterion"),
+        truth=replace(drawn, judges=judges_table(request.panel, setup.sheets, setup.asked)),
         seed=request.record("panel", {name: judge.spec() for name, judge in request.panel.items()}),
     )
 
@@ -177,7 +179,9 @@ def simulate_counts(
     >>> simulate_counts({"ada": AlwaysFirst()}, items=3, criteria=1).votes.outcome
     array([0, 0, 0], dtype=int8)
     """
-    return _simulate_answers(_set_up(checked_request(panel, items, criteria, design, truth, seed)))
+    return _simulate_answers(
+        _prepare_simulation(checked_request(panel, items, criteria, design, truth, seed))
+    )
 
 
 def check_simulation(
@@ -202,12 +206,12 @@ def check_simulation(
     Traceback (most recent call last):
     voirdire.errors.InputError: judge 'ada': flips is 99, but ... only 3 votes; lower it or give accuracy
     """
-    _set_up(checked_request(panel, items, criteria, design, truth, seed))
+    _prepare_simulation(checked_request(panel, items, criteria, design, truth, seed))
 
 
 @dataclass(frozen=True, eq=False)
 class _Setup:
-    """All that is settled before the first answer."""
+    """Everything that is fixed before the first answer."""
 
     request: Request
     truth: Truth
@@ -215,14 +219,14 @@ class _Setup:
     sheets: dict[str, Sheet]
 
 
-def _set_up(request: Request) -> _Setup:
-    """Draw the truth and hand out the questions; raise what can only be seen then."""
+def _prepare_simulation(request: Request) -> _Setup:
+    """Draw the truth and assign the questions; raise problems that only then appear."""
     pairs = request.design.compared_pairs(request.items, request.design_rng())
-    dealt = request.design.pair_contexts(len(pairs))
-    truth = request.draw_truth(request.panel, 0 if dealt is None else int(dealt.max()) + 1)
-    asked = build_comparisons(request.design, truth, pairs)
+    pair_context = request.design.pair_contexts(len(pairs))
+    truth = request.draw_truth(request.panel, 0 if pair_context is None else int(pair_context.max()) + 1)
+    comparisons = build_comparisons(request.design, truth, pairs)
     sheets = {
-        name: make_judge_sheet(request.design, asked, len(pairs), request.sheet_rng(name), taste)
+        name: make_judge_sheet(request.design, comparisons, len(pairs), request.sheet_rng(name), taste)
         for name, taste in zip(
             request.panel, repeat(None) if truth.tastes is None else truth.tastes, strict=False
         )
@@ -232,15 +236,15 @@ def _set_up(request: Request) -> _Setup:
         for name, judge in request.panel.items()
         for problem in judge.question_problems(sheets[name].questions)
     ]
-    own = [asked.pair[sheet.rows] for sheet in sheets.values() if sheet.rows is not None]
-    if len(own) == len(sheets):
-        covered = np.unique(np.concatenate(own))
+    answered_pairs = [comparisons.pair[sheet.rows] for sheet in sheets.values() if sheet.rows is not None]
+    if len(answered_pairs) == len(sheets):
+        covered = np.unique(np.concatenate(answered_pairs))
         problems += [
             f"design: {problem}"
             for problem in connectivity_problems(request.items, pairs[covered[covered >= 0]])
         ]
     raise_problems(problems)
-    return _Setup(request, truth, asked, sheets)
+    return _Setup(request, truth, comparisons, sheets)
 
 
 def _simulate_answers(setup: _Setup) -> SimulatedArrays:
@@ -260,8 +264,8 @@ def _simulate_answers(setup: _Setup) -> SimulatedArrays:
 
 def _collect_votes(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays, VoteArrays | None]:
     """The votes on items and on criteria, judge by judge in the sequence of answers."""
-    asked, design = setup.asked, setup.request.design
-    n = len(asked.first)
+    comparisons, design = setup.asked, setup.request.design
+    n = len(comparisons.first)
     rows, outcomes, flips = [], [], []
     for name, sheet in setup.sheets.items():
         row, outcome = np.arange(n) if sheet.rows is None else sheet.rows, answers[name]
@@ -273,22 +277,22 @@ def _collect_votes(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[Vote
         flips.append(flip[kept])
     judge = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     row, outcome, flip = np.concatenate(rows), np.concatenate(outcomes), np.concatenate(flips)
-    first, second = asked.first[row], asked.second[row]
+    first, second = comparisons.first[row], comparisons.second[row]
     if design.order.startswith("random"):
         first, second = np.where(flip, second, first), np.where(flip, first, second)
 
     def vote_arrays(chosen: Any, context: IntArray | None) -> VoteArrays:
         return VoteArrays(
             judge=judge[chosen],
-            criterion=asked.criterion[row[chosen]],
+            criterion=comparisons.criterion[row[chosen]],
             first=first[chosen],
             second=second[chosen],
             outcome=outcome[chosen],
-            run=asked.run[row[chosen]] if design.repeats > 1 else None,
+            run=comparisons.run[row[chosen]] if design.repeats > 1 else None,
             context=None if context is None else context[row[chosen]],
         )
 
-    if asked.of_items == n:
-        return vote_arrays(slice(None), asked.context), None
-    on_items = row < asked.of_items
-    return vote_arrays(on_items, asked.context), vote_arrays(~on_items, None)
+    if comparisons.of_items == n:
+        return vote_arrays(slice(None), comparisons.context), None
+    on_items = row < comparisons.of_items
+    return vote_arrays(on_items, comparisons.context), vote_arrays(~on_items, None)

@@ -129,7 +129,7 @@ def test_many_cells_are_sorted_and_give_the_same(monkeypatch) -> None:
         lambda: pairwise.concordance_statistic(x, y),
     ]
     few = [make().values(weights) for make in made]
-    monkeypatch.setattr(correlation, "_CELLS", 7)
+    monkeypatch.setattr(correlation, "_MAX_SIGN_CELLS", 7)
     for make, values in zip(made, few, strict=True):
         assert np.allclose(make().values(weights), values, atol=1e-12)
 

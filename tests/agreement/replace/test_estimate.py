@@ -9,8 +9,8 @@ from scipy import stats
 from voirdire.agreement.replace.estimate import (
     Mean,
     additional_answers_needed,
-    chance_of_verdict,
     estimate_mean,
+    verdict_probability,
 )
 
 
@@ -79,7 +79,9 @@ def test_how_many_more_answers() -> None:
     more = additional_answers_needed(now, 0.05, 0.95)
     assert more is not None
     assert (
-        chance_of_verdict(now, 0.05, 0.95, 40 + more) >= 0.85 > chance_of_verdict(now, 0.05, 0.95, 39 + more)
+        verdict_probability(now, 0.05, 0.95, 40 + more)
+        >= 0.85
+        > verdict_probability(now, 0.05, 0.95, 39 + more)
     )
     assert additional_answers_needed(now, 0.2, 0.95) == 0
     assert (

@@ -65,23 +65,25 @@ def set_distances(members: Sequence[Sequence[str]], distance: SetDistance) -> Fl
     >>> set_distances([("a",), ("a", "b"), ()], "jaccard").tolist()
     [[0.0, 0.5, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
-    vocabulary = {label: place for place, label in enumerate(sorted({one for of in members for one in of}))}
+    vocabulary = {
+        label: place for place, label in enumerate(sorted({label for labels in members for label in labels}))
+    }
     holds = np.zeros((len(members), len(vocabulary)))
-    for row, of in enumerate(members):
-        holds[row, [vocabulary[label] for label in of]] = 1.0
+    for row, labels in enumerate(members):
+        holds[row, [vocabulary[label] for label in labels]] = 1.0
     size = holds.sum(axis=1)
     common = holds @ holds.T
-    either = size[:, None] + size - common
-    alike: FloatArray = np.divide(common, either, out=np.ones_like(common), where=either > 0)
+    union = size[:, None] + size - common
+    similarity: FloatArray = np.divide(common, union, out=np.ones_like(common), where=union > 0)
     if distance == "masi":
         smaller = np.minimum(size[:, None], size)
-        kinds = [alike == 1, common == smaller, common > 0]
-        alike = alike * np.select(kinds, [1.0, 2 / 3, 1 / 3], 0.0)
-    return 1 - alike
+        kinds = [similarity == 1, common == smaller, common > 0]
+        similarity = similarity * np.select(kinds, [1.0, 2 / 3, 1 / 3], 0.0)
+    return 1 - similarity
 
 
 # With more levels, only pairs of levels that meet in a unit keep totals.
-_FEW = 20
+_MAX_LEVELS = 20
 
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio", "masi", "jaccard"]
 
@@ -126,9 +128,9 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
     counts = LevelCounts(ratings)
 
     def unit_features(judges: FloatArray) -> FloatArray:
-        given, factor = _pairable_counts(counts, judges)
-        unlike = np.sum((given @ distances) * given, axis=-1) * factor
-        return np.concatenate([unlike[..., None], given * (factor > 0)[..., None]], axis=-1)
+        level_counts, factor = _pairable_counts(counts, judges)
+        disagreement = np.sum((level_counts @ distances) * level_counts, axis=-1) * factor
+        return np.concatenate([disagreement[..., None], level_counts * (factor > 0)[..., None]], axis=-1)
 
     def alpha_of_totals(t: FloatArray) -> FloatArray:
         margins = t[..., 1:]
@@ -151,10 +153,10 @@ def _level_distances(ratings: Ratings, metric: Literal["nominal", "ratio", "masi
 
 def _pairable_counts(counts: LevelCounts, judges: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Counts of each level, and the weight m / (pairs of distinct judges) of a pair in its unit, else 0."""
-    given = counts(judges)
-    total = given.sum(axis=-1)
+    level_counts = counts(judges)
+    total = level_counts.sum(axis=-1)
     pairs = total**2 - counts(judges**2).sum(axis=-1)
-    return given, np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+    return level_counts, np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
 
 
 def _ratio_distances(ratings: Ratings) -> FloatArray:
@@ -174,8 +176,8 @@ def _interval_alpha(ratings: Ratings) -> PanelStatistic:
     """Sums of powers are enough: sum_{j != k} (x_j - x_k)^2 = 2 (m sum x^2 - (sum x)^2)."""
     numbers = ratings.numbers()
     rated = ratings.is_rated
-    middle = numbers[rated].mean() if rated.any() else 0.0
-    centred = np.where(rated, numbers - middle, 0.0)
+    mean_score = numbers[rated].mean() if rated.any() else 0.0
+    centred = np.where(rated, numbers - mean_score, 0.0)
     # Alpha does not depend on the unit of measurement, and squares of very large or small scores would leave the range.
     centred /= np.abs(centred).max(initial=0.0) or 1.0
     powers = np.stack([rated.astype(float), centred, centred**2])
@@ -184,9 +186,9 @@ def _interval_alpha(ratings: Ratings) -> PanelStatistic:
         total, first, second = (judges @ power.T for power in powers)
         pairs = total**2 - judges**2 @ powers[0].T
         factor = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
-        used = factor > 0
-        unlike = np.maximum(total * second - first**2, 0.0) * factor
-        return np.stack([unlike, total * used, first * used, second * used], axis=-1)
+        pairable = factor > 0
+        disagreement = np.maximum(total * second - first**2, 0.0) * factor
+        return np.stack([disagreement, total * pairable, first * pairable, second * pairable], axis=-1)
 
     def alpha_of_totals(t: FloatArray) -> FloatArray:
         n, scale = t[..., 1], t[..., 1] * t[..., 3]
@@ -200,14 +202,14 @@ def _ordinal_alpha(ratings: Ratings) -> PanelStatistic:
     levels = len(ratings.levels)
     counts = LevelCounts(ratings)
     low, high = np.triu_indices(levels, 1)
-    if levels > _FEW:
+    if levels > _MAX_LEVELS:
         present = counts(np.ones((1, len(ratings.judges))))[0] > 0
         low, high = np.nonzero(np.triu(present.T.astype(float) @ present, 1))
 
     def unit_features(judges: FloatArray) -> FloatArray:
-        given, factor = _pairable_counts(counts, judges)
-        unlike = 2 * given[..., low] * given[..., high] * factor[..., None]
-        return np.concatenate([given * (factor > 0)[..., None], unlike], axis=-1)
+        level_counts, factor = _pairable_counts(counts, judges)
+        disagreement = 2 * level_counts[..., low] * level_counts[..., high] * factor[..., None]
+        return np.concatenate([level_counts * (factor > 0)[..., None], disagreement], axis=-1)
 
     def alpha_of_totals(t: FloatArray) -> FloatArray:
         margins, coincidences = t[..., :levels], t[..., levels:]

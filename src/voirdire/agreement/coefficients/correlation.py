@@ -91,7 +91,7 @@ def sum_by_code(counts: FloatArray, codes: IntArray) -> FloatArray:
 
 
 # With more cells, the matrix of their signs is not worth its memory.
-_CELLS = 1024
+_MAX_SIGN_CELLS = 1024
 
 
 def pearson_statistic(x: FloatArray, y: FloatArray) -> CountStatistic:
@@ -168,10 +168,10 @@ def spearman_statistic(x: FloatArray, y: FloatArray) -> WeightedStatistic:
 
     def rho_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
-        of_x, of_y = sum_by_code(counts, cells.x), sum_by_code(counts, cells.y)
-        a, b = centred_ranks(of_x), centred_ranks(of_y)
+        x_counts, y_counts = sum_by_code(counts, cells.x), sum_by_code(counts, cells.y)
+        a, b = centred_ranks(x_counts), centred_ranks(y_counts)
         covariance = np.sum(counts * a[:, cells.x] * b[:, cells.y], axis=1)
-        spread = np.sqrt(np.sum(of_x * a**2, axis=1) * np.sum(of_y * b**2, axis=1))
+        spread = np.sqrt(np.sum(x_counts * a**2, axis=1) * np.sum(y_counts * b**2, axis=1))
         return ratio_or_nan(covariance, spread)
 
     return WeightedStatistic(cells.used, rho_of_weights, 4 * len(cells.x) + len(cells.used))
@@ -215,13 +215,13 @@ def kendall_statistic(x: FloatArray, y: FloatArray, variant: str = "b") -> Weigh
     def tau_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
         excess = excess_of(counts)
-        of_x, of_y = sum_by_code(counts, cells.x), sum_by_code(counts, cells.y)
+        x_counts, y_counts = sum_by_code(counts, cells.x), sum_by_code(counts, cells.y)
         n = counts.sum(axis=1)
         if variant == "c":
-            m = np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1))
+            m = np.minimum((x_counts > 0).sum(axis=1), (y_counts > 0).sum(axis=1))
             return ratio_or_nan(2 * m * excess, n**2 * (m - 1))
-        untied_x = (n**2 - np.sum(of_x**2, axis=1)) / 2
-        untied_y = (n**2 - np.sum(of_y**2, axis=1)) / 2
+        untied_x = (n**2 - np.sum(x_counts**2, axis=1)) / 2
+        untied_y = (n**2 - np.sum(y_counts**2, axis=1)) / 2
         return ratio_or_nan(excess, np.sqrt(untied_x * untied_y))
 
     return WeightedStatistic(cells.used, tau_of_weights, 3 * len(cells.x) + len(cells.used))
@@ -245,7 +245,7 @@ class Excess:
     def __init__(self, cells: Cells) -> None:
         self.cells = cells
         self.signs: NDArray[np.float32] | None = None
-        if len(cells.x) <= _CELLS:
+        if len(cells.x) <= _MAX_SIGN_CELLS:
             x, y = cells.x, cells.y
             signs = np.sign(x[:, None] - x[None, :]) * np.sign(y[:, None] - y[None, :])
             # Sums stay far below 2**24, so that single precision is exact, and twice as fast.
@@ -255,13 +255,13 @@ class Excess:
         """C - D, shape (r,), under counts of shape (r, cells)."""
         if self.signs is None:
             return np.array([self._concordance_excess(row) for row in counts.astype(np.int64)])
-        at_once: FloatArray = np.einsum("rk,rk->r", counts.astype(np.float32) @ self.signs, counts)
-        return at_once / 2
+        twice_excess: FloatArray = np.einsum("rk,rk->r", counts.astype(np.float32) @ self.signs, counts)
+        return twice_excess / 2
 
     def _concordance_excess(self, counts: IntArray) -> float:
         from scipy.stats import kendalltau
 
         x, y = np.repeat(self.cells.x, counts), np.repeat(self.cells.y, counts)
         tau = kendalltau(x, y).statistic
-        untied = [(len(x) ** 2 - np.sum(np.bincount(each).astype(float) ** 2)) / 2 for each in (x, y)]
+        untied = [(len(x) ** 2 - np.sum(np.bincount(codes).astype(float) ** 2)) / 2 for codes in (x, y)]
         return 0.0 if np.isnan(tau) else float(np.rint(tau * (untied[0] * untied[1]) ** 0.5))

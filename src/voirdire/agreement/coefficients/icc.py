@@ -43,7 +43,7 @@ from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio_or_nan
 from voirdire.errors import InputError
 
-OF_ICC = ("icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k")
+ICC_MEASURES = ("icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k")
 
 
 def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
@@ -54,7 +54,7 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
     ratings : Ratings
         Numeric scores; units with a score missing are not used.
     measure : str
-        One of `OF_ICC`.
+        One of `ICC_MEASURES`.
     prob : float
         Coverage.
 
@@ -82,18 +82,21 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
     within = np.sum((x - rows[:, None]) ** 2)
     mse = (within - n * np.sum(columns**2)) / ((n - 1) * (k - 1))
     if mse <= 1e-12 * np.mean(x**2):
-        why = "no interval in closed form: nothing is left of the scores but items and judges"
-        return Interval(None, None, why)
+        reason = "no interval in closed form: nothing is left of the scores but items and judges"
+        return Interval(None, None, reason)
     p = (1 + prob) / 2
     if model == 2:
         r = (msr - mse) / (msr + (k - 1) * mse + k * (msc - mse) / n)
-        of_items = n * (1 + (k - 1) * r) - k * r
-        freedom = (k - 1) * (n - 1) * (k * r * msc / mse + of_items) ** 2
-        freedom /= (n - 1) * (k * r * msc / mse) ** 2 + of_items**2
+        item_term = n * (1 + (k - 1) * r) - k * r
+        freedom = (k - 1) * (n - 1) * (k * r * msc / mse + item_term) ** 2
+        freedom /= (n - 1) * (k * r * msc / mse) ** 2 + item_term**2
         upper, lower = f.ppf(p, n - 1, freedom), f.ppf(p, freedom, n - 1)
-        rest = k * msc + (k * n - k - n) * mse
+        judge_error = k * msc + (k * n - k - n) * mse
         ends = n * np.array(
-            [(msr - upper * mse) / (upper * rest + n * msr), (lower * msr - mse) / (rest + n * lower * msr)]
+            [
+                (msr - upper * mse) / (upper * judge_error + n * msr),
+                (lower * msr - mse) / (judge_error + n * lower * msr),
+            ]
         )
     else:
         m, error = (n * (k - 1), within / (n * (k - 1))) if model == 1 else ((n - 1) * (k - 1), mse)
@@ -101,8 +104,8 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
         ends = (scaled - 1) / (scaled + k - 1)
     if measure.endswith("k"):
         if 1 + (k - 1) * ends[0] <= 0:
-            why = "no interval in closed form: judges' means of the items may show no variance"
-            return Interval(None, None, why)
+            reason = "no interval in closed form: judges' means of the items may show no variance"
+            return Interval(None, None, reason)
         ends = k * ends / (1 + (k - 1) * ends)
     return Interval(float(ends[0]), float(ends[1]))
 
@@ -144,20 +147,20 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
     numbers = ratings.numbers()
     complete: NDArray[np.bool_] = ~np.any(np.isnan(numbers), axis=1)
     k = len(ratings.judges)
-    middle = numbers[complete].mean() if complete.any() else 0.0
-    centred = np.where(complete[:, None], numbers - middle, 0.0)
+    mean_score = numbers[complete].mean() if complete.any() else 0.0
+    centred = np.where(complete[:, None], numbers - mean_score, 0.0)
     # As of alpha: squares of very large or small scores would leave the range of floats.
     centred /= np.abs(centred).max(initial=0.0) or 1.0
 
     def unit_features(judges: FloatArray) -> FloatArray:
         weight, squared = judges.sum(axis=1), np.sum(judges**2, axis=1)
-        of_judges = np.stack([np.ones_like(weight), weight, weight**2 - squared], axis=-1)
+        judge_sums = np.stack([np.ones_like(weight), weight, weight**2 - squared], axis=-1)
         squares = judges @ (centred**2).T
         # (sum v x)^2 - sum v^2 x^2: products of distinct judges.
         products = (judges @ centred.T) ** 2 - judges**2 @ (centred**2).T
         return np.concatenate(
             [
-                of_judges[:, None, :] * complete[None, :, None],
+                judge_sums[:, None, :] * complete[None, :, None],
                 np.stack([squares, products], axis=-1),
                 judges[:, None, :] * centred,
                 np.sqrt(judges)[:, None, :] * centred,
@@ -168,20 +171,20 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
     def correlation_of_totals(t: FloatArray) -> FloatArray:
         n = t[..., 0]
         weight, pairs = ratio_or_nan(t[..., 1], n), ratio_or_nan(t[..., 2], n)
-        sums, of_squares = t[..., 5 : 5 + k], np.sum(t[..., 5 + k :] ** 2, axis=-1)
+        sums, square_sums = t[..., 5 : 5 + k], np.sum(t[..., 5 + k :] ** 2, axis=-1)
         total = sums.sum(axis=-1)
         within = total**2 - np.sum(sums**2, axis=-1)
-        d = ratio_or_nan(t[..., 3] - ratio_or_nan(of_squares, n), (n - 1) * weight)
+        d = ratio_or_nan(t[..., 3] - ratio_or_nan(square_sums, n), (n - 1) * weight)
         o = ratio_or_nan(t[..., 4] - ratio_or_nan(within, n), (n - 1) * pairs)
-        b = ratio_or_nan(weight * of_squares - total**2, n**2 * pairs)
+        b = ratio_or_nan(weight * square_sums - total**2, n**2 * pairs)
         msr, mse, msc = d + (k - 1) * o, d - o, n * b
-        single, least = k if form.endswith("1") else 1, np.maximum(n, 1)
-        error = (msc + (n - 1) * mse) / least if form[0] == "1" else mse
-        judges = single * (msc - mse) / least if form[0] == "2" else 0.0
+        averaged, units = k if form.endswith("1") else 1, np.maximum(n, 1)
+        error = (msc + (n - 1) * mse) / units if form[0] == "1" else mse
+        judges = averaged * (msc - mse) / units if form[0] == "2" else 0.0
         scale = ratio_or_nan(t[..., 3], n * weight)  # the mean square score, what rounding is measured by
-        whole = np.maximum(
-            msr + (single - 1) * error + judges, 0.0
+        total_variance = np.maximum(
+            msr + (averaged - 1) * error + judges, 0.0
         )  # a variance, whose estimate may be negative
-        return ratio_or_nan(msr - error, whole, scale)
+        return ratio_or_nan(msr - error, total_variance, scale)
 
     return PanelStatistic(k, unit_features, correlation_of_totals)

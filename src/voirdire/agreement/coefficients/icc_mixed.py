@@ -25,9 +25,9 @@ import numpy as np
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray
 
-_STEPS = 27  # golden sections: the bracket's width is .618^27 = 2e-6
-_LARGEST = 1 - 1e-7
-_NOTHING = 1e-14  # share of the squares below which they are rounding error
+_GOLDEN_STEPS = 27  # golden sections: the bracket's width is .618^27 = 2e-6
+_MAX_SHARE = 1 - 1e-7
+_ROUNDING_SHARE = 1e-14  # share of the squares below which they are rounding error
 
 
 def mixed_intraclass_correlation(ratings: Ratings, form: str = "2_1") -> CountStatistic:
@@ -60,28 +60,28 @@ def mixed_intraclass_correlation(ratings: Ratings, form: str = "2_1") -> CountSt
     [0.305]
     """
     numbers = ratings.numbers()
-    there = (~np.isnan(numbers)).astype(float)
-    y = np.where(there > 0, numbers, 0.0)
-    y = np.where(there > 0, y - y.sum() / max(there.sum(), 1.0), 0.0)
+    rated = (~np.isnan(numbers)).astype(float)
+    y = np.where(rated > 0, numbers, 0.0)
+    y = np.where(rated > 0, y - y.sum() / max(rated.sum(), 1.0), 0.0)
     y /= np.abs(y).max(initial=0.0) or 1.0
-    size, total = there.sum(axis=1), y.sum(axis=1, keepdims=True)
+    size, total = rated.sum(axis=1), y.sum(axis=1, keepdims=True)
     sizes = np.unique(size[size > 0])
-    pairs = (there[:, :, None] * there[:, None, :]).reshape(len(y), -1)
-    by_size = np.column_stack([np.ones(len(y)), total**2, there * total, pairs])
-    blocks = [np.where((size == one)[:, None], by_size, 0.0) for one in sizes]
+    pairs = (rated[:, :, None] * rated[:, None, :]).reshape(len(y), -1)
+    unit_sums = np.column_stack([np.ones(len(y)), total**2, rated * total, pairs])
+    blocks = [np.where((size == count)[:, None], unit_sums, 0.0) for count in sizes]
     features = np.column_stack([*blocks, np.sum(y**2, axis=1), y])
 
     def correlation_of_totals(t: FloatArray) -> FloatArray:
         flat = t.reshape(-1, t.shape[-1])
-        found = _single_score_coefficient(_Sums(flat, sizes, there.shape[1]), int(form[0]))
-        k = 1 if form.endswith("1") else there.shape[1]
-        return np.asarray(k * found / (1 + (k - 1) * found)).reshape(t.shape[:-1])
+        coefficient = _single_score_coefficient(_Sums(flat, sizes, rated.shape[1]), int(form[0]))
+        k = 1 if form.endswith("1") else rated.shape[1]
+        return np.asarray(k * coefficient / (1 + (k - 1) * coefficient)).reshape(t.shape[:-1])
 
     return CountStatistic(features, correlation_of_totals)
 
 
 class _Sums:
-    """Sums over units of as many scores, of some resamples."""
+    """Sums over units with the same number of scores, by resample."""
 
     def __init__(self, t: FloatArray, sizes: FloatArray, judges: int) -> None:
         blocks = t[:, : -1 - judges].reshape(len(t), len(sizes), 2 + judges + judges**2)
@@ -108,12 +108,12 @@ def _single_score_coefficient(sums: _Sums, model: int) -> FloatArray:
     """Coefficient of single scores of each resample."""
     judges = np.sum(sums.given > 0, axis=1)
     units = sums.units.sum(axis=1)
-    left = sums.scores - units - (0 if model == 1 else judges - 1)
+    freedom = sums.scores - units - (0 if model == 1 else judges - 1)
     with np.errstate(all="ignore"):  # resamples without scores
         p, share = _golden_section_search(lambda p: _profile_deviance(sums, p, model), len(units))
-    defined = (units > 1) & (left > 0) & (sums.squares > 0)
-    same = sums.squares - np.sum(sums.of_judges, axis=1) ** 2 / np.maximum(sums.scores, 1)
-    defined &= same > 1e-12 * sums.squares
+    defined = (units > 1) & (freedom > 0) & (sums.squares > 0)
+    squares_about_mean = sums.squares - np.sum(sums.of_judges, axis=1) ** 2 / np.maximum(sums.scores, 1)
+    defined &= squares_about_mean > 1e-12 * sums.squares
     # scores that are items and judges without error: their likelihood has no maximum
     defined &= (p < 1 - 1e-5) | (share < 1e-5)
     return np.where(defined, p * (1 - share), np.nan)
@@ -123,18 +123,21 @@ def _profile_deviance(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArra
     """Minus twice the restricted log likelihood at p, and the judges' share of the variance at which it is least."""
     logs, matrix, response, squares = sums.marginalise_units(p)
     values, vectors = np.linalg.eigh(matrix)
-    seen = values > 1e-13 * np.maximum(values[:, -1:], 1e-300)
-    values = np.where(seen, values, 0.0)
+    nonzero = values > 1e-13 * np.maximum(values[:, -1:], 1e-300)
+    values = np.where(nonzero, values, 0.0)
     ones = vectors.sum(axis=1)
-    along = np.einsum("rji,rj->ri", vectors, response)
-    floor = _NOTHING * sums.squares
+    projected = np.einsum("rji,rj->ri", vectors, response)
+    floor = _ROUNDING_SHARE * sums.squares
 
     def deviance_at(of_judges: FloatArray) -> tuple[FloatArray, FloatArray]:
         ratio = (of_judges / (1 - of_judges) / (1 - p))[:, None]  # C / E
         grown = 1 + ratio * values
-        crossed, own = np.sum(ones * along / grown, axis=1), np.sum(ones**2 * values / grown, axis=1)
-        rest = squares - np.sum(along**2 * ratio / grown, axis=1) - crossed**2 / own
-        deviance = (sums.scores - 1) * np.log(np.maximum(rest, floor)) + logs + np.log(own)
+        crossed, ones_squares = (
+            np.sum(ones * projected / grown, axis=1),
+            np.sum(ones**2 * values / grown, axis=1),
+        )
+        residual = squares - np.sum(projected**2 * ratio / grown, axis=1) - crossed**2 / ones_squares
+        deviance = (sums.scores - 1) * np.log(np.maximum(residual, floor)) + logs + np.log(ones_squares)
         return deviance + np.sum(np.log(grown), axis=1), of_judges
 
     if model == 2:
@@ -142,27 +145,27 @@ def _profile_deviance(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArra
         return deviance_at(share)
     if model == 1:
         return deviance_at(np.zeros(len(p)))
-    safe = np.where(seen, values, 1.0)
-    rest = squares - np.sum(np.where(seen, along**2 / safe, 0.0), axis=1)
-    freedom = sums.scores - seen.sum(axis=1)
-    deviance = freedom * np.log(np.maximum(rest, floor)) + logs + np.sum(np.log(safe), axis=1)
+    safe = np.where(nonzero, values, 1.0)
+    residual = squares - np.sum(np.where(nonzero, projected**2 / safe, 0.0), axis=1)
+    freedom = sums.scores - nonzero.sum(axis=1)
+    deviance = freedom * np.log(np.maximum(residual, floor)) + logs + np.sum(np.log(safe), axis=1)
     return deviance, np.zeros(len(p))
 
 
 def _golden_section_search(
     function: Callable[[FloatArray], tuple[FloatArray, FloatArray]], number: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Where in [0, 1) the first value of each of some functions is least, and the second value there."""
+    """Minimise the first value of functions over [0, 1); gives the places, and the second value there."""
     gold = (5**0.5 - 1) / 2
-    low, high = np.zeros(number), np.full(number, _LARGEST)
+    low, high = np.zeros(number), np.full(number, _MAX_SHARE)
     inner, outer = high - gold * (high - low), low + gold * (high - low)
     first, second = function(inner)[0], function(outer)[0]
-    for _ in range(_STEPS):
-        left = first < second
-        low, high = np.where(left, low, inner), np.where(left, outer, high)
-        at = np.where(left, high - gold * (high - low), low + gold * (high - low))
-        new = function(at)[0]
-        inner, outer = np.where(left, at, outer), np.where(left, inner, at)
-        first, second = np.where(left, new, second), np.where(left, first, new)
+    for _ in range(_GOLDEN_STEPS):
+        inner_lower = first < second
+        low, high = np.where(inner_lower, low, inner), np.where(inner_lower, outer, high)
+        point = np.where(inner_lower, high - gold * (high - low), low + gold * (high - low))
+        new = function(point)[0]
+        inner, outer = np.where(inner_lower, point, outer), np.where(inner_lower, inner, point)
+        first, second = np.where(inner_lower, new, second), np.where(inner_lower, first, new)
     middle = np.where(low > 0, (low + high) / 2, 0.0)
     return middle, function(middle)[1]

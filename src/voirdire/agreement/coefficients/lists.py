@@ -1,4 +1,4 @@
-"""Rankings as lists: of each context what each judge made of its items."""
+"""Rankings as lists: the ranks that each judge gave the items of each context."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ def ratings_from_rankings(
     if repeats not in (None, "mean", "error"):
         raise InputError(f"repeats {repeats!r} does not fit rankings; give one of mean, error")
     context = np.zeros(table.rows, np.int64) if table.context is None else table.context
-    found, problems, uneven = [], list[str](), list[str]()
+    results, problems, uneven = [], list[str](), list[str]()
     for number, criterion in enumerate(table.criteria):
-        of = table.criterion == number
-        units, ranks, repeated = np.unique(context[of]), [], np.zeros(len(table.judges), np.int64)
+        in_criterion = table.criterion == number
+        units, ranks, repeated = np.unique(context[in_criterion]), [], np.zeros(len(table.judges), np.int64)
         for unit in units:
-            rows = np.flatnonzero(of & (context == unit))
+            rows = np.flatnonzero(in_criterion & (context == unit))
             items = np.unique(table.item[rows])
             matrix = np.full((len(items), len(table.judges)), np.nan)
             for judge in np.unique(table.judge[rows]):
-                own = _ranks_by_ranking(table, rows[table.judge[rows] == judge], items)
-                repeated[judge] += len(own) > 1
-                if (np.isnan(own) != np.isnan(own[0])).any():
+                judge_ranks = _ranks_by_ranking(table, rows[table.judge[rows] == judge], items)
+                repeated[judge] += len(judge_ranks) > 1
+                if (np.isnan(judge_ranks) != np.isnan(judge_ranks[0])).any():
                     uneven.append(
                         f"judge {table.judges[judge]!r}"
                         + (f" in context {table.contexts[unit]!r}" if table.contexts else "")
                     )
-                matrix[:, judge] = own.mean(axis=0)
+                matrix[:, judge] = judge_ranks.mean(axis=0)
             ranks.append(matrix)
         if repeats == "error":
             problems += [
@@ -70,10 +70,12 @@ def ratings_from_rankings(
                 if times
             ]
         names = [table.contexts[unit] for unit in units] if table.contexts else ["all items"]
-        found.append(
+        results.append(
             Ratings(
                 judges=table.judges,
-                codes=np.array([np.where(np.isnan(one).all(axis=0), -1, 0) for one in ranks], np.int64),
+                codes=np.array(
+                    [np.where(np.isnan(list_ranks).all(axis=0), -1, 0) for list_ranks in ranks], np.int64
+                ),
                 levels=RANKED,
                 contexts=np.arange(len(units)) if table.contexts else None,
                 units=tuple(names),
@@ -83,23 +85,23 @@ def ratings_from_rankings(
             )
         )
     if uneven:
-        more = f" (and {len(uneven) - 1} more)" if len(uneven) > 1 else ""
+        others_note = f" (and {len(uneven) - 1} more)" if len(uneven) > 1 else ""
         problems.append(
-            f"{uneven[0]}{more} ranked other items in one ranking than in another, and their ranks cannot be compared; "
-            "compare the votes between items (--table votes)"
+            f"{uneven[0]}{others_note} ranked other items in one ranking than in another, and their ranks cannot be "
+            "compared; compare the votes between items (--table votes)"
         )
     raise_problems(problems)
-    return found
+    return results
 
 
 def _ranks_by_ranking(table: Rankings, rows: np.ndarray, items: np.ndarray) -> FloatArray:
     """Mid-ranks of all items in each ranking of one judge, shape (rankings, items); NaN for items left out."""
     import pandas as pd
 
-    which, place = np.unique(table.ranking[rows], return_inverse=True)
-    found = np.full((len(which), len(items)), np.nan)
-    found[place, np.searchsorted(items, table.item[rows])] = pd.Series(table.rank[rows]).groupby(place).rank()
-    return found
+    rankings, place = np.unique(table.ranking[rows], return_inverse=True)
+    ranks = np.full((len(rankings), len(items)), np.nan)
+    ranks[place, np.searchsorted(items, table.item[rows])] = pd.Series(table.rank[rows]).groupby(place).rank()
+    return ranks
 
 
 def _notes_on_repeats(judges: Sequence[str], repeated: np.ndarray) -> dict[str, str]:

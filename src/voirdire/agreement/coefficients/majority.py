@@ -64,10 +64,10 @@ def majority_answer(ratings: Ratings) -> IntArray:
     counts = LevelCounts(ratings)(np.ones((1, len(ratings.judges))))[0]
     total = counts.sum(axis=1)
     decided = counts.max(axis=1, initial=0.0) * 2 > total
-    otherwise = np.full(len(total), -1)
+    fallback = np.full(len(total), -1)
     if ratings.tie is not None:
-        otherwise = np.where(total > 0, ratings.levels.index(ratings.tie), -1)
-    return np.where(decided, counts.argmax(axis=1), otherwise).astype(np.int64)
+        fallback = np.where(total > 0, ratings.levels.index(ratings.tie), -1)
+    return np.where(decided, counts.argmax(axis=1), fallback).astype(np.int64)
 
 
 def add_reference_column(
@@ -96,13 +96,17 @@ def add_reference_column(
     >>> whole.select([column]).codes.tolist(), who
     ([[0]], ['1', '2', '3'])
     """
-    who = [reference] if isinstance(reference, str) else list(reference)
-    if not who:
+    reference_judges = [reference] if isinstance(reference, str) else list(reference)
+    if not reference_judges:
         raise InputError("reference is empty; name a judge, or several whose majority is the reference")
-    if len(who) == 1:
-        return ratings, who[0], who
+    if len(reference_judges) == 1:
+        return ratings, reference_judges[0], reference_judges
     ratings = add_tie_level(ratings)
-    return ratings.with_column(name, majority_answer(ratings.select(who))), name, who
+    return (
+        ratings.with_column(name, majority_answer(ratings.select(reference_judges))),
+        name,
+        reference_judges,
+    )
 
 
 def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatistic:
@@ -138,5 +142,5 @@ def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatis
     m = size if at_least is None else at_least
     if not 2 <= m <= size:
         raise InputError(f"at least {m} of {size} judges cannot be asked for; give a number from 2 to {size}")
-    most = LevelCounts(ratings)(np.ones((1, size)))[0].max(axis=1, initial=0.0)
-    return share_statistic(ratings.complete, most >= m)
+    top_count = LevelCounts(ratings)(np.ones((1, size)))[0].max(axis=1, initial=0.0)
+    return share_statistic(ratings.complete, top_count >= m)

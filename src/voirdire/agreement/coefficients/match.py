@@ -31,7 +31,7 @@ Repeats: TypeAlias = Literal["majority", "swap", "mean", "error"]
 Orientation: TypeAlias = Literal["name", "both"]
 
 #: What a vote on one of many pairs says once the order shown is forgotten.
-BY_NAME = ("first by name", "tie", "second by name")
+PAIR_LEVELS = ("first by name", "tie", "second by name")
 TIE = "tie"
 
 
@@ -108,7 +108,7 @@ def _ratings_from_votes(
     answer = vote_outcomes(votes)
     context = np.zeros(votes.rows, np.int64) if votes.row_context is None else votes.row_context
     single = len(np.unique(low * len(votes.items) + high)) == 1
-    names = (votes.items[low[0]], TIE, votes.items[high[0]]) if single else BY_NAME
+    names = (votes.items[low[0]], TIE, votes.items[high[0]]) if single else PAIR_LEVELS
     matched = []
     for number, criterion in enumerate(votes.criteria):
         rows = votes.criterion[cell] == number
@@ -165,14 +165,18 @@ def _ratings_from_scores(
     matched = []
     for blank, mean in parts:
         # The phases of a criterion share their levels.
-        seen = np.unique(np.concatenate([m.ravel() for one, m in parts if one.criterion == blank.criterion]))
-        seen = seen[~np.isnan(seen)]
-        worth = seen if declared is None else declared
-        names = tuple(f"{one:g}" for one in worth)
-        outside = seen[~np.isin(seen, worth)]
-        raise_problems([f"score {one:g} is not among the levels {known_names(names)}" for one in outside])
-        codes = np.where(np.isnan(mean), -1, np.searchsorted(worth, np.nan_to_num(mean)))
-        matched.append(replace(blank, codes=codes.astype(np.int64), levels=names, values=worth, ordered=True))
+        means = np.unique(
+            np.concatenate([m.ravel() for other, m in parts if other.criterion == blank.criterion])
+        )
+        means = means[~np.isnan(means)]
+        level_values = means if declared is None else declared
+        names = tuple(f"{value:g}" for value in level_values)
+        outside = means[~np.isin(means, level_values)]
+        raise_problems([f"score {score:g} is not among the levels {known_names(names)}" for score in outside])
+        codes = np.where(np.isnan(mean), -1, np.searchsorted(level_values, np.nan_to_num(mean)))
+        matched.append(
+            replace(blank, codes=codes.astype(np.int64), levels=names, values=level_values, ordered=True)
+        )
     return matched
 
 
@@ -185,7 +189,7 @@ def _ratings_from_labels(
     **_: object,
 ) -> list[Ratings]:
     repeats = _check_repeats(repeats, ("majority", "error"), "labels", orientation)
-    worth = None if labels.members is not None else _numeric_label_values(labels.labels)
+    level_values = None if labels.members is not None else _numeric_label_values(labels.labels)
     matched = []
     for blank, rows, unit in _blank_ratings(labels):
         counts = _count_answers(
@@ -202,8 +206,8 @@ def _ratings_from_labels(
                 blank,
                 codes=np.where(decided, counts.argmax(axis=-1), -1).astype(np.int64),
                 levels=labels.labels,
-                values=worth,
-                ordered=labels.declared or worth is not None,
+                values=level_values,
+                ordered=labels.declared or level_values is not None,
                 notes=notes,
                 members=labels.members,
             )
@@ -214,21 +218,21 @@ def _ratings_from_labels(
 def _numeric_label_values(labels: Sequence[str]) -> FloatArray | None:
     """The labels' values if all are numbers in ascending order."""
     try:
-        worth = np.array([float(one) for one in labels])
+        values = np.array([float(label) for label in labels])
     except ValueError:
         return None
-    return worth if np.isfinite(worth).all() and np.all(np.diff(worth) > 0) else None
+    return values if np.isfinite(values).all() and np.all(np.diff(values) > 0) else None
 
 
 def _check_score_levels(given: Sequence[object]) -> FloatArray:
     levels = read_list("levels", given)
     try:
-        worth = np.array([float(one) for one in levels])
+        values = np.array([float(level) for level in levels])
     except (TypeError, ValueError):
         raise InputError(f"levels {list(levels)!r} of scores must be numbers") from None
-    if len(worth) < 2 or not np.all(np.diff(worth) > 0):
+    if len(values) < 2 or not np.all(np.diff(values) > 0):
         raise InputError(f"levels {list(levels)!r} of scores must be two or more numbers in ascending order")
-    return worth
+    return values
 
 
 def _blank_ratings(table: Scores | Labels) -> Iterator[tuple[Ratings, NDArray[np.bool_], IntArray]]:
@@ -266,11 +270,11 @@ def _notes_on_repeats(
     if repeats == "error":
         raise_problems(
             [
-                f"judge {judge!r} answered {some} more than once; say by repeats how to combine them"
-                for judge, some in units.items()
+                f"judge {judge!r} answered {amount} more than once; say by repeats how to combine them"
+                for judge, amount in units.items()
             ]
         )
-    return {judge: f"{some} answered more than once, combined by {how}" for judge, some in units.items()}
+    return {judge: f"{amount} answered more than once, combined by {how}" for judge, amount in units.items()}
 
 
 def _check_repeats(

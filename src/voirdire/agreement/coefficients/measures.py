@@ -16,7 +16,7 @@ from voirdire.agreement.coefficients.icc_mixed import mixed_intraclass_correlati
 from voirdire.agreement.coefficients.majority import share_agreeing
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS
 from voirdire.agreement.coefficients.panel import brennan_prediger, fleiss_kappa, gwet_ac, panel_agreement
-from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Ties
+from voirdire.agreement.coefficients.preferences import DEGREE_WIN_RATE, HELD_WIN_RATE, Ties
 from voirdire.agreement.coefficients.ranks import kendall_w, kendall_w_of_items, rank_correlation
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, conger_kappa, scott_pi
@@ -61,8 +61,8 @@ def _agreement_rate(ratings: Ratings) -> Statistic | TwoWayStatistic:
 
 def _paired_answer_values(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
     """The answers of two judges as numbers, or as places of ordered levels."""
-    worth = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
-    first, second = np.where(ratings.is_rated, worth[ratings.codes], np.nan).T
+    level_values = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
+    first, second = np.where(ratings.is_rated, level_values[ratings.codes], np.nan).T
     return first, second
 
 
@@ -72,12 +72,12 @@ def _variants(
     function: Callable[[Ratings, Any], Statistic | TwoWayStatistic],
     arguments: Mapping[str, tuple[Needs, object]],
 ) -> list[Measure]:
-    """Measures of one function: by the end of each name what it needs, and the argument that the function gets."""
+    """Measures of one function, by the ending of the name, each with its needs and the function's argument."""
 
     def build_with(argument: object) -> Build:
         return lambda ratings: function(ratings, argument)
 
-    return [Measure(name + end, of, needs, build_with(one)) for end, (needs, one) in arguments.items()]
+    return [Measure(name + end, of, needs, build_with(value)) for end, (needs, value) in arguments.items()]
 
 
 def _correlate(ratings: Ratings, name: str) -> Statistic:
@@ -120,11 +120,17 @@ _OTHERS = [
     *_variants("brennan_prediger", "both", brennan_prediger, _WEIGHTS),
     *_variants("gwet_ac", "both", gwet_ac, _AC),
     *_variants(
-        "krippendorff_alpha_", "both", krippendorff_alpha, {name: (of, name) for name, of in _ALPHAS.items()}
+        "krippendorff_alpha_",
+        "both",
+        krippendorff_alpha,
+        {name: (needs, name) for name, needs in _ALPHAS.items()},
     ),
     *_variants("icc_", "both", intraclass_correlation, _FORMS),
     *_variants(
-        "icc_", "both", mixed_intraclass_correlation, {f"{form}_mixed": of for form, of in _FORMS.items()}
+        "icc_",
+        "both",
+        mixed_intraclass_correlation,
+        {f"{form}_mixed": needs for form, needs in _FORMS.items()},
     ),
     Measure("kendall_w", "panel", "ordered", kendall_w_of_items),
     Measure("all_agree", "panel", "nominal", share_agreeing),
@@ -133,7 +139,7 @@ _OTHERS = [
 MEASURES = {measure.name: measure for measure in [*_OTHERS, *_CORRELATIONS]}
 
 #: Of rankings.
-OF_RANKINGS = {
+RANKING_MEASURES = {
     measure.name: measure
     for measure in (
         Measure("kendall_w", "panel", "ranks", kendall_w),
@@ -178,30 +184,30 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
     voirdire.errors.InputError: measure 'gwet_ac2_quadratic' is not known; did you mean 'gwet_ac2'?
     """
     if ranked:
-        if name not in OF_RANKINGS:
+        if name not in RANKING_MEASURES:
             raise InputError(
-                f"measure {name!r} does not compare rankings; take {', '.join(OF_RANKINGS)}, or compare the votes "
+                f"measure {name!r} does not compare rankings; take {', '.join(RANKING_MEASURES)}, or compare the votes "
                 "between their items (--table votes)"
             )
-        return OF_RANKINGS[name]
+        return RANKING_MEASURES[name]
     if name in MEASURES:
         return MEASURES[name]
-    if found := _AT_LEAST.fullmatch(name):
-        return Measure(name, "panel", "nominal", lambda r: share_agreeing(r, int(found[1])))
-    names = [*MEASURES, *WIN_RATES, DEGREES, HELD]
-    begun = [one for one in names if name.startswith(f"{one}_")]
-    near = (
-        sorted(begun, key=len, reverse=True)
-        if begun and not difflib.get_close_matches(name, names, n=1, cutoff=0.9)
+    if match := _AT_LEAST.fullmatch(name):
+        return Measure(name, "panel", "nominal", lambda r: share_agreeing(r, int(match[1])))
+    names = [*MEASURES, *WIN_RATES, DEGREE_WIN_RATE, HELD_WIN_RATE]
+    variants = [candidate for candidate in names if name.startswith(f"{candidate}_")]
+    nearest = (
+        sorted(variants, key=len, reverse=True)
+        if variants and not difflib.get_close_matches(name, names, n=1, cutoff=0.9)
         else difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        or [one for one in names if name in one][:1]
+        or [candidate for candidate in names if name in candidate][:1]
     )
-    hint = f"did you mean {near[0]!r}?" if near else f"the measures are {', '.join(names)}"
+    hint = f"did you mean {nearest[0]!r}?" if nearest else f"the measures are {', '.join(names)}"
     raise InputError(f"measure {name!r} is not known; {hint}")
 
 
 def misfit_reason(measure: Measure, ratings: Ratings) -> str:
-    """Why a measure cannot be computed from such answers; empty if it can.
+    """Reason why a measure cannot be computed from such answers; empty if it can.
 
     Examples
     --------
@@ -237,13 +243,13 @@ def statistic_of(measure: Measure, ratings: Ratings) -> Statistic | TwoWayStatis
     >>> statistic_of(MEASURES["cohen_kappa"], votes).values(np.ones((1, 4))).tolist()
     [0.5]
     """
-    made = measure.build(ratings)
+    statistic = measure.build(ratings)
     if not ratings.mirrored:
-        return made
-    other = measure.build(ratings.flipped())
-    if isinstance(made, CountStatistic) and isinstance(other, CountStatistic):
-        return CountStatistic((made.features + other.features) / 2, made.kernel)
-    if isinstance(made, PanelStatistic) and isinstance(other, PanelStatistic):
-        first, second = made.unit_features, other.unit_features
-        return PanelStatistic(made.judges, lambda v: (first(v) + second(v)) / 2, made.kernel)
-    return made
+        return statistic
+    flipped = measure.build(ratings.flipped())
+    if isinstance(statistic, CountStatistic) and isinstance(flipped, CountStatistic):
+        return CountStatistic((statistic.features + flipped.features) / 2, statistic.kernel)
+    if isinstance(statistic, PanelStatistic) and isinstance(flipped, PanelStatistic):
+        first, second = statistic.unit_features, flipped.unit_features
+        return PanelStatistic(statistic.judges, lambda v: (first(v) + second(v)) / 2, statistic.kernel)
+    return statistic

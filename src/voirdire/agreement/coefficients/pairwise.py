@@ -63,7 +63,7 @@ def concordance_statistic(estimate: FloatArray, truth: FloatArray) -> WeightedSt
     def concordance_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
         all_pairs = counts.sum(axis=1) ** 2
-        tied_x, tied_y = (np.sum(sum_by_code(counts, each) ** 2, axis=1) for each in (cells.x, cells.y))
+        tied_x, tied_y = (np.sum(sum_by_code(counts, codes) ** 2, axis=1) for codes in (cells.x, cells.y))
         ordered = (all_pairs - tied_y) / 2
         untied = ordered + (np.sum(counts**2, axis=1) - tied_x) / 2
         return ratio_or_nan((untied + excess_of(counts)) / 2, ordered)
@@ -72,7 +72,7 @@ def concordance_statistic(estimate: FloatArray, truth: FloatArray) -> WeightedSt
 
 
 # Items of a context: two million pairs, which a resample goes through one by one.
-_MANY = 2000
+_MAX_ITEMS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Pairs:
     def of(cls, metric: FloatArray, human: FloatArray) -> Pairs:
         """Build from scores of shape (contexts, systems), NaN where missing."""
         columns = metric.shape[1]
-        if columns > _MANY:
+        if columns > _MAX_ITEMS:
             raise InputError(
                 f"pairwise_accuracy would compare {columns * (columns - 1) // 2:,} pairs of {columns:,} items in each "
                 "resample; correlate within contexts (level 'context'), or use kendall_tau_b"
@@ -115,14 +115,14 @@ class Pairs:
         context, pair = np.nonzero(~(np.isnan(dx) | np.isnan(dy)))
         dx, dy = dx[context, pair], dy[context, pair]
         order = np.argsort(np.abs(dx), kind="stable")
-        gap, alike = np.abs(dx)[order], (np.sign(dx) * np.sign(dy) > 0)[order].astype(float)
+        gap, same_order = np.abs(dx)[order], (np.sign(dx) * np.sign(dy) > 0)[order].astype(float)
         thresholds = _distinct_gaps(gap, np.nanmax(np.abs(metric), initial=0.0))
         return cls(
             context[order],
             i[pair[order]],
             j[pair[order]],
-            alike,
-            (dy[order] == 0) - alike,
+            same_order,
+            (dy[order] == 0) - same_order,
             np.searchsorted(gap, thresholds, side="right").astype(np.int64),
             thresholds,
         )
@@ -136,11 +136,11 @@ def _distinct_gaps(gap: FloatArray, largest: float) -> FloatArray:
     >>> _distinct_gaps(np.array([0.3 - 0.2, 0.2 - 0.1]), 0.3).tolist()
     [0.0, 0.1]
     """
-    every = np.unique(np.append(gap, 0.0))
+    gaps = np.unique(np.append(gap, 0.0))
     # scores read from decimals are off by half a unit in the last place, two differences by three from each other
-    apart = np.diff(every) > 3 * np.spacing(largest)
-    apart[:1] = True
-    return np.asarray(every[np.append(apart, True)])
+    is_new = np.diff(gaps) > 3 * np.spacing(largest)
+    is_new[:1] = True
+    return np.asarray(gaps[np.append(is_new, True)])
 
 
 def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool = True) -> JointStatistic:
@@ -175,8 +175,8 @@ def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool 
 
     def mean_accuracy(weights: FloatArray, columns: FloatArray) -> FloatArray:
         share, groups = _pair_weights(pairs, contexts, weights, columns)
-        reached = _accuracy_by_threshold(pairs, share)
-        return ratio_or_nan(reached.max(axis=1) if calibrate else reached[:, 0], groups)
+        accuracy = _accuracy_by_threshold(pairs, share)
+        return ratio_or_nan(accuracy.max(axis=1) if calibrate else accuracy[:, 0], groups)
 
     return JointStatistic(contexts, systems, mean_accuracy, 4 * len(pairs.context) + contexts)
 
@@ -191,8 +191,8 @@ def tie_threshold(metric: FloatArray, human: FloatArray) -> float:
     """
     pairs = Pairs.of(metric, human)
     share, _ = _pair_weights(pairs, len(metric), np.ones((1, len(metric))), np.ones((1, metric.shape[1])))
-    reached = _accuracy_by_threshold(pairs, share)[0]
-    return float(pairs.thresholds[np.argmax(reached >= reached.max() - 1e-12)])
+    accuracy = _accuracy_by_threshold(pairs, share)[0]
+    return float(pairs.thresholds[np.argmax(accuracy >= accuracy.max() - 1e-12)])
 
 
 def _pair_weights(
@@ -200,10 +200,10 @@ def _pair_weights(
 ) -> tuple[FloatArray, FloatArray]:
     """Each pair's part of its context times the context's weight; the total weight of contexts with pairs."""
     drawn = columns[:, pairs.first] * columns[:, pairs.second]
-    of_context = np.zeros((contexts, len(columns)))
-    np.add.at(of_context, pairs.context, drawn.T)
-    share = ratio_or_nan(weights, of_context.T)
-    groups = np.sum(weights * (of_context.T > 0), axis=1)
+    context_weight = np.zeros((contexts, len(columns)))
+    np.add.at(context_weight, pairs.context, drawn.T)
+    share = ratio_or_nan(weights, context_weight.T)
+    groups = np.sum(weights * (context_weight.T > 0), axis=1)
     return drawn * np.nan_to_num(share)[:, pairs.context], groups
 
 
@@ -218,8 +218,8 @@ def _accuracy_by_threshold(pairs: Pairs, share: FloatArray) -> FloatArray:
 def _pooled_accuracy(x: FloatArray, y: FloatArray) -> WeightedStatistic:
     """Pairwise accuracy of two columns of shape (units,), whose units are resampled."""
     joint = pairwise_accuracy(x[None], y[None])
-    both = ~(np.isnan(x) | np.isnan(y))
-    return WeightedStatistic(both, lambda w: joint.two_way(np.ones((len(w), 1)), w), joint.row_size)
+    rated = ~(np.isnan(x) | np.isnan(y))
+    return WeightedStatistic(rated, lambda w: joint.two_way(np.ones((len(w), 1)), w), joint.row_size)
 
 
 #: Correlations of two columns of shape (units,), NaN where missing, by name.

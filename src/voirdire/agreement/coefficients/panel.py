@@ -134,8 +134,8 @@ def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStat
     [0.3333]
     """
     weights = agreement_weights(scheme, len(ratings.levels), ratings.values)
-    room = 1 - weights.mean() if len(ratings.levels) > 1 else 0.0
-    return _panel_statistic(ratings, scheme, lambda shares: np.full(shares.shape[:-1], room))
+    chance_disagreement = 1 - weights.mean() if len(ratings.levels) > 1 else 0.0
+    return _panel_statistic(ratings, scheme, lambda shares: np.full(shares.shape[:-1], chance_disagreement))
 
 
 def _panel_statistic(ratings: Ratings, scheme: Scheme, room: Kernel | None = None) -> PanelStatistic:
@@ -144,9 +144,9 @@ def _panel_statistic(ratings: Ratings, scheme: Scheme, room: Kernel | None = Non
     counts = LevelCounts(ratings)
 
     def unit_features(judges: FloatArray) -> FloatArray:
-        given = counts(judges)
-        total = given.sum(axis=-1, keepdims=True)
-        shares = given / np.maximum(total, 1)
+        level_counts = counts(judges)
+        total = level_counts.sum(axis=-1, keepdims=True)
+        shares = level_counts / np.maximum(total, 1)
         agreed = agreeing_pairs(counts, judges, weights)
         return np.concatenate([agreed, total > 0, shares], axis=-1, dtype=np.float64)
 
@@ -184,10 +184,10 @@ def agreeing_pairs(counts: LevelCounts, judges: FloatArray, weights: FloatArray)
     >>> agreeing_pairs(counts, np.ones((1, 3)), np.eye(2)).round(4).tolist()
     [[[1.0, 0.3333], [0.0, 0.0]]]
     """
-    given = counts(judges)
+    level_counts = counts(judges)
     selves = counts(judges**2).sum(axis=-1)
-    pairs = given.sum(axis=-1) ** 2 - selves
-    agreeing = np.sum((given @ weights) * given, axis=-1) - selves
+    pairs = level_counts.sum(axis=-1) ** 2 - selves
+    agreeing = np.sum((level_counts @ weights) * level_counts, axis=-1) - selves
     share = np.divide(agreeing, pairs, out=np.zeros_like(pairs), where=pairs > 0)
     return np.stack([pairs > 0, share], axis=-1, dtype=np.float64)
 

@@ -32,7 +32,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.match import BY_NAME, TIE, vote_outcomes
+from voirdire.agreement.coefficients.match import PAIR_LEVELS, TIE, vote_outcomes
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Task
 from voirdire.agreement.engine.statistic import (
@@ -80,17 +80,17 @@ def ratings_per_vote(table: Any) -> list[Ratings] | None:
     cell = table.row_cell
     criterion, low, high = table.about
     answer = vote_outcomes(table)
-    found = []
+    results = []
     for number, name in enumerate(table.criteria):
         rows = criterion == number
         judge = table.judge[cell][rows]
         codes = np.full((len(judge), len(table.judges)), -1, np.int64)
         codes[np.arange(len(judge)), judge] = answer[rows]
-        found.append(
+        results.append(
             Ratings(
                 judges=table.judges,
                 codes=codes,
-                levels=BY_NAME,
+                levels=PAIR_LEVELS,
                 criterion=name if table.has_criteria else None,
                 tie=TIE,
                 pairs=np.column_stack([low, high])[rows],
@@ -98,7 +98,7 @@ def ratings_per_vote(table: Any) -> list[Ratings] | None:
                 notes=dict.fromkeys(table.judges, _NOTE),
             )
         )
-    return found
+    return results
 
 
 Ties: TypeAlias = Literal["left out", "not won", "half won"]
@@ -144,15 +144,17 @@ def win_rate(
     return CountStatistic(features, rate_of_totals)
 
 
-DEGREES, HELD = "win_rate_degrees", "win_rate_held"
-_STEPS = 40
-_LARGEST = 25.0  # log-odds beyond which wins and losses are told apart without error
-_NOT_HELD = "undefined: what is held fixed is the same throughout, or tells wins from losses without error"
+DEGREE_WIN_RATE, HELD_WIN_RATE = "win_rate_degrees", "win_rate_held"
+_NEWTON_STEPS = 40
+_MAX_LOG_ODDS = 25.0  # log-odds beyond which wins and losses are told apart without error
+_NOT_ESTIMABLE = (
+    "undefined: what is held fixed is the same throughout, or tells wins from losses without error"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """How far each judge prefers the first of each pair, and how much more it has of what is held fixed.
+    """Preference of each judge for the first of each pair, and the pair's differences in what is held fixed.
 
     Attributes
     ----------
@@ -170,20 +172,24 @@ class Preferences:
 
     def win_rate_tasks(self, name: str, judges: Sequence[str]) -> list[Task]:
         """Win rates of each item by some judges."""
-        found = []
+        tasks = []
         for judge in judges:
-            at = self.ratings.judges.index(judge)
+            column = self.ratings.judges.index(judge)
             for item, first, second in self.ratings.item_sides():
-                used = (first | second) & ~np.isnan(self.share[:, at])
-                share = np.where(used, np.where(first, self.share[:, at], 1 - self.share[:, at]), 0.0)
-                more = np.where(first[:, None], 1.0, -1.0) * np.where(used[:, None], self.more[:, at], 0.0)
-                why = "" if name == DEGREES or not used.any() else _NOT_HELD
-                statistic = (
-                    mean_over_units(used, share) if name == DEGREES else _adjusted_win_rate(used, share, more)
+                used = (first | second) & ~np.isnan(self.share[:, column])
+                share = np.where(used, np.where(first, self.share[:, column], 1 - self.share[:, column]), 0.0)
+                covariates = np.where(first[:, None], 1.0, -1.0) * np.where(
+                    used[:, None], self.more[:, column], 0.0
                 )
-                of = self.ratings.select([judge])
-                found.append(Task(name, (judge,), statistic, of, item, undefined=why))
-        return found
+                reason = "" if name == DEGREE_WIN_RATE or not used.any() else _NOT_ESTIMABLE
+                statistic = (
+                    mean_over_units(used, share)
+                    if name == DEGREE_WIN_RATE
+                    else _adjusted_win_rate(used, share, covariates)
+                )
+                judge_ratings = self.ratings.select([judge])
+                tasks.append(Task(name, (judge,), statistic, judge_ratings, item, undefined=reason))
+        return tasks
 
 
 def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> list[Preferences]:
@@ -216,24 +222,26 @@ def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = N
     details = votes.details
     degree = np.ones(votes.rows) if details is None or details.degree is None else details.degree
     share = np.select([votes.answers == -1, votes.answers == low], [0.5, degree], 1 - degree)
-    more = np.zeros((votes.rows, 0))
+    differences = np.zeros((votes.rows, 0))
     if hold is not None:
-        held = with_covariates(VoteRows(votes), hold).further.covariate
-        assert held is not None
-        more = np.where(votes.first[votes.row_cell] == low, 1.0, -1.0)[:, None] * covariate_differences(held)
+        covariate = with_covariates(VoteRows(votes), hold).further.covariate
+        assert covariate is not None
+        differences = np.where(votes.first[votes.row_cell] == low, 1.0, -1.0)[
+            :, None
+        ] * covariate_differences(covariate)
     keys = np.column_stack([*context, low, high])
-    found = []
-    for number, one in enumerate(ratings):
+    preferences = []
+    for number, criterion_ratings in enumerate(ratings):
         rows = criterion == number
         unit = np.unique(keys[rows], axis=0, return_inverse=True)[1].ravel()
-        if not one.units:  # single votes
+        if not criterion_ratings.units:  # single votes
             unit = np.arange(int(rows.sum()))
         place = unit, votes.judge[votes.row_cell][rows]
-        total = np.zeros((len(one.codes), len(votes.judges), 2 + more.shape[1]))
-        np.add.at(total, place, np.column_stack([np.ones(len(unit)), share[rows], more[rows]]))
+        total = np.zeros((len(criterion_ratings.codes), len(votes.judges), 2 + differences.shape[1]))
+        np.add.at(total, place, np.column_stack([np.ones(len(unit)), share[rows], differences[rows]]))
         mean = np.divide(total, total[..., :1], out=np.full_like(total, np.nan), where=total[..., :1] > 0)
-        found.append(Preferences(one, mean[..., 1], mean[..., 2:]))
-    return found
+        preferences.append(Preferences(criterion_ratings, mean[..., 1], mean[..., 2:]))
+    return preferences
 
 
 def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> WeightedStatistic:
@@ -244,20 +252,22 @@ def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, more: FloatAr
     squares = design[:, :, None] * design[:, None, :]
 
     def fitted_rate(weights: FloatArray) -> FloatArray:
-        at = np.zeros((len(weights), design.shape[1]))
-        lost = np.zeros(len(weights), bool)
-        for _ in range(_STEPS):
-            fitted = expit(at @ design.T)
+        coefficients = np.zeros((len(weights), design.shape[1]))
+        failed = np.zeros(len(weights), bool)
+        for _ in range(_NEWTON_STEPS):
+            fitted = expit(coefficients @ design.T)
             slope = (weights * (share - fitted)) @ design
-            curve = np.tensordot(weights * fitted * (1 - fitted), squares, axes=1)
+            information = np.tensordot(weights * fitted * (1 - fitted), squares, axes=1)
             # a singular matrix (nothing varies, or nothing goes against it) would stop all the others
-            lost |= (np.linalg.cond(curve) > 1e12) | (np.abs(at @ design.T).max(axis=1) > _LARGEST)
-            step = np.linalg.solve(
-                np.where(lost[:, None, None], np.eye(at.shape[1]), curve), slope[..., None]
+            failed |= (np.linalg.cond(information) > 1e12) | (
+                np.abs(coefficients @ design.T).max(axis=1) > _MAX_LOG_ODDS
             )
-            at = np.where(lost[:, None], 0.0, at + step[..., 0])
-            if not np.abs(step[~lost]).max(initial=0.0) > 1e-10:
+            step = np.linalg.solve(
+                np.where(failed[:, None, None], np.eye(coefficients.shape[1]), information), slope[..., None]
+            )
+            coefficients = np.where(failed[:, None], 0.0, coefficients + step[..., 0])
+            if not np.abs(step[~failed]).max(initial=0.0) > 1e-10:
                 break
-        return np.where(lost, np.nan, expit(at[:, 0]))
+        return np.where(failed, np.nan, expit(coefficients[:, 0]))
 
     return WeightedStatistic(used, fitted_rate, row_size=4 * len(used))

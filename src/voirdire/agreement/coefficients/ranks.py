@@ -54,24 +54,24 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
     assert ratings.ranks is not None
     products = _sign_products if name == "kendall_tau_b" else _rank_covariances
     judges = len(ratings.judges)
-    found = np.full((len(ratings.ranks), judges, judges), np.nan)
+    correlations = np.full((len(ratings.ranks), judges, judges), np.nan)
     for place, ranks in enumerate(ratings.ranks):
         for j in range(judges):
             for k in range(j):
-                both = ~np.isnan(ranks[:, [j, k]]).any(axis=1)
-                first, second = products(ranks[both][:, [j, k]])
-                found[place, j, k] = found[place, k, j] = ratio_or_nan(
+                ranked = ~np.isnan(ranks[:, [j, k]]).any(axis=1)
+                first, second = products(ranks[ranked][:, [j, k]])
+                correlations[place, j, k] = correlations[place, k, j] = ratio_or_nan(
                     first[1:], np.sqrt(first[:1] * second[1:])
                 )[0]
     if judges == 2:
-        return mean_over_units(~np.isnan(found[:, 0, 1]), found[:, 0, 1])
-    known = ~np.isnan(found)
-    value = np.where(known, found, 0.0)
+        return mean_over_units(~np.isnan(correlations[:, 0, 1]), correlations[:, 0, 1])
+    known = ~np.isnan(correlations)
+    value = np.where(known, correlations, 0.0)
 
     def list_features(weights: FloatArray) -> FloatArray:
         pairs, total = (np.einsum("rj,ujk,rk->ru", weights, part, weights) for part in (known, value))
-        each = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
-        return np.stack([pairs > 0, each], axis=-1, dtype=np.float64)
+        list_value = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+        return np.stack([pairs > 0, list_value], axis=-1, dtype=np.float64)
 
     return PanelStatistic(judges, list_features, mean_from_totals)
 
@@ -97,21 +97,21 @@ def kendall_w(ratings: Ratings) -> PanelStatistic:
     """
     assert ratings.ranks is not None
     judges = len(ratings.judges)
-    found = np.zeros((len(ratings.ranks), judges, judges))
+    covariances = np.zeros((len(ratings.ranks), judges, judges))
     for place, ranks in enumerate(ratings.ranks):
-        found[place] = _rank_covariances(ranks[~np.isnan(ranks).any(axis=1)])
-    own = np.diagonal(found, axis1=1, axis2=2)
-    others = found * (1.0 - np.eye(judges))
+        covariances[place] = _rank_covariances(ranks[~np.isnan(ranks).any(axis=1)])
+    own_squares = np.diagonal(covariances, axis1=1, axis2=2)
+    off_diagonal = covariances * (1.0 - np.eye(judges))
 
     def list_features(weights: FloatArray) -> FloatArray:
         number = weights.sum(axis=1, keepdims=True)
         pairs = number**2 - (weights**2).sum(axis=1, keepdims=True)
-        selves = weights @ own.T
-        products = np.einsum("rj,ujk,rk->ru", weights, others, weights)
+        selves = weights @ own_squares.T
+        products = np.einsum("rj,ujk,rk->ru", weights, off_diagonal, weights)
         shared = ratio_or_nan(products, pairs) * number * (number - 1.0)
         known = (selves > 0) & (pairs > 0)
-        each = np.divide(selves + shared, number * selves, out=np.zeros_like(selves), where=known)
-        return np.stack([known, each], axis=-1, dtype=np.float64)
+        list_value = np.divide(selves + shared, number * selves, out=np.zeros_like(selves), where=known)
+        return np.stack([known, list_value], axis=-1, dtype=np.float64)
 
     return PanelStatistic(judges, list_features, mean_from_totals)
 
@@ -141,14 +141,14 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
 
     def w_of_weights(weights: FloatArray) -> FloatArray:
         weights = np.where(used, weights, 0.0)
-        total, own = np.zeros((2, len(weights), len(codes)))
+        total, squares = np.zeros((2, len(weights), len(codes)))
         for column in codes.T:
             counts = weights @ np.eye(len(ratings.levels))[column]
             below = np.cumsum(counts, axis=1)
             # rank less the mean rank: half of those below less half of those above
             rank = (2 * below - counts - below[:, -1:])[:, column] / 2
-            total, own = total + rank, own + rank**2
-        return ratio_or_nan(np.sum(weights * total**2, axis=1), judges * np.sum(weights * own, axis=1))
+            total, squares = total + rank, squares + rank**2
+        return ratio_or_nan(np.sum(weights * total**2, axis=1), judges * np.sum(weights * squares, axis=1))
 
     return WeightedStatistic(used, w_of_weights, row_size=4 * len(codes) + len(ratings.levels))
 
@@ -181,7 +181,7 @@ def ratings_from_ranks(lists: object) -> Ratings:
     >>> ratings_from_ranks([[[1, 2], [2, 1]]]).is_rated.tolist()
     [[True, True]]
     """
-    ranks = tuple(np.asarray(one, float) for one in lists)  # type: ignore[attr-defined]
-    codes = np.array([np.where(np.isnan(one).all(axis=0), -1, 0) for one in ranks], np.int64)
+    ranks = tuple(np.asarray(matrix, float) for matrix in lists)  # type: ignore[attr-defined]
+    codes = np.array([np.where(np.isnan(matrix).all(axis=0), -1, 0) for matrix in ranks], np.int64)
     names = tuple(str(j + 1) for j in range(codes.shape[1]))
     return Ratings(names, codes, ("ranked",), units=tuple(str(u + 1) for u in range(len(ranks))), ranks=ranks)

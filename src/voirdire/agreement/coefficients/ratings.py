@@ -19,7 +19,7 @@ from voirdire.tables.problems import names_by_similarity
 from voirdire.tables.ratings import known_names
 
 # A sum of decimal scores depends on their order in the last of 16 digits: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
-_DIGITS = 13
+_SIGNIFICANT_DIGITS = 13
 
 
 def mean_scores(total: FloatArray, count: FloatArray) -> FloatArray:
@@ -42,8 +42,8 @@ def mean_scores(total: FloatArray, count: FloatArray) -> FloatArray:
     """
     mean: FloatArray = np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
     # larger ones have no decimals to speak of, and for smaller ones the power of ten would leave the range of floats
-    added = (count > 1) & (np.abs(mean) < 10.0 ** (_DIGITS - 1)) & (np.abs(mean) > 1e-280)
-    power = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(mean[added]))))
+    added = (count > 1) & (np.abs(mean) < 10.0 ** (_SIGNIFICANT_DIGITS - 1)) & (np.abs(mean) > 1e-280)
+    power = 10.0 ** (_SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(np.abs(mean[added]))))
     mean[added] = np.round(mean[added] * power) / power
     return mean
 
@@ -138,8 +138,8 @@ class Ratings:
             For judges that are not there, all at once.
         """
         raise_problems(unknown_names("judge", judges, self.judges))
-        columns = [self.judges.index(one) for one in judges]
-        ranks = None if self.ranks is None else tuple(one[:, columns] for one in self.ranks)
+        columns = [self.judges.index(judge) for judge in judges]
+        ranks = None if self.ranks is None else tuple(matrix[:, columns] for matrix in self.ranks)
         return replace(self, judges=tuple(judges), codes=self.codes[:, columns], ranks=ranks)
 
     def keep(self, units: NDArray[np.bool_]) -> Ratings:
@@ -155,7 +155,7 @@ class Ratings:
         )
 
     def item_sides(self) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
-        """Of each item that is in a pair its name, where it is the first and where the second; shape (units,)."""
+        """Name of each item in a pair, where it is the first and where the second; shape (units,)."""
         assert self.pairs is not None
         for place, item in enumerate(self.items):
             first, second = (self.pairs == place).T
@@ -195,10 +195,10 @@ def unknown_names(what: str, names: Iterable[str], known: Sequence[str], plural:
     ["judge 'anna' is not in the table; its judges are 'ann', 'a', 'ben'"]
     """
     return [
-        f"{what} {one!r} is not in the table; its {plural or what.split()[0] + 's'} are "
-        + known_names(names_by_similarity(one, known))
-        for one in dict.fromkeys(names)
-        if one not in known
+        f"{what} {name!r} is not in the table; its {plural or what.split()[0] + 's'} are "
+        + known_names(names_by_similarity(name, known))
+        for name in dict.fromkeys(names)
+        if name not in known
     ]
 
 
@@ -229,10 +229,10 @@ def other_judges(
     ['gpt']
     """
     chosen = (
-        [one for one in known if one not in taken] if judges is None else list(read_list("judges", judges))
+        [name for name in known if name not in taken] if judges is None else list(read_list("judges", judges))
     )
     problems = unknown_names("judge", [*taken, *chosen], known)
-    problems += [f"{one!r} is given as {role} and as a judge" for one in chosen if one in taken]
+    problems += [f"{name!r} is given as {role} and as a judge" for name in chosen if name in taken]
     if len(set(chosen)) < least:
         problems.append(f"{role} is compared with {least} judges or more; there are {len(set(chosen))}")
     raise_problems(problems)
@@ -283,25 +283,27 @@ def ratings_from_matrix(
     import pandas as pd
 
     cells = [[None if pd.isna(cell) else cell for cell in row] for row in rows]  # type: ignore[call-overload]
-    seen = {cell for row in cells for cell in row if cell is not None}
-    known = sorted(seen, key=lambda cell: (isinstance(cell, str), cell)) if levels is None else list(levels)
-    words = any(isinstance(one, str) for one in known)
-    names = tuple(map(str, known))
+    answers = {cell for row in cells for cell in row if cell is not None}
+    ordered_levels = (
+        sorted(answers, key=lambda cell: (isinstance(cell, str), cell)) if levels is None else list(levels)
+    )
+    has_text = any(isinstance(level, str) for level in ordered_levels)
+    names = tuple(map(str, ordered_levels))
     raise_problems(
         [
-            f"answer {one!r} is not among the levels {known_names(names)}; add it or correct it"
-            for one in seen
-            if one not in known
+            f"answer {answer!r} is not among the levels {known_names(names)}; add it or correct it"
+            for answer in answers
+            if answer not in ordered_levels
         ]
     )
-    codes = [[-1 if cell is None else known.index(cell) for cell in row] for row in cells]
+    codes = [[-1 if cell is None else ordered_levels.index(cell) for cell in row] for row in cells]
     width = len(rows[0]) if len(rows) else 0
     return Ratings(
         judges=tuple(judges) if judges is not None else tuple(str(j + 1) for j in range(width)),
         codes=np.array(codes, np.int64).reshape(len(rows), width),
         levels=names,
-        values=np.array(known, float) if known and not words else None,
-        ordered=(levels is not None or not words) if ordered is None else ordered,
+        values=np.array(ordered_levels, float) if ordered_levels and not has_text else None,
+        ordered=(levels is not None or not has_text) if ordered is None else ordered,
         contexts=None if contexts is None else np.asarray(contexts, np.int64),
         units=tuple(str(u + 1) for u in range(len(rows))),
         criterion=criterion,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.coefficients.icc import OF_ICC, icc_interval
+from voirdire.agreement.coefficients.icc import ICC_MEASURES, icc_interval
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
 from voirdire.agreement.engine.intervals import Interval
@@ -69,9 +69,9 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
             return f"undefined: no item was answered by {'all' if complete else 'two or more'} judges"
     number = int(used.sum())
     answers = ratings.codes[used]
-    given = np.unique(answers[answers >= 0])
-    if len(given) == 1:
-        level = ratings.levels[given[0]]
+    levels_given = np.unique(answers[answers >= 0])
+    if len(levels_given) == 1:
+        level = ratings.levels[levels_given[0]]
         if measure.startswith("gwet"):
             return f"undefined: {level!r} is the only level; declare the levels there could have been"
         return f"undefined: every answer is {level!r}, so nothing could have disagreed"
@@ -87,16 +87,16 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
 
 
 # Measures whose values end at 0 or at -1, by how their names begin; all but spreads end at 1.
-_SHARES = (
+_SHARE_PREFIXES = (
     *("agreement", "all_agree", "at_least", "miss_", "win_rate", "position_bias", "flip", "accuracy"),
     *("precision", "sensitivity", "specificity", "f1", "pairwise", "concordance"),
 )
-_FROM_MINUS_ONE = ("pearson", "spearman", "kendall_tau", "cohen_kappa", "difference")
-_SPREADS = ("run_deviation",)
+_CORRELATION_PREFIXES = ("pearson", "spearman", "kendall_tau", "cohen_kappa", "difference")
+_SPREAD_PREFIXES = ("run_deviation",)
 
 
 def cut_to_range(interval: Interval, measure: str, *, difference: bool = False) -> Interval:
-    """The interval without what no value of the measure, or no difference of two, can be; some kinds reach beyond.
+    """Cut an interval to the range of the measure, or of a difference of two values.
 
     Examples
     --------
@@ -107,18 +107,20 @@ def cut_to_range(interval: Interval, measure: str, *, difference: bool = False) 
     """
     if interval.low is None or interval.high is None:
         return interval
-    shares, spreads = measure.startswith(_SHARES), measure.startswith(_SPREADS)
-    least = 0.0 if shares or spreads else -1.0 if measure.startswith(_FROM_MINUS_ONE) else -math.inf
-    most = math.inf if spreads else 1.0
+    shares, spreads = measure.startswith(_SHARE_PREFIXES), measure.startswith(_SPREAD_PREFIXES)
+    min_value = 0.0 if shares or spreads else -1.0 if measure.startswith(_CORRELATION_PREFIXES) else -math.inf
+    max_value = math.inf if spreads else 1.0
     if difference:
-        least, most = least - most, most - least
+        min_value, max_value = min_value - max_value, max_value - min_value
     return replace(
-        interval, low=min(max(interval.low, least), most), high=max(min(interval.high, most), least)
+        interval,
+        low=min(max(interval.low, min_value), max_value),
+        high=max(min(interval.high, max_value), min_value),
     )
 
 
 # What was done to the answers of so many judges is told of each.
-_NOTED = 3
+_MAX_NOTES = 3
 
 _NAMES = ("measure", "judges", "criterion", "level", "note")
 COLUMNS = ("measure", "judges", "criterion", "level", "value", "low", "high", "n", "note")
@@ -185,14 +187,14 @@ class Task:
     is_difference: bool = False
 
     def row(self, found: Replicates) -> Row:
-        """The row of what was found."""
+        """Row of a result."""
         if math.isnan(found.estimate):
             notes = [self.undefined or why_undefined(self.ratings, self.measure)]
         else:
             notes = [found.interval.note, self.note if isinstance(self.note, str) else self.note(found)]
-        known = self.ratings.notes
-        noted = [f"{judge}: {known[judge]}" for judge in self.judges if judge in known]
-        if len(noted) > _NOTED:
+        notes_by_judge = self.ratings.notes
+        noted = [f"{judge}: {notes_by_judge[judge]}" for judge in self.judges if judge in notes_by_judge]
+        if len(noted) > _MAX_NOTES:
             noted = [*noted[:2], f"the like for {count_in_words(len(noted) - 2, 'more judges')}"]
         notes += noted
         level = self.level if self.level is not None else self.ratings.phase
@@ -214,19 +216,21 @@ def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None 
     >>> result_rows([task], Resampling())[0].note
     'no overlap'
     """
-    found = bootstrap([task.statistic for task in tasks], groups=groups, resampling=how)
+    results = bootstrap([task.statistic for task in tasks], groups=groups, resampling=how)
     if how.interval == ANALYTIC:
-        found = [_with_closed_form_interval(task, one, how) for task, one in zip(tasks, found, strict=True)]
-    return [task.row(one) for task, one in zip(tasks, found, strict=True)]
+        results = [
+            _with_closed_form_interval(task, result, how) for task, result in zip(tasks, results, strict=True)
+        ]
+    return [task.row(result) for task, result in zip(tasks, results, strict=True)]
 
 
 def _with_closed_form_interval(task: Task, found: Replicates, how: Resampling) -> Replicates:
     """The same with the F interval of an intraclass correlation."""
-    if found.interval.high is None or task.measure not in OF_ICC:
+    if found.interval.high is None or task.measure not in ICC_MEASURES:
         return found
     if how.unit == "context":
-        why = "no interval: F intervals take items as independent; leave interval out"
-        return replace(found, interval=Interval(None, None, why))
+        reason = "no interval: F intervals take items as independent; leave interval out"
+        return replace(found, interval=Interval(None, None, reason))
     return replace(found, interval=icc_interval(task.ratings, task.measure, how.prob))
 
 

@@ -7,27 +7,27 @@ from itertools import combinations
 
 from voirdire.agreement.coefficients.majority import add_tie_level, majority_answer
 from voirdire.agreement.coefficients.measures import (
-    OF_RANKINGS,
+    RANKING_MEASURES,
     WIN_RATES,
     Measure,
     find_measure,
     misfit_reason,
     statistic_of,
 )
-from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferences, win_rate
+from voirdire.agreement.coefficients.preferences import DEGREE_WIN_RATE, HELD_WIN_RATE, Preferences, win_rate
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task
 from voirdire.errors import gathered_problems, raise_problems
 from voirdire.settings import read_list
 
 # Above these numbers all pairs of judges are not listed unless they are asked for.
-_MANY_JUDGES = 8
-_MANY_LEVELS = 20
+_MAX_PAIRED_JUDGES = 8
+_MAX_LEVELS = 20
 
 MAJORITY = "majority"
-OTHERS = "majority of the others"
+OTHERS_MAJORITY = "majority of the others"
 #: Measures that a single judge has.
-ALONE = (*WIN_RATES, DEGREES, HELD)
+SINGLE_JUDGE_MEASURES = (*WIN_RATES, DEGREE_WIN_RATE, HELD_WIN_RATE)
 
 
 def plan_tasks(
@@ -71,42 +71,49 @@ def plan_tasks(
     >>> [task.judges for task in tasks[0]]
     [('1', '2', '3'), ('1', '2'), ('1', '3'), ('2', '3')]
     """
-    asked = None if measures is None else [measures] if isinstance(measures, str) else list(measures)
-    chosen = _check_judges(matched[0], judges, against, alone=bool(asked) and set(asked or ()) <= {*ALONE})
+    requested = None if measures is None else [measures] if isinstance(measures, str) else list(measures)
+    chosen = _check_judges(
+        matched[0],
+        judges,
+        against,
+        alone=bool(requested) and set(requested or ()) <= {*SINGLE_JUDGE_MEASURES},
+    )
     matched = [ratings.select(chosen) for ratings in matched]
     if against == MAJORITY:
         matched = [add_tie_level(ratings) for ratings in matched]
-    names = _check_measures(matched, asked, against)
+    names = _check_measures(matched, requested, against)
     notes: list[str] = []
-    if pairs is None and against is None and len(chosen) > _MANY_JUDGES:
+    if pairs is None and against is None and len(chosen) > _MAX_PAIRED_JUDGES:
         notes.append(f"pairs of the {len(chosen)} judges are not listed: name fewer judges, or ask for pairs")
-    with_pairs = len(chosen) <= _MANY_JUDGES if pairs is None else pairs
-    work = []
+    with_pairs = len(chosen) <= _MAX_PAIRED_JUDGES if pairs is None else pairs
+    tasks_by_criterion = []
     for place, (ratings, voted) in enumerate(zip(matched, votes or matched, strict=True)):
         ranked = ratings.ranks is not None
-        known = [find_measure(name, ranked=ranked) for name in names if name not in ALONE]
+        measure_list = [
+            find_measure(name, ranked=ranked) for name in names if name not in SINGLE_JUDGE_MEASURES
+        ]
         if against is not None:
-            tasks = _tasks_against(ratings, known, against)
+            tasks = _tasks_against(ratings, measure_list, against)
         else:
             tasks = [
-                _task_of_measure(one, ratings)
-                for one in known
-                if one.of == "panel" or (one.of == "both" and len(chosen) > 2)
+                _task_of_measure(measure, ratings)
+                for measure in measure_list
+                if measure.of == "panel" or (measure.of == "both" and len(chosen) > 2)
             ]
             if with_pairs or len(chosen) == 2:
                 tasks += [
-                    _task_of_measure(one, ratings.select(pair))
-                    for one in known
-                    if one.of != "panel"
+                    _task_of_measure(measure, ratings.select(pair))
+                    for measure in measure_list
+                    if measure.of != "panel"
                     for pair in combinations(chosen, 2)
                 ]
         for name in names:
             if name in WIN_RATES:
                 tasks += _win_rates(name, voted.select(chosen))
-            elif name in ALONE:
+            elif name in SINGLE_JUDGE_MEASURES:
                 tasks += liked[place].win_rate_tasks(name, chosen)
-        work.append(tasks)
-    return work, notes
+        tasks_by_criterion.append(tasks)
+    return tasks_by_criterion, notes
 
 
 def _check_judges(
@@ -115,8 +122,8 @@ def _check_judges(
     """The judges to compare; a single one will do where it is looked at alone."""
     if judges is not None and not isinstance(judges, str):
         judges = [str(name) for name in read_list("judges", judges)]
-    named = [judges] if isinstance(judges, str) else judges
-    chosen = ratings.judges if named is None else tuple(dict.fromkeys(named))
+    requested = [judges] if isinstance(judges, str) else judges
+    chosen = ratings.judges if requested is None else tuple(dict.fromkeys(requested))
     against = None if against is None else str(against)
     problems = unknown_names("judge", chosen, ratings.judges)
     if against == MAJORITY:
@@ -134,7 +141,9 @@ def _check_judges(
         problems += unknown_names("judge to compare with", [against], ratings.judges)
         chosen = tuple(dict.fromkeys([*chosen, against]))
     if not problems and len(chosen) < 2 and not alone:
-        hint = "" if ratings.tie is None else f"; measures that one has are {', '.join(ALONE)}"
+        hint = (
+            "" if ratings.tie is None else f"; measures that one has are {', '.join(SINGLE_JUDGE_MEASURES)}"
+        )
         problems.append(f"agreement takes two judges; there is only {chosen[0]!r}{hint}")
     raise_problems(problems)
     return chosen
@@ -145,11 +154,13 @@ def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against
     if asked is None:
         suitable = _suitable_measures(matched)
         ranked = matched[0].ranks is not None
-        return [name for name in suitable if against is None or not ranked or OF_RANKINGS[name].of != "panel"]
+        return [
+            name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].of != "panel"
+        ]
     names = list(dict.fromkeys(asked))
     problems: list[str] = []
     for name in names:
-        if name in ALONE:
+        if name in SINGLE_JUDGE_MEASURES:
             if matched[0].tie is None:
                 problems.append(f"{name} counts votes on pairs, and these are not votes")
             continue
@@ -167,16 +178,16 @@ def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against
 def _suitable_measures(matched: Sequence[Ratings]) -> list[str]:
     """Measures that suit the answers, the chance-corrected ones for what the answers are."""
     if matched[0].ranks is not None:
-        return list(OF_RANKINGS)
+        return list(RANKING_MEASURES)
     if matched[0].members is not None:
         return ["agreement_rate", "krippendorff_alpha_masi", "krippendorff_alpha_jaccard"]
     numeric = all(ratings.values is not None for ratings in matched)
-    few = max(len(ratings.levels) for ratings in matched) <= _MANY_LEVELS
+    few_levels = max(len(ratings.levels) for ratings in matched) <= _MAX_LEVELS
     ordered = all(ratings.ordered and ratings.tie is None for ratings in matched)
-    names = ["agreement_rate", "cohen_kappa"] if few else []
-    if few and not numeric:
+    names = ["agreement_rate", "cohen_kappa"] if few_levels else []
+    if few_levels and not numeric:
         names += ["fleiss_kappa", "gwet_ac1", "krippendorff_alpha_nominal"]
-    if few and ordered:
+    if few_levels and ordered:
         names += ["cohen_kappa_quadratic"]
     if ordered:
         names += ["krippendorff_alpha_ordinal"]
@@ -196,10 +207,10 @@ def _tasks_against(ratings: Ratings, measures: Sequence[Measure], against: str) 
     for measure in measures:
         for judge in ratings.judges:
             if against == MAJORITY:
-                others = ratings.select([one for one in ratings.judges if one != judge])
+                others = ratings.select([name for name in ratings.judges if name != judge])
                 tasks.append(
                     _task_of_measure(
-                        measure, ratings.select([judge]).with_column(OTHERS, majority_answer(others))
+                        measure, ratings.select([judge]).with_column(OTHERS_MAJORITY, majority_answer(others))
                     )
                 )
             elif judge != against:

@@ -77,12 +77,12 @@ def conger_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
         )
 
     def kappa_of_totals(t: FloatArray) -> FloatArray:
-        given = t[..., 2 : 2 + judges * levels].reshape(*t.shape[:-1], judges, levels)
-        number = given.sum(axis=-1)
+        answer_weights = t[..., 2 : 2 + judges * levels].reshape(*t.shape[:-1], judges, levels)
+        number = answer_weights.sum(axis=-1)
         v = np.nan_to_num(ratio_or_nan(t[..., 2 + judges * levels :], number))  # 0: drawn without an answer
-        shares = v[..., None] * np.nan_to_num(ratio_or_nan(given, number[..., None]))
-        whole = shares.sum(axis=-2)
-        all_pairs = np.sum((whole @ misses) * whole, axis=-1)
+        shares = v[..., None] * np.nan_to_num(ratio_or_nan(answer_weights, number[..., None]))
+        total_shares = shares.sum(axis=-2)
+        all_pairs = np.sum((total_shares @ misses) * total_shares, axis=-1)
         selves = np.sum((shares @ misses) * shares, axis=(-2, -1))
         expected = ratio_or_nan(all_pairs - selves, v.sum(axis=-1) ** 2 - np.sum(v**2, axis=-1))
         return 1 - ratio_or_nan(1 - ratio_or_nan(t[..., 1], t[..., 0]), expected)
@@ -110,8 +110,8 @@ def agreement_rate(ratings: Ratings) -> CountStatistic:
     >>> rate.values(np.ones((1, 3))).tolist()
     [0.5]
     """
-    both, same = _rated_and_agreed(ratings)
-    return share_statistic(both, same)
+    rated, agreed = _rated_and_agreed(ratings)
+    return share_statistic(rated, agreed)
 
 
 def cohen_kappa(ratings: Ratings, scheme: Scheme = "identity") -> CountStatistic:
@@ -182,14 +182,14 @@ def scott_pi(ratings: Ratings) -> CountStatistic:
 
 def _rated_and_agreed(ratings: Ratings) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], ...]:
     first, second = ratings.codes.T
-    both = (first >= 0) & (second >= 0)
-    return both, both & (first == second)
+    rated = (first >= 0) & (second >= 0)
+    return rated, rated & (first == second)
 
 
 def _margin_features(ratings: Ratings, misses: FloatArray) -> FloatArray:
     """Features: rated by both, disagreement, the first judge's answer, the second's (one column a level)."""
-    both, _ = _rated_and_agreed(ratings)
+    rated, _ = _rated_and_agreed(ratings)
     first, second = ratings.codes.T
     levels = np.eye(len(ratings.levels))
     features = np.column_stack([np.ones(len(first)), misses[first, second], levels[first], levels[second]])
-    return np.where(both[:, None], features, 0.0)
+    return np.where(rated[:, None], features, 0.0)

@@ -60,6 +60,6 @@ def agreement_weights(scheme: Scheme, levels: int, values: FloatArray | None = N
     if scheme == "ordinal":
         steps = np.abs(places[:, None] - places[None, :])
         return np.asarray(1 - steps * (steps + 1) / (levels * (levels - 1)))
-    worth = places if values is None else np.asarray(values, float)
-    share = np.abs(worth[:, None] - worth[None, :]) / (worth.max() - worth.min())
+    level_values = places if values is None else np.asarray(values, float)
+    share = np.abs(level_values[:, None] - level_values[None, :]) / (level_values.max() - level_values.min())
     return np.asarray(1 - share if scheme == "linear" else 1 - share**2)

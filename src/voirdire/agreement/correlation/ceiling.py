@@ -75,27 +75,27 @@ def human_ceiling(
     if len(set(annotators)) < 2:
         raise InputError(f"a human ceiling needs two annotators or more; there are {len(set(annotators))}")
     scores = read_scores(table)
-    asked = read_request(scores, annotators[:1], annotators[1:], measures, level, average, phase, None)
+    request = read_request(scores, annotators[:1], annotators[1:], measures, level, average, phase, None)
     by_default: Settings = {"unit": settings.get("unit") or (None if level == "pooled" else "context")}
-    grouping = Grouping.of(level, average, settings | by_default, asked.grids[0])
+    grouping = Grouping.of(level, average, settings | by_default, request.grids[0])
     if grouping.how.unit in ("system", "both"):
         raise InputError(
             f"unit {grouping.how.unit!r} is not offered for the human ceiling; resample items or contexts"
         )
     rows: list[Row] = []
-    for grid, name in product(score_grids(scores, phase), asked.measures):
-        by = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
+    for grid, name in product(score_grids(scores, phase), request.measures):
+        criterion_text = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
         parts: list[Statistic] = []
         for annotator in annotators:
-            rest = with_human(grid, [one for one in annotators if one != annotator], OTHERS)
-            columns = rest.judge_scores(annotator), rest.judge_scores(OTHERS)
-            parts.append(with_fixed_judges(correlation_statistic(name, rest, *columns, grouping)))
-        work = [*zip(annotators, parts, strict=True), (CEILING, mean_statistic(parts))]
+            others = with_human(grid, [other for other in annotators if other != annotator], OTHERS)
+            columns = others.judge_scores(annotator), others.judge_scores(OTHERS)
+            parts.append(with_fixed_judges(correlation_statistic(name, others, *columns, grouping)))
+        named_parts = [*zip(annotators, parts, strict=True), (CEILING, mean_statistic(parts))]
         shown = Ratings((), np.empty((0, 0), np.int64), (), criterion=grid.criterion)
         tasks = []
-        for who, one in work:
-            of = "an annotator" if who == CEILING else repr(who)
-            why = f"undefined: too few or constant scores of {of}{by}"
-            tasks.append(Task(name, (who, OTHERS), one, shown, level, why))
+        for annotator_name, statistic in named_parts:
+            subject = "an annotator" if annotator_name == CEILING else repr(annotator_name)
+            reason = f"undefined: too few or constant scores of {subject}{criterion_text}"
+            tasks.append(Task(name, (annotator_name, OTHERS), statistic, shown, level, reason))
         rows += result_rows(tasks, *grouping.resampling(grid))
     return result_frame(rows).assign(unit=grouping.how.unit)

@@ -77,12 +77,12 @@ def williams_test(r12: float, r13: float, r23: float, n: int) -> tuple[float, fl
         raise InputError(f"Williams' test needs 4 items or more; there are {n}")
     if not all(-1 <= r <= 1 for r in (r12, r13, r23)):
         raise InputError(f"correlations {r12}, {r13}, {r23} must lie between -1 and 1")
-    rest = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-    middle = (r12 + r13) / 2
-    below = 2 * rest * (n - 1) / (n - 3) + middle**2 * (1 - r23) ** 3
-    if below <= 1e-14:
+    determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    mean_r = (r12 + r13) / 2
+    denominator = 2 * determinant * (n - 1) / (n - 3) + mean_r**2 * (1 - r23) ** 3
+    if denominator <= 1e-14:
         return float("nan"), float("nan")
-    statistic = (r12 - r13) * ((n - 1) * (1 + r23) / below) ** 0.5
+    statistic = (r12 - r13) * ((n - 1) * (1 + r23) / denominator) ** 0.5
     return float(statistic), float(2 * student.sf(abs(statistic), n - 3))
 
 
@@ -150,16 +150,16 @@ def compare_metrics(
     """
     import pandas as pd
 
-    asked = read_request(table, human, metrics, measure, level, average, phase, None)
-    grouping = Grouping.of(level, average, settings, asked.grids[0])
-    whole, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
+    request = read_request(table, human, metrics, measure, level, average, phase, None)
+    grouping = Grouping.of(level, average, settings, request.grids[0])
+    resampling, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
     unit = grouping.how.unit or "item"
     check_permutations(permutations)
-    if len(asked.metrics) < 2:
-        raise InputError(f"comparing takes two metrics; there is only {asked.metrics[0]!r}")
+    if len(request.metrics) < 2:
+        raise InputError(f"comparing takes two metrics; there is only {request.metrics[0]!r}")
 
     def compare_pair(grid: Grid, a: str, b: str) -> dict[str, Any]:
-        people = grid.judge_scores(asked.human)
+        people = grid.judge_scores(request.human)
         known: NDArray[np.bool_] = np.isfinite(people + grid.judge_scores(a) + grid.judge_scores(b))
         n, names = int(known.sum()), {"measure": measure, "a": a, "b": b}
         row = dict.fromkeys(COLUMNS, np.nan) | names | {"criterion": grid.criterion, "level": level, "n": n}
@@ -168,26 +168,28 @@ def compare_metrics(
             return row | {"note": f"undefined: {n} items were scored by {a!r}, {b!r} and people"}
         part = grid.keep(known)
         x, y, z = part.judge_scores(a), part.judge_scores(b), people[known]
-        one, two = (correlation_statistic(measure, part, each, z, grouping) for each in (x, y))
+        statistic_a, statistic_b = (
+            correlation_statistic(measure, part, scores, z, grouping) for scores in (x, y)
+        )
         how, groups = grouping.resampling(part)
-        why = "one of the scores does not vary as the coefficient needs"
-        row |= paired_comparison(measure, one, two, how, why, groups)
+        reason = "one of the scores does not vary as the coefficient needs"
+        row |= paired_comparison(measure, statistic_a, statistic_b, how, reason, groups)
         if level != "pooled" or unit == "item":
             row["p_williams"] = _williams_p_value(measure, part, x, y, z, level)
         elif measure in WILLIAMS:
             row["note"] = "; ".join(filter(None, [str(row["note"]), _NO_WILLIAMS]))
         if unit == "both" and level != "system":
             return row | {"note": "; ".join(filter(None, [str(row["note"]), _NO_SWAPS]))}
-        together = {"context": part.context, "system": part.system, "both": part.system}.get(unit)
+        swap_groups = {"context": part.context, "system": part.system, "both": part.system}.get(unit)
         rule: dict[str, Any] = {"average": average, "permutations": permutations, "seed": how.seed}
-        row["p_permutation"] = swap_test_p_value(measure, part, x, y, z, level, groups=together, **rule)
+        row["p_permutation"] = swap_test_p_value(measure, part, x, y, z, level, groups=swap_groups, **rule)
         return row
 
-    parts = [(grid, *pair) for grid in asked.grids for pair in combinations(asked.metrics, 2)]
-    found = pd.DataFrame(whole.map(lambda part: compare_pair(*part), parts), columns=list(COLUMNS))
+    parts = [(grid, *pair) for grid in request.grids for pair in combinations(request.metrics, 2)]
+    result = pd.DataFrame(resampling.map(lambda part: compare_pair(*part), parts), columns=list(COLUMNS))
     for name in ("p_permutation", "p_williams"):
-        found[f"{name}_adjusted"] = adjust(found[name].to_numpy(float), adjustment)
-    return found
+        result[f"{name}_adjusted"] = adjust(result[name].to_numpy(float), adjustment)
+    return result
 
 
 def _williams_p_value(
@@ -197,7 +199,7 @@ def _williams_p_value(
     if level == "context" or name not in WILLIAMS:
         return float("nan")
     if level == "system":
-        x, y, z = (np.nanmean(grid.square(each), axis=0) for each in (x, y, z))
+        x, y, z = (np.nanmean(grid.square(scores), axis=0) for scores in (x, y, z))
     if len(x) < 4:
         return float("nan")
     ones = np.ones(len(x))

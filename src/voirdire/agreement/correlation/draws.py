@@ -74,8 +74,8 @@ def statistic_over_draws(
     def values_over_draws(*weights: FloatArray) -> FloatArray:
         values = np.empty(len(weights[0]))
         for draw, rows in next_draws(len(values)):
-            one = make(draw)
-            evaluate = one.two_way if isinstance(one, TwoWayStatistic) else one.values
+            statistic = make(draw)
+            evaluate = statistic.two_way if isinstance(statistic, TwoWayStatistic) else statistic.values
             values[rows] = evaluate(*(part[rows] for part in weights))
         return values
 
@@ -164,19 +164,19 @@ def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
     raise_problems(problems)
 
     def draws_for_grid(grid: Grid) -> dict[str, FloatArray]:
-        found = {}
+        draws_by_metric = {}
         for name, fit in fits.items():
             values = fit.posterior.values
             assert values is not None
             if grid.criterion is None:
-                known = integrated(fit.problem.density, values)
+                strengths = integrated(fit.problem.density, values)
             elif grid.criterion in fit.problem.criteria:
-                known = values["strength"][:, fit.problem.criteria.index(grid.criterion)]
+                strengths = values["strength"][:, fit.problem.criteria.index(grid.criterion)]
             else:
                 continue
             columns = level_positions(grid.items, fit.problem.items)
-            found[name] = np.where(columns >= 0, known[:, columns], np.nan)
-        return found
+            draws_by_metric[name] = np.where(columns >= 0, strengths[:, columns], np.nan)
+        return draws_by_metric
 
     return Draws(tuple(fits), draws_for_grid)
 
@@ -189,9 +189,9 @@ def _draws_of_table(draws: object, scores: Scores) -> Draws:
     if drawn.has_criteria != scores.has_criteria:
         problems.append("draws: scores and draws must both have a criterion column, or neither")
     problems += [
-        f"draws: criterion {one!r} is not in the table of scores"
-        for one in drawn.criteria
-        if drawn.has_criteria and one not in scores.criteria
+        f"draws: criterion {criterion!r} is not in the table of scores"
+        for criterion in drawn.criteria
+        if drawn.has_criteria and criterion not in scores.criteria
     ]
     raise_problems(problems)
     unit, _, names = drawn.units(np.ones(drawn.rows, bool))
@@ -203,14 +203,14 @@ def _draws_of_table(draws: object, scores: Scores) -> Draws:
                 return {}
             rows = drawn.criterion == drawn.criteria.index(grid.criterion)
         item = level_positions(names, grid.items)[unit]
-        found = {}
+        draws_by_metric = {}
         for number, judge in enumerate(drawn.judges):
             used = rows & (drawn.judge == number) & (item >= 0)
             if used.any():
-                found[judge] = _arrange_draws(drawn, used, item, grid, judge)
-        if not found:
+                draws_by_metric[judge] = _arrange_draws(drawn, used, item, grid, judge)
+        if not draws_by_metric:
             raise InputError(f"draws: there are none for the items of the table, such as {grid.items[0]!r}")
-        return found
+        return draws_by_metric
 
     return Draws(drawn.judges, draws_for_grid)
 

@@ -139,17 +139,17 @@ def score_grids(scores: Scores, phase: str | None = None) -> list[Grid]:
         raise InputError(f"phase {phase!r} is asked for, and the table has no column 'phase'")
     if scores.phase is not None:
         if phase not in scores.phases:
-            what = "name one of them" if phase is None else f"phase {phase!r} is not among them"
-            raise InputError(f"the table has phases {known_names(scores.phases)}; {what}")
+            advice = "name one of them" if phase is None else f"phase {phase!r} is not among them"
+            raise InputError(f"the table has phases {known_names(scores.phases)}; {advice}")
         scores = scores.subset(scores.phase == scores.phases.index(phase))
-    found = []
+    grids = []
     for number, criterion in enumerate(scores.criteria):
         rows = scores.criterion == number
         unit, keys, names = scores.units(rows)
         shape = (len(keys), len(scores.judges))
         mean, count = mean_by_judge(unit, scores.judge[rows], scores.score[rows], shape)
         repeated = np.sum(count > 1, axis=0)
-        found.append(
+        grids.append(
             Grid(
                 judges=scores.judges,
                 values=mean,
@@ -164,7 +164,7 @@ def score_grids(scores: Scores, phase: str | None = None) -> list[Grid]:
                 },
             )
         )
-    return found
+    return grids
 
 
 def _system_codes(
@@ -199,11 +199,15 @@ def with_human(grid: Grid, human: str | Sequence[str], name: str) -> Grid:
     ([2.0, 2.0], {'people': '1 item scored by some annotators only'})
     """
     annotators = [human] if isinstance(human, str) else list(human)
-    scores = np.column_stack([grid.judge_scores(one) for one in annotators])
-    given = ~np.isnan(scores)
-    number = given.sum(axis=1)
-    mean = mean_scores(np.where(given, scores, 0.0).sum(axis=1), number.astype(float))
-    some = int(np.sum((number > 0) & (number < len(annotators))))
+    scores = np.column_stack([grid.judge_scores(annotator) for annotator in annotators])
+    present = ~np.isnan(scores)
+    number = present.sum(axis=1)
+    mean = mean_scores(np.where(present, scores, 0.0).sum(axis=1), number.astype(float))
+    partial_count = int(np.sum((number > 0) & (number < len(annotators))))
     return grid.with_column(
-        name, mean, f"{some} item{'s' if some > 1 else ''} scored by some annotators only" if some else ""
+        name,
+        mean,
+        f"{partial_count} item{'s' if partial_count > 1 else ''} scored by some annotators only"
+        if partial_count
+        else "",
     )

@@ -24,7 +24,7 @@ from voirdire.agreement.coefficients.pairwise import CORRELATIONS, pairwise_accu
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
 from voirdire.agreement.engine.combine import JointStatistic, TwoWayStatistic, crossed_statistic
-from voirdire.agreement.engine.resample import FEW, Replicates, bootstrap
+from voirdire.agreement.engine.resample import MIN_CLUSTERS, Replicates, bootstrap
 from voirdire.agreement.engine.resampling import Resampling, Settings, Unit
 from voirdire.agreement.engine.statistic import (
     FloatArray,
@@ -42,7 +42,7 @@ Average: TypeAlias = Literal["mean", "fisher"]
 COEFFICIENTS = tuple(CORRELATIONS)
 
 # A correlation this near to 1 is 1, whose Fisher z is infinite.
-_PERFECT = 1 - 1e-12
+_PERFECT_CORRELATION = 1 - 1e-12
 
 
 @dataclass(frozen=True)
@@ -85,16 +85,18 @@ class Grouping:
             raise InputError(f"average {average!r} is not known; give mean or fisher")
         clustered = grid.context is not None and 1 < len(np.unique(grid.context)) < len(grid.items)
         pooled: Unit = "context" if clustered else "item"
-        usual: Unit = {"pooled": pooled, "context": "context", "system": "both"}[level]
-        units = dict.fromkeys([usual, *(["item"] if level == "pooled" else []), "context", "system", "both"])
-        how = Resampling.of(settings, units)
+        default_unit: Unit = {"pooled": pooled, "context": "context", "system": "both"}[level]
+        units = dict.fromkeys(
+            [default_unit, *(["item"] if level == "pooled" else []), "context", "system", "both"]
+        )
+        resampling = Resampling.of(settings, units)
         problems = []
-        if (level != "pooled" or how.unit in ("context", "both")) and grid.context is None:
-            problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'context'")
-        if (level == "system" or how.unit in ("system", "both")) and grid.system is None:
-            problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'system'")
+        if (level != "pooled" or resampling.unit in ("context", "both")) and grid.context is None:
+            problems.append(f"level {level!r} with unit {resampling.unit!r} needs a column 'context'")
+        if (level == "system" or resampling.unit in ("system", "both")) and grid.system is None:
+            problems.append(f"level {level!r} with unit {resampling.unit!r} needs a column 'system'")
         raise_problems(problems)
-        return cls(level, average, how)
+        return cls(level, average, resampling)
 
     def resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
         """The settings and groups for `bootstrap`: grids resample systems where panels resample judges."""
@@ -108,8 +110,8 @@ class Grouping:
 
     def bootstrap(self, statistics: Sequence[Statistic | TwoWayStatistic], grid: Grid) -> list[Replicates]:
         """Resample statistics of a grid."""
-        how, groups = self.resampling(grid)
-        return bootstrap(statistics, groups=groups, resampling=how)
+        resampling, groups = self.resampling(grid)
+        return bootstrap(statistics, groups=groups, resampling=resampling)
 
 
 def correlation_statistic(
@@ -150,8 +152,8 @@ def correlation_statistic(
             return crossed_statistic(pooled, grid.context, grid.places())
         return pooled
     x, y = grid.square(metric), grid.square(human)
-    either = np.isnan(x) | np.isnan(y)
-    x, y = np.where(either, np.nan, x), np.where(either, np.nan, y)
+    missing = np.isnan(x) | np.isnan(y)
+    x, y = np.where(missing, np.nan, x), np.where(missing, np.nan, y)
     if grouping.level == "system":
         return _system_level(name, x, y)
     if name == "pairwise_accuracy":
@@ -171,7 +173,7 @@ def context_values(value: FloatArray, average: Average) -> FloatArray:
     """Of contexts: defined, the coefficient (or Fisher's z), and whether that is infinite; shape (..., 3)."""
     defined = ~np.isnan(value)
     filled = np.where(defined, value, 0.0)
-    perfect = np.abs(filled) >= _PERFECT
+    perfect = np.abs(filled) >= _PERFECT_CORRELATION
     if average == "fisher":
         filled = np.arctanh(np.where(perfect, 0.0, filled))
     return np.stack([defined, filled, perfect], axis=-1, dtype=np.float64)
@@ -189,14 +191,14 @@ def _system_level(name: str, x: FloatArray, y: FloatArray) -> JointStatistic:
 
     def correlation_of_means(contexts: FloatArray, systems: FloatArray) -> FloatArray:
         number = contexts @ known
-        a, b = (ratio_or_nan(contexts @ one, number) for one in filled)
+        a, b = (ratio_or_nan(contexts @ column, number) for column in filled)
         return rowwise_coefficient(name, a, b, systems)
 
     return JointStatistic(len(x), x.shape[1], correlation_of_means, 4 * x.shape[1] ** 2)
 
 
 def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
-    """Why a coefficient of a metric and people has no value, as a sentence.
+    """Reason why a coefficient of a metric and people has no value, as a sentence.
 
     Examples
     --------
@@ -205,16 +207,16 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
     "undefined: every score of 'm' is 1"
     """
     x, y = grid.judge_scores(metric), grid.judge_scores(human)
-    by = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
+    criterion_text = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
     for judge, scores in ((metric, x), (human, y)):
         if np.isnan(scores).all():
-            return f"undefined: {judge!r} scored nothing{by}"
-    both = ~(np.isnan(x) | np.isnan(y))
-    if not both.any():
-        return f"undefined: no item was scored by both {metric!r} and {human!r}{by}"
-    if both.sum() == 1:
+            return f"undefined: {judge!r} scored nothing{criterion_text}"
+    scored = ~(np.isnan(x) | np.isnan(y))
+    if not scored.any():
+        return f"undefined: no item was scored by both {metric!r} and {human!r}{criterion_text}"
+    if scored.sum() == 1:
         return "undefined: a single item was scored by both, and it takes two"
-    for judge, scores in ((metric, x[both]), (human, y[both])):
+    for judge, scores in ((metric, x[scored]), (human, y[scored])):
         if np.ptp(scores) == 0:
             return f"undefined: every score of {judge!r} is {scores[0]:g}"
     if level == "context":
@@ -239,12 +241,12 @@ def small_sample_note(grid: Grid, drawn: str | None) -> str:
     >>> small_sample_note(grid, "context")
     'only 2 contexts to resample: the interval is likely too narrow'
     """
-    few = [
+    small = [
         f"{n} {name}s"
         for name, codes in (("context", grid.context), ("system", grid.system))
-        if drawn in (name, "both") and codes is not None and (n := int(codes.max()) + 1) < FEW
+        if drawn in (name, "both") and codes is not None and (n := int(codes.max()) + 1) < MIN_CLUSTERS
     ]
-    return f"only {' and '.join(few)} to resample: the interval is likely too narrow" if few else ""
+    return f"only {' and '.join(small)} to resample: the interval is likely too narrow" if small else ""
 
 
 def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
@@ -263,9 +265,9 @@ def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
     (1, '1 of 2 contexts undefined (one side constant, or fewer than two scores) and left out')
     """
     defined = ~np.isnan(_context_coefficients(name, x, y))
-    lost = int(np.sum(~defined))
-    what = ("" if name == "pairwise_accuracy" else "one side constant, or ") + "fewer than two scores"
-    note = f"{lost} of {len(defined)} contexts undefined ({what}) and left out" if lost else ""
+    undefined = int(np.sum(~defined))
+    reason = ("" if name == "pairwise_accuracy" else "one side constant, or ") + "fewer than two scores"
+    note = f"{undefined} of {len(defined)} contexts undefined ({reason}) and left out" if undefined else ""
     return int(defined.sum()), note
 
 

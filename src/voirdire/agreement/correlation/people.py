@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HUMAN = "human"
-_KEPT = ("judge", "item", "score", "criterion", "context", "system")
+_COLUMNS_KEPT = ("judge", "item", "score", "criterion", "context", "system")
 
 
 def combine_score_tables(
@@ -80,8 +80,8 @@ def combine_score_tables(
     people = _with_items(people, pd.concat(frames), "people's scores have")
     people["judge"] = people["judge"].astype(str) if "judge" in people else HUMAN
     names = sorted(set(people["judge"]))
-    if both := set(names) & {judge for frame in frames for judge in frame["judge"]}:
-        raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
+    if shared := set(names) & {judge for frame in frames for judge in frame["judge"]}:
+        raise InputError(f"judge {min(shared)!r} is one of people and one of the metrics; rename one")
     metrics = _fill_contexts_and_systems(_stack_tables(frames))
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
         raise InputError(
@@ -90,14 +90,14 @@ def combine_score_tables(
         )
     people = _complete_people_scores(people, metrics)
     metrics = _match_criteria(metrics, people)
-    found = pd.concat([metrics, people], ignore_index=True)
-    return found.drop(columns="item") if crossed else found, names
+    scores = pd.concat([metrics, people], ignore_index=True)
+    return scores.drop(columns="item") if crossed else scores, names
 
 
 def _read_scores(table: object, phase: str | None, where: Mapping[str, str] | None) -> pd.DataFrame:
     """Scores of metrics or of people, whose items are named as in every table, so that 1 and "1" are one."""
-    found = select_rows(table, phase, where, answer="score")
-    kept = found[[name for name in _KEPT if name in found]].copy()
+    selected = select_rows(table, phase, where, answer="score")
+    kept = selected[[name for name in _COLUMNS_KEPT if name in selected]].copy()
     return kept.assign(item=_item_names(kept["item"])) if "item" in kept else kept
 
 
@@ -106,7 +106,7 @@ def _item_names(cells: Iterable[Any]) -> list[Any]:
 
 
 def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.DataFrame:
-    """A table whose items are named: by themselves, or by context and system, as the other table calls what they made.
+    """Table with item names: its own, or by context and system as the other table names them.
 
     Raises
     ------
@@ -119,24 +119,26 @@ def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.Data
         raise InputError(
             f"{whose} no column 'item', nor both 'context' and 'system'; name the items as the other scores do"
         )
-    known = {}
+    item_by_place = {}
     if {"item", "context", "system"} <= set(other):
-        known = dict(zip(_places(other), other["item"], strict=True))
-    named = [known.get(place, " / ".join(map(str, place))) for place in _places(frame)]
-    return frame.assign(item=named)
+        item_by_place = dict(zip(_context_system_pairs(other), other["item"], strict=True))
+    item_names = [
+        item_by_place.get(place, " / ".join(map(str, place))) for place in _context_system_pairs(frame)
+    ]
+    return frame.assign(item=item_names)
 
 
-def _places(frame: pd.DataFrame) -> list[tuple[Any, Any]]:
+def _context_system_pairs(frame: pd.DataFrame) -> list[tuple[Any, Any]]:
     return list(zip(_item_names(frame["context"]), _item_names(frame["system"]), strict=True))
 
 
 def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
-    """Contexts and systems that only some tables name, told by the item; a column that stays incomplete is left out."""
+    """Fill contexts and systems that only some tables name, by item; a column that stays incomplete is left out."""
     for column in ("context", "system"):
         if column not in frame or "item" not in frame or not frame[column].isna().any():
             continue
-        of = frame.dropna(subset=[column]).drop_duplicates("item")
-        filled = frame[column].fillna(_by_item(frame["item"], of, column))
+        known_items = frame.dropna(subset=[column]).drop_duplicates("item")
+        filled = frame[column].fillna(_column_by_item(frame["item"], known_items, column))
         if filled.isna().any():
             give_notice(f"Not all tables name the {column} of their items: it is left out.")
             frame = frame.drop(columns=column)
@@ -146,7 +148,7 @@ def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table_names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> list[str]:
-    """Each table by its protocol or file, a dataframe by its only judge; by its path too where that is not enough."""
+    """Name each table by its protocol or file, a dataframe by its only judge; with its path where names repeat."""
     names = []
     for place, (table, frame) in enumerate(zip(tables, frames, strict=True), start=1):
         if not isinstance(table, str | os.PathLike):
@@ -155,70 +157,77 @@ def _table_names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> li
             continue
         run = run_folder(table)
         names.append(Path(table).name.partition(".")[0] if run is None else run.protocol)
-    twice = Counter(names)
-    found = [
+    name_counts = Counter(names)
+    labels = [
         f"{name} ({Path(os.fspath(table)).name})"
-        if twice[name] > 1 and isinstance(table, str | os.PathLike)
+        if name_counts[name] > 1 and isinstance(table, str | os.PathLike)
         else name
         for name, table in zip(names, tables, strict=True)
     ]
-    if len(set(found)) < len(found):
-        raise InputError(f"two tables are called {Counter(found).most_common(1)[0][0]!r}; rename a folder")
-    return found
+    if len(set(labels)) < len(labels):
+        raise InputError(f"two tables are called {Counter(labels).most_common(1)[0][0]!r}; rename a folder")
+    return labels
 
 
 def _criteria_of(*frames: pd.DataFrame) -> list[str]:
-    return sorted({str(one) for frame in frames if "criterion" in frame for one in frame["criterion"]})
+    return sorted(
+        {str(criterion) for frame in frames if "criterion" in frame for criterion in frame["criterion"]}
+    )
 
 
-def _under_each(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.DataFrame:
-    """A table without criteria, which speaks of each of these."""
+def _repeat_by_criterion(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.DataFrame:
+    """Repeat a table without criteria under each of the criteria."""
     import pandas as pd
 
     return pd.concat([frame.assign(criterion=name) for name in criteria], ignore_index=True)
 
 
-def _by_item(items: Any, of: pd.DataFrame, column: str) -> Any:
-    """A column of items by what another table says of each."""
+def _column_by_item(items: Any, of: pd.DataFrame, column: str) -> Any:
+    """A column of items, looked up in another table."""
     return items.map(dict(zip(of["item"], of[column], strict=True)))
 
 
 def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Tables one below the other; one without criteria among others speaks of each of theirs."""
+    """Stack tables; one without criteria is repeated under each criterion of the others."""
     import pandas as pd
 
     criteria = _criteria_of(*frames)
     parts = [
-        _under_each(frame, criteria) if criteria and "criterion" not in frame else frame for frame in frames
+        _repeat_by_criterion(frame, criteria) if criteria and "criterion" not in frame else frame
+        for frame in frames
     ]
     return pd.concat(parts, ignore_index=True)
 
 
 def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
-    """Metrics by people's criteria: those without any speak of each, those of others are left out."""
+    """Metrics by people's criteria: repeated under each where they have none, without those that people lack."""
     if "criterion" not in people:
         return metrics
-    known = _criteria_of(people)
+    criteria = _criteria_of(people)
     if "criterion" not in metrics:
-        return _under_each(metrics, known)
-    strange = sorted(set(metrics["criterion"].astype(str)) - set(known))
-    kept = metrics[metrics["criterion"].astype(str).isin(known)]
+        return _repeat_by_criterion(metrics, criteria)
+    unknown = sorted(set(metrics["criterion"].astype(str)) - set(criteria))
+    kept = metrics[metrics["criterion"].astype(str).isin(criteria)]
     if kept.empty:
-        raise InputError(f"people's criteria are {known_names(known)}, the metrics' {known_names(strange)}")
-    if strange:
-        give_notice(f"People do not score {known_names(strange)}: left out.")
+        raise InputError(
+            f"people's criteria are {known_names(criteria)}, the metrics' {known_names(unknown)}"
+        )
+    if unknown:
+        give_notice(f"People do not score {known_names(unknown)}: left out.")
     return kept
 
 
 def _complete_people_scores(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """People's scores with the metrics' contexts and systems of their items, and criteria where they name none."""
     if "criterion" in metrics and "criterion" not in people:
-        people = _under_each(people, _criteria_of(metrics))
+        people = _repeat_by_criterion(people, _criteria_of(metrics))
     for column in ("context", "system"):
         if column in people or column not in metrics:
             continue
-        of = metrics.dropna(subset=[column]).drop_duplicates(["item", column])
-        if of["item"].duplicated().any():
+        known_items = metrics.dropna(subset=[column]).drop_duplicates(["item", column])
+        if known_items["item"].duplicated().any():
             raise InputError(f"items stand in several {column}s; give people's scores a column {column!r}")
-        people = people.assign(**{column: _by_item(people["item"], of, column)}).dropna(subset=[column])
+        people = people.assign(**{column: _column_by_item(people["item"], known_items, column)}).dropna(
+            subset=[column]
+        )
     return people

@@ -81,28 +81,28 @@ def read_request(
     scores = read_scores(table)
     people = [human] if isinstance(human, str) else list(human)
     drawn = None if draws is None else read_draws(draws, scores)
-    known = (*scores.judges, *(drawn.judges if drawn else ()))
-    others = [one for one in known if one not in people]
+    judge_names = (*scores.judges, *(drawn.judges if drawn else ()))
+    others = [name for name in judge_names if name not in people]
     chosen = others if metrics is None else list(dict.fromkeys(read_list("metrics", metrics)))
-    names = _asked_measures(measures, level)
+    names = _requested_measures(measures, level)
     problems = [
-        f"{what} {one!r} is not a judge of the table; its judges are {known_names(of)}"
-        for what, given, of in (("human", people, scores.judges), ("metric", chosen, known))
-        for one in given
-        if one not in of
+        f"{role} {name!r} is not a judge of the table; its judges are {known_names(choices)}"
+        for role, requested, choices in (("human", people, scores.judges), ("metric", chosen, judge_names))
+        for name in requested
+        if name not in choices
     ]
-    problems += [f"{one!r} is given as the human and as a metric" for one in chosen if one in people]
+    problems += [f"{name!r} is given as the human and as a metric" for name in chosen if name in people]
     problems += [
-        f"{one!r} has scores and posterior draws; rename one"
-        for one in scores.judges
-        if drawn and one in drawn.judges
+        f"{name!r} has scores and posterior draws; rename one"
+        for name in scores.judges
+        if drawn and name in drawn.judges
     ]
     problems += [
-        f"measure {one!r} is not known; give some of {', '.join(COEFFICIENTS)}"
-        for one in names
-        if one not in COEFFICIENTS
+        f"measure {measure!r} is not known; give some of {', '.join(COEFFICIENTS)}"
+        for measure in names
+        if measure not in COEFFICIENTS
     ]
-    if average == "fisher" and any("accuracy" in one or "index" in one for one in names):
+    if average == "fisher" and any("accuracy" in measure or "index" in measure for measure in names):
         problems.append(
             "average 'fisher' is for correlations, not for pairwise_accuracy and concordance_index"
         )
@@ -110,20 +110,20 @@ def read_request(
         problems.append("human is empty; name the judge, or the annotators, who are people")
     if not chosen:
         problems.append("there is no metric to compare with people; every judge of the table is human")
-    if len(people) > 1 and PEOPLE in known:
+    if len(people) > 1 and PEOPLE in judge_names:
         problems.append(f"a judge is called {PEOPLE!r}, which means something here; rename it")
     raise_problems(problems)
     name = people[0] if len(people) == 1 else PEOPLE
-    found = score_grids(scores, phase)
+    grids = score_grids(scores, phase)
     if len(people) > 1:
-        found = [with_human(grid, people, name) for grid in found]
-    posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in found]
+        grids = [with_human(grid, people, name) for grid in grids]
+    posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in grids]
     if drawn:
-        found = [_add_posterior_means(*each, drawn.judges) for each in zip(found, posterior, strict=True)]
-    return Request(found, name, tuple(chosen), names, posterior)
+        grids = [_add_posterior_means(*pair, drawn.judges) for pair in zip(grids, posterior, strict=True)]
+    return Request(grids, name, tuple(chosen), names, posterior)
 
 
-def _asked_measures(measures: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
+def _requested_measures(measures: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
     if measures is None:
         return (*_DEFAULTS, "pairwise_accuracy") if level in ("context", "system") else _DEFAULTS
     return (measures,) if isinstance(measures, str) else tuple(dict.fromkeys(measures))
@@ -132,6 +132,6 @@ def _asked_measures(measures: str | Iterable[str] | None, level: str) -> tuple[s
 def _add_posterior_means(grid: Grid, draws: dict[str, FloatArray], judges: Sequence[str]) -> Grid:
     """Add a column for each metric with draws: their mean, NaN where there are none."""
     for judge in judges:
-        nothing = np.full(len(grid.items), np.nan)
-        grid = grid.with_column(judge, draws[judge].mean(axis=0) if judge in draws else nothing)
+        missing = np.full(len(grid.items), np.nan)
+        grid = grid.with_column(judge, draws[judge].mean(axis=0) if judge in draws else missing)
     return grid

@@ -61,15 +61,15 @@ def swap_test_p_value(
     0.001
     """
     check_permutations(permutations)
-    both = np.stack([_standard_scores(a), _standard_scores(b)])
+    standardised = np.stack([_standard_scores(a), _standard_scores(b)])
     group = np.arange(len(a)) if groups is None else groups
 
     def swapped_difference(swapped: FloatArray) -> FloatArray:
         first, second = (
             _coefficient_of_rows(
-                name, grid, np.where(swapped[:, group] > 0, one, other), human, level, average
+                name, grid, np.where(swapped[:, group] > 0, if_swapped, if_kept), human, level, average
             )
-            for one, other in (both[::-1], both)
+            for if_swapped, if_kept in (standardised[::-1], standardised)
         )
         return first - second
 
@@ -101,7 +101,8 @@ def _coefficient_of_rows(
         values = context_values(rowwise_coefficient(name, cells, people, ones), average)
         return average_contexts(values.sum(axis=-2), average)
     known = ~np.isnan(people)
-    means, of_people = (
-        ratio_or_nan(np.where(known, one, 0.0).sum(axis=-2), known.sum(axis=0)) for one in (cells, people)
+    means, people_means = (
+        ratio_or_nan(np.where(known, scores, 0.0).sum(axis=-2), known.sum(axis=0))
+        for scores in (cells, people)
     )
-    return rowwise_coefficient(name, means, of_people, ones)
+    return rowwise_coefficient(name, means, people_means, ones)

@@ -1,4 +1,4 @@
-"""The table of metrics by criteria and coefficients, as papers print it, with what cannot be told apart marked."""
+"""The table of metrics by criteria and coefficients, as papers print it, with indistinguishable ones marked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-_SHORT = {
+_SYMBOLS = {
     "pearson": "r",
     "spearman": "rho",
     "kendall_tau_b": "tau-b",
@@ -49,7 +49,7 @@ def metric_table(found: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
 
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in found.to_dict("records"):
-        column = (row["criterion"] or "", _SHORT.get(row["measure"], row["measure"]))
+        column = (row["criterion"] or "", _SYMBOLS.get(row["measure"], row["measure"]))
         cells.setdefault(column, {})[row["judges"][0]] = _format_cell(row, digits)
     table = pd.DataFrame(cells)
     table.columns = pd.MultiIndex.from_tuples(list(cells), names=["criterion", "coefficient"])

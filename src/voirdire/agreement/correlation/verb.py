@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Columns beside those of every result: what was resampled, the place among the metrics, and how far behind the best.
-MORE = ("unit", "place", "behind", "behind_low", "behind_high", "same_as_best")
+COMPARISON_COLUMNS = ("unit", "place", "behind", "behind_low", "behind_high", "same_as_best")
 
 
 def metaeval(
@@ -107,28 +107,28 @@ def metaeval(
     """
     library = library_of(table)
     if humans is not None or isinstance(table, list | tuple):
-        several = table if isinstance(table, list | tuple) else [table]
-        table, named = combine_score_tables(several, humans, phase=phase)
-        human, phase = human or named, None
-    asked = read_request(table, human, metrics, measures, level, average, phase, draws)
-    grouping = Grouping.of(level, average, settings, asked.grids[0])
+        tables = table if isinstance(table, list | tuple) else [table]
+        table, people_names = combine_score_tables(tables, humans, phase=phase)
+        human, phase = human or people_names, None
+    request = read_request(table, human, metrics, measures, level, average, phase, draws)
+    grouping = Grouping.of(level, average, settings, request.grids[0])
     if draws is not None and grouping.how.interval not in ("percentile", "basic"):
         raise InputError(
             f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
         )
-    parts = product(range(len(asked.grids)), asked.measures)
-    how, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
-    found = how.map(lambda part: _Cell(asked, *part, grouping).rows(), parts)
-    rows = [row for part in found for row in part]
-    return convert_to_library(frame_of_rows(rows, (*COLUMNS, *MORE)), library)
+    parts = product(range(len(request.grids)), request.measures)
+    resampling, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
+    results = resampling.map(lambda part: _Cell(request, *part, grouping).rows(), parts)
+    rows = [row for part in results for row in part]
+    return convert_to_library(frame_of_rows(rows, (*COLUMNS, *COMPARISON_COLUMNS)), library)
 
 
 def _rank_in_words(row: dict[str, object], metrics: int) -> str:
     if metrics < 2:
         return ""
     place = {1: "best", 2: "second best"}.get(int(str(row["place"])), "")
-    same = "not distinguishable from the best" if row["same_as_best"] and row["place"] != 1 else ""
-    return ", ".join(filter(None, [place, same]))
+    equal_note = "not distinguishable from the best" if row["same_as_best"] and row["place"] != 1 else ""
+    return ", ".join(filter(None, [place, equal_note]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,17 +148,21 @@ class _Cell:
     def rows(self) -> list[dict[str, object]]:
         """A row for each metric, with its place among them."""
         human = self.grid.judge_scores(self.asked.human)
-        found = {metric: self._resample(metric, human) for metric in self.asked.metrics}
-        values = {name: one.estimate for name, one in found.items() if not np.isnan(one.estimate)}
+        replicates = {metric: self._resample(metric, human) for metric in self.asked.metrics}
+        values = {
+            name: replicate.estimate
+            for name, replicate in replicates.items()
+            if not np.isnan(replicate.estimate)
+        }
         rows = []
         for metric in self.asked.metrics:
-            row = self._row(metric, found[metric])
+            row = self._row(metric, replicates[metric])
             unit = self.grouping.how.unit
-            row |= dict(zip(MORE, (unit, None, np.nan, np.nan, np.nan, None), strict=True))
+            row |= dict(zip(COMPARISON_COLUMNS, (unit, None, np.nan, np.nan, np.nan, None), strict=True))
             if metric in values:
                 better = np.array(list(values.values())) > values[metric] + 1e-12
                 row["place"] = 1 + int(better.sum())
-                row |= self._distance_behind(max(values, key=values.__getitem__), metric, human, found)
+                row |= self._distance_behind(max(values, key=values.__getitem__), metric, human, replicates)
                 row["note"] = "; ".join(filter(None, [_rank_in_words(row, len(values)), str(row["note"])]))
             rows.append(row)
         return rows
@@ -167,47 +171,59 @@ class _Cell:
         def statistic_of(scores: FloatArray) -> Statistic | TwoWayStatistic:
             return correlation_statistic(self.name, self.grid, scores, human, self.grouping)
 
-        point, how = statistic_of(self.grid.judge_scores(metric)), self.grouping.how
+        point, resampling = statistic_of(self.grid.judge_scores(metric)), self.grouping.how
         draws = self.asked.draws[self.number].get(metric)
         if draws is None:
             return self.grouping.bootstrap([point], self.grid)[0]
         drawn = statistic_over_draws(
-            lambda draw: statistic_of(draws[draw]), len(draws), how.resamples, how.seed
+            lambda draw: statistic_of(draws[draw]), len(draws), resampling.resamples, resampling.seed
         )
-        found = self.grouping.bootstrap([drawn], self.grid)[0]
+        resampled = self.grouping.bootstrap([drawn], self.grid)[0]
         fixed = with_fixed_judges(point)
         value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
-        return Replicates(value, found.draws, bootstrap_interval(value, found.draws, how.prob, how.interval))
+        return Replicates(
+            value,
+            resampled.draws,
+            bootstrap_interval(value, resampled.draws, resampling.prob, resampling.interval),
+        )
 
     def _distance_behind(
         self, best: str, metric: str, human: FloatArray, found: dict[str, Replicates]
     ) -> dict[str, object]:
         """Distance of a metric behind the best one, on the items of both."""
         if metric == best:
-            return dict(zip(MORE[2:], (0.0, 0.0, 0.0, True), strict=True))
-        one, two = found[best], found[metric]
-        lacking, lacks = (np.isnan(self.grid.judge_scores(name)) for name in (best, metric))
-        if not np.array_equal(lacking, lacks):
+            return dict(zip(COMPARISON_COLUMNS[2:], (0.0, 0.0, 0.0, True), strict=True))
+        leader, follower = found[best], found[metric]
+        missing_best, missing_metric = (np.isnan(self.grid.judge_scores(name)) for name in (best, metric))
+        if not np.array_equal(missing_best, missing_metric):
             # Different items: resampled anew with what both have. The same seed gives both the same resamples.
-            common = np.where(lacking | lacks, np.nan, human)
-            one, two = (self._resample(each, common) for each in (best, metric))
-        gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, self.grouping.how.prob)
+            common = np.where(missing_best | missing_metric, np.nan, human)
+            leader, follower = (self._resample(name, common) for name in (best, metric))
+        gap = bootstrap_interval(
+            leader.estimate - follower.estimate, leader.draws - follower.draws, self.grouping.how.prob
+        )
         low, high = cut_to_range(gap, self.name, difference=True).ends
-        same = None if gap.low is None else bool(low <= 0 <= high)
-        return dict(zip(MORE[2:], (one.estimate - two.estimate, low, high, same), strict=True))
+        includes_zero = None if gap.low is None else bool(low <= 0 <= high)
+        return dict(
+            zip(
+                COMPARISON_COLUMNS[2:],
+                (leader.estimate - follower.estimate, low, high, includes_zero),
+                strict=True,
+            )
+        )
 
     def _row(self, metric: str, found: Replicates) -> dict[str, object]:
         grid, human, level = self.grid, self.asked.human, self.grouping.level
         x, y = grid.judge_scores(metric), grid.judge_scores(human)
-        both = ~(np.isnan(x) | np.isnan(y))
-        n, notes, x, y = int(both.sum()), [found.interval.note], x[None], y[None]
+        scored = ~(np.isnan(x) | np.isnan(y))
+        n, notes, x, y = int(scored.sum()), [found.interval.note], x[None], y[None]
         if np.isnan(found.estimate):
             notes = [undefined_note(grid, metric, human, level)]
         elif level == "system":
             assert grid.system is not None
-            n = len(np.unique(grid.system[both]))
+            n = len(np.unique(grid.system[scored]))
         elif level == "context":
-            x, y = (grid.square(np.where(both, one[0], np.nan)) for one in (x, y))
+            x, y = (grid.square(np.where(scored, column[0], np.nan)) for column in (x, y))
             n, note = context_note(self.name, x, y)
             notes.append(note)
         if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(found.estimate):

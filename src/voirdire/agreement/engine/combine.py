@@ -1,4 +1,4 @@
-"""Statistics made of statistics: paired differences, whole groups as units, tables resampled both ways."""
+"""Combined statistics: paired differences, whole groups as units, tables resampled both ways."""
 
 from __future__ import annotations
 
@@ -42,20 +42,25 @@ def mean_statistic(statistics: Sequence[Statistic]) -> Statistic:
 
 def _combine_values(statistics: Sequence[Statistic], function: Callable[..., Any]) -> Statistic:
     """A function of the values of several statistics on the same resample."""
-    counted = [one for one in statistics if isinstance(one, CountStatistic)]
-    if len(counted) < len(statistics):
+    count_statistics = [statistic for statistic in statistics if isinstance(statistic, CountStatistic)]
+    if len(count_statistics) < len(statistics):
         return WeightedStatistic(
-            np.any([one.support for one in statistics], axis=0),
-            lambda weights: np.asarray(function(*(one.values(weights) for one in statistics))),
-            sum(one.row_size for one in statistics),
+            np.any([statistic.support for statistic in statistics], axis=0),
+            lambda weights: np.asarray(function(*(statistic.values(weights) for statistic in statistics))),
+            sum(statistic.row_size for statistic in statistics),
         )
-    ends = np.cumsum([0, *(one.row_size for one in counted)])
+    ends = np.cumsum([0, *(statistic.row_size for statistic in count_statistics)])
 
     def function_of_kernels(t: FloatArray) -> FloatArray:
-        parts = [one.kernel(t[..., ends[place] : ends[place + 1]]) for place, one in enumerate(counted)]
+        parts = [
+            statistic.kernel(t[..., ends[place] : ends[place + 1]])
+            for place, statistic in enumerate(count_statistics)
+        ]
         return np.asarray(function(*parts))
 
-    return CountStatistic(np.hstack([one.features for one in counted]), function_of_kernels)
+    return CountStatistic(
+        np.hstack([statistic.features for statistic in count_statistics]), function_of_kernels
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +179,7 @@ def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -
 
 
 def _difference_of_panels(a: TwoWayStatistic, b: TwoWayStatistic) -> TwoWayStatistic:
-    units, others = (len(one.fixed().support) for one in (a, b))
+    units, others = (len(panel.fixed().support) for panel in (a, b))
     if (units, a.judges) != (others, b.judges):
         raise ValueError(
             f"a paired difference needs the same units and judges; these have {units} and {others} units, "
@@ -226,9 +231,9 @@ def restrict_to_support(statistic: Statistic) -> Statistic:
         return CountStatistic(statistic.features[used], statistic.kernel)
 
     def values_on_support(weights: FloatArray) -> FloatArray:
-        everywhere = np.zeros((len(weights), len(used)))
-        everywhere[:, used] = weights
-        return statistic.values(everywhere)
+        full_weights = np.zeros((len(weights), len(used)))
+        full_weights[:, used] = weights
+        return statistic.values(full_weights)
 
     return WeightedStatistic(
         np.ones(int(used.sum()), bool), values_on_support, statistic.row_size + len(used)

@@ -37,7 +37,7 @@ from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Stat
 from voirdire.errors import InputError
 from voirdire.settings import PROB, least_draws
 
-_STEP = 1e-6
+_RELATIVE_STEP = 1e-6
 
 
 def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
@@ -77,32 +77,32 @@ def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
 
 def _kernel_gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArray:
     totals = weights @ statistic.features
-    here = statistic.kernel(totals)
+    value = statistic.kernel(totals)
     # Forward steps only: a total that is zero is often a count, which cannot be negative.
-    step = _STEP * weights.sum(axis=1)
+    step = _RELATIVE_STEP * weights.sum(axis=1)
     gradient = np.empty_like(totals)
     for place in range(totals.shape[1]):
         moved = totals.copy()
         moved[:, place] += step
-        gradient[:, place] = (statistic.kernel(moved) - here) / step
+        gradient[:, place] = (statistic.kernel(moved) - value) / step
     return gradient
 
 
 def _leave_one_out_influence(statistic: Statistic, weights: FloatArray) -> FloatArray:
-    here = statistic.values(weights)
+    value = statistic.values(weights)
     influence = np.zeros_like(weights)
     for unit in range(weights.shape[1]):
         drawn = weights[:, unit] > 0
         if drawn.any():
-            fewer = weights[drawn]
-            fewer[:, unit] -= 1
-            influence[drawn, unit] = here[drawn] - statistic.values(fewer)
+            without_unit = weights[drawn]
+            without_unit[:, unit] -= 1
+            influence[drawn, unit] = value[drawn] - statistic.values(without_unit)
     return influence
 
 
 # An interval that leaves out more resamples than this is not one.
 UNDEFINED_LIMIT = 0.05
-_SAME = 1e-12
+_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +173,22 @@ def bootstrap_interval(
             )
         draws = np.where(errors > 0, draws, np.nan)
     defined = draws[~np.isnan(draws)]
-    lost = len(draws) - len(defined)
-    note = f"undefined in {lost} of {len(draws)} resamples, left out" if lost else ""
-    if lost > UNDEFINED_LIMIT * len(draws):
-        return Interval(None, None, f"no interval: undefined in {lost} of {len(draws)} resamples")
+    undefined = len(draws) - len(defined)
+    note = f"undefined in {undefined} of {len(draws)} resamples, left out" if undefined else ""
+    if undefined > UNDEFINED_LIMIT * len(draws):
+        return Interval(None, None, f"no interval: undefined in {undefined} of {len(draws)} resamples")
     tails = np.array([(1 - prob) / 2, (1 + prob) / 2])
-    if np.ptp(defined) <= _SAME * max(1.0, abs(estimate)):
-        same = (
+    if np.ptp(defined) <= _TOLERANCE * max(1.0, abs(estimate)):
+        warning = (
             "all resamples give the same value, so the interval has no width and understates the uncertainty"
         )
-        return Interval(estimate, estimate, "; ".join(filter(None, [note, same])))
-    if len(defined) < (least := least_draws(prob)):
-        few = f"no interval: {len(defined):,} resamples say nothing of one of {100 * prob:.10g}%, which needs {least:,}"
-        return Interval(None, None, few)
+        return Interval(estimate, estimate, "; ".join(filter(None, [note, warning])))
+    if len(defined) < (needed := least_draws(prob)):
+        reason = (
+            f"no interval: {len(defined):,} resamples say nothing of one of {100 * prob:.10g}%, which needs "
+        )
+        reason += f"{needed:,}"
+        return Interval(None, None, reason)
     if method == "percentile":
         low, high = np.quantile(defined, tails)
     elif method == "basic":
@@ -223,9 +226,9 @@ def normal_interval(estimate: float, error: float, prob: float) -> Interval:
         return Interval(None, None)
     if math.isnan(error):
         return Interval(None, None, "no interval in closed form: the variance is undefined")
-    same = "all units say the same, so the interval has no width and understates the uncertainty"
+    warning = "all units say the same, so the interval has no width and understates the uncertainty"
     half = float(ndtri((1 + prob) / 2)) * error
-    return Interval(estimate - half, estimate + half, "" if error > _SAME else same)
+    return Interval(estimate - half, estimate + half, "" if error > _TOLERANCE else warning)
 
 
 def wilson_ends(share: float, worth: float, reach: float) -> tuple[float, float]:
@@ -256,7 +259,7 @@ def bca_tails(
     """
     from scipy.special import ndtr, ndtri
 
-    ties = np.abs(draws - estimate) <= _SAME * max(1.0, abs(estimate))
+    ties = np.abs(draws - estimate) <= _TOLERANCE * max(1.0, abs(estimate))
     below = np.mean((draws < estimate) & ~ties) + ties.mean() / 2
     deviation = jackknife.mean() - jackknife
     spread = np.sum(deviation**2)

@@ -60,11 +60,11 @@ def paired_comparison(
     >>> paired_comparison("agreement_rate", more, some, Resampling(resamples=100), "")["difference"]
     0.25
     """
-    one, two, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=how)
+    first, second, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=how)
     low, high = cut_to_range(gap.interval, measure, difference=True).ends
     return {
-        "value_a": one.estimate,
-        "value_b": two.estimate,
+        "value_a": first.estimate,
+        "value_b": second.estimate,
         "difference": gap.estimate,
         "low": low,
         "high": high,
@@ -117,7 +117,7 @@ def adjust(
 
 PERMUTATIONS = 10_000
 # Values that differ by less are the same value with other rounding.
-_SAME = 1e-12
+_TOLERANCE = 1e-12
 
 
 def permutation_p(observed: float, null: FloatArray) -> float:
@@ -143,7 +143,7 @@ def permutation_p(observed: float, null: FloatArray) -> float:
     if np.isnan(observed):
         return float("nan")
     null = null[~np.isnan(null)]
-    extreme = np.abs(null) >= abs(observed) - _SAME
+    extreme = np.abs(null) >= abs(observed) - _TOLERANCE
     return float((extreme.sum() + 1) / (len(null) + 1))
 
 
@@ -189,11 +189,11 @@ def swap_test(
     if groups is not None:
         a, b = a.merge(groups), b.merge(groups)
     change, total = b.features - a.features, a.features.sum(axis=0)
-    both = total + b.features.sum(axis=0)
+    combined = total + b.features.sum(axis=0)
 
     def difference_after_swap(swapped: FloatArray) -> FloatArray:
         moved = total + swapped @ change
-        return a.kernel(moved) - b.kernel(both - moved)
+        return a.kernel(moved) - b.kernel(combined - moved)
 
     return swap_p_value(difference_after_swap, len(change), permutations, seed)
 

@@ -29,18 +29,18 @@ from voirdire.typing import Bools
 
 # Intervals from fewer clusters than this cover too little (Cameron, Gelbach and Miller, Review of Economics
 # and Statistics 90, 2008).
-FEW = 20
+MIN_CLUSTERS = 20
 
 UNITS = ("item", "context", "judge", "both")
 INTERVALS = (*get_args(Method), ANALYTIC)
 
-_SINGLE = Interval(None, None, "no interval: it rests on a single unit, and resampling takes two")
+_SINGLE_UNIT = Interval(None, None, "no interval: it rests on a single unit, and resampling takes two")
 
 # Statistics of one task of a cluster: about as much work as to draw their resamples.
-_TASK = 16
+_TASK_STATISTICS = 16
 
 # How many numbers a statistic may need at once: 8 MB.
-_NUMBERS = 2**20
+_MAX_NUMBERS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,78 +118,88 @@ def bootstrap(
     >>> found.estimate, found.interval.low, found.interval.high
     (0.5, 0.38, 0.62)
     """
-    how = Resampling.of(settings, UNITS, INTERVALS)
-    if how.unit in ("judge", "both"):
-        panels = [one for one in statistics if isinstance(one, TwoWayStatistic)]
+    resampling = Resampling.of(settings, UNITS, INTERVALS)
+    if resampling.unit in ("judge", "both"):
+        panels = [statistic for statistic in statistics if isinstance(statistic, TwoWayStatistic)]
         if len(panels) < len(statistics):
             raise InputError(
-                f"unit {how.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
+                f"unit {resampling.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
             )
-        return how.map(partial(_resample_judges, how=how.without_cluster), panels)
-    fixed = [with_fixed_judges(one) for one in statistics]
-    if how.unit == "context":
+        return resampling.map(partial(_resample_judges, how=resampling.without_cluster), panels)
+    fixed = [with_fixed_judges(statistic) for statistic in statistics]
+    if resampling.unit == "context":
         if groups is None:
             raise InputError(
                 "unit 'context' needs a context for every item; the table has no column 'context'"
             )
-        fixed = [group_statistic(one, groups) for one in fixed]
+        fixed = [group_statistic(statistic, groups) for statistic in fixed]
     sets = _group_by_support(fixed)
-    if how.client is not None:
+    if resampling.client is not None:
         # tasks of one set draw from the same stream
         sets = [
-            (places[start : start + _TASK], alike[start : start + _TASK])
-            for places, alike in sets
-            for start in range(0, len(places), _TASK)
+            (places[start : start + _TASK_STATISTICS], group[start : start + _TASK_STATISTICS])
+            for places, group in sets
+            for start in range(0, len(places), _TASK_STATISTICS)
         ]
-    results = how.map(partial(_resample_units, how=how.without_cluster), [alike for _, alike in sets])
-    found = {
-        place: one
+    results = resampling.map(
+        partial(_resample_units, how=resampling.without_cluster), [group for _, group in sets]
+    )
+    by_place = {
+        place: replicates
         for (places, _), part in zip(sets, results, strict=True)
-        for place, one in zip(places, part, strict=True)
+        for place, replicates in zip(places, part, strict=True)
     }
-    return [found[place] for place in range(len(fixed))]
+    return [by_place[place] for place in range(len(fixed))]
 
 
 def _group_by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], list[Statistic]]]:
     sets: dict[bytes, tuple[list[int], list[Statistic]]] = {}
-    for place, one in enumerate(statistics):
-        places, alike = sets.setdefault(one.support.tobytes(), ([], []))
+    for place, statistic in enumerate(statistics):
+        places, group = sets.setdefault(statistic.support.tobytes(), ([], []))
         places.append(place)
-        alike.append(restrict_to_support(one))
+        group.append(restrict_to_support(statistic))
     return list(sets.values())
 
 
 def _resample_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replicates]:
     units = len(statistics[0].support)
     if units == 0:
-        nothing = Replicates(float("nan"), np.full(how.resamples, np.nan), Interval(None, None))
-        return [nothing] * len(statistics)
-    whole, studentised = np.ones((1, units)), how.interval == "studentised"
-    estimates = [float(_values_in_parts(one, whole)[0]) for one in statistics]
+        undefined = Replicates(float("nan"), np.full(how.resamples, np.nan), Interval(None, None))
+        return [undefined] * len(statistics)
+    all_units, studentised = np.ones((1, units)), how.interval == "studentised"
+    estimates = [float(_values_in_parts(statistic, all_units)[0]) for statistic in statistics]
     if units == 1:
         return [_one_unit_replicates(estimate, how) for estimate in estimates]
     if how.interval == ANALYTIC:
         # the variance of the units themselves, without the engine's n / (n - 1)
-        spreads = [float(standard_errors(one, whole)[0]) * (1 - 1 / units) ** 0.5 for one in statistics]
-        ends = [normal_interval(*each, how.prob) for each in zip(estimates, spreads, strict=True)]
-        return [Replicates(one, np.empty(0), each) for one, each in zip(estimates, ends, strict=True)]
+        spreads = [
+            float(standard_errors(statistic, all_units)[0]) * (1 - 1 / units) ** 0.5
+            for statistic in statistics
+        ]
+        ends = [normal_interval(*pair, how.prob) for pair in zip(estimates, spreads, strict=True)]
+        return [
+            Replicates(estimate, np.empty(0), interval)
+            for estimate, interval in zip(estimates, ends, strict=True)
+        ]
     draws: list[list[FloatArray]] = [[] for _ in statistics]
     errors: list[list[FloatArray]] = [[] for _ in statistics]
     for weights in bootstrap_weights(units, how.resamples, np.random.default_rng(how.seed)):
-        for place, one in enumerate(statistics):
-            draws[place].append(_values_in_parts(one, weights))
-            errors[place] += [standard_errors(one, weights)] if studentised else []
-    found = []
-    for one, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
+        for place, member in enumerate(statistics):
+            draws[place].append(_values_in_parts(member, weights))
+            errors[place] += [standard_errors(member, weights)] if studentised else []
+    replicates = []
+    for member, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
         jackknife = None
         if how.interval == "bca":
-            left_out = [_values_in_parts(one, weights) for weights in leave_one_out_weights(units)]
+            left_out = [_values_in_parts(member, weights) for weights in leave_one_out_weights(units)]
             jackknife = np.concatenate(left_out)
-        studied = (
-            (float(standard_errors(one, whole)[0]), np.concatenate(spread)) if studentised else (None, None)
+        error_arguments = (
+            (float(standard_errors(member, all_units)[0]), np.concatenate(spread))
+            if studentised
+            else (None, None)
         )
-        found.append(_with_interval(estimate, np.concatenate(values), how, jackknife, *studied))
-    return found
+        replicates.append(_with_interval(estimate, np.concatenate(values), how, jackknife, *error_arguments))
+    return replicates
 
 
 def _with_interval(
@@ -221,10 +231,10 @@ def _resample_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
         return _one_unit_replicates(estimate, how)
 
     def values_both_ways(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
-        everywhere = np.zeros((len(weights), len(used)))
-        everywhere[:, used] = weights
-        every = _row_slices(len(weights), width)
-        return np.concatenate([panel.two_way(everywhere[rows], judge_weights[rows]) for rows in every])
+        full_weights = np.zeros((len(weights), len(used)))
+        full_weights[:, used] = weights
+        slices = _row_slices(len(weights), width)
+        return np.concatenate([panel.two_way(full_weights[rows], judge_weights[rows]) for rows in slices])
 
     streams = np.random.SeedSequence(how.seed).spawn(2)
     for_units, for_judges = (np.random.default_rng(child) for child in streams)
@@ -244,11 +254,11 @@ def _resample_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
 
 
 def _one_unit_replicates(estimate: float, how: Resampling) -> Replicates:
-    interval = Interval(None, None) if np.isnan(estimate) else _SINGLE
+    interval = Interval(None, None) if np.isnan(estimate) else _SINGLE_UNIT
     return Replicates(estimate, np.full(how.resamples, np.nan), interval)
 
 
 def _row_slices(rows: int, width: int) -> Iterator[slice]:
-    step = max(1, _NUMBERS // max(1, width))
+    step = max(1, _MAX_NUMBERS // max(1, width))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))

@@ -132,25 +132,25 @@ class Resampling:
         >>> Resampling.of({"seed": 3})
         Resampling(resamples=10000, unit='item', interval='percentile', prob=0.9, seed=3, jobs=1, client=None)
         """
-        given = {name: value for name, value in settings.items() if value is not None}
-        whole: Any = given.pop("resampling", None) or cls()
-        unknown = given.keys() - cls.__dataclass_fields__.keys()
+        options = {name: value for name, value in settings.items() if value is not None}
+        base: Any = options.pop("resampling", None) or cls()
+        unknown = options.keys() - cls.__dataclass_fields__.keys()
         if unknown:
             raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
-        made: Resampling = replace(whole, **given)
+        resampling: Resampling = replace(base, **options)
         offered = {"unit": tuple(units), "interval": tuple(intervals)}
-        chosen = {name: getattr(made, name) or known[0] for name, known in offered.items()}
+        chosen = {name: getattr(resampling, name) or choices[0] for name, choices in offered.items()}
         problems = [
-            f"{name} {one!r} is not offered here; give one of {', '.join(filter(None, offered[name]))}"
-            for name, one in chosen.items()
-            if one not in offered[name]
+            f"{name} {choice!r} is not offered here; give one of {', '.join(filter(None, offered[name]))}"
+            for name, choice in chosen.items()
+            if choice not in offered[name]
         ]
         raise_problems(problems)
-        return replace(made, **chosen)  # type: ignore[arg-type]
+        return replace(resampling, **chosen)  # type: ignore[arg-type]
 
     @property
     def without_cluster(self) -> Resampling:
-        """The same settings for a task of which no part is shared any further on the cluster."""
+        """The same settings without the cluster, for a task that is not divided further."""
         return replace(self, client=None)
 
     def map(self, function: Callable[[A], B], arguments: Iterable[A]) -> list[B]:

@@ -9,9 +9,9 @@ import numpy as np
 from voirdire.agreement.engine.statistic import FloatArray
 
 # Elements of a chunk: larger ones leave the cache (five times slower), smaller ones cost calls.
-_CHUNK = 2**16
+_CHUNK_ELEMENTS = 2**16
 # Wide rows still come together, for the sake of matrix products, as long as they take less than 32 MB.
-_ROWS, _LIMIT = 64, 2**22
+_MIN_ROWS, _MAX_ELEMENTS = 64, 2**22
 
 
 def bootstrap_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
@@ -65,6 +65,6 @@ def chunk_sizes(total: int, width: int) -> Iterator[int]:
     ([64, 36], [64, 36])
     """
     width = max(1, width)
-    size = max(1, _CHUNK // width, min(_ROWS, _LIMIT // width))
+    size = max(1, _CHUNK_ELEMENTS // width, min(_MIN_ROWS, _MAX_ELEMENTS // width))
     for start in range(0, total, size):
         yield min(size, total - start)

@@ -24,7 +24,7 @@ Kernel: TypeAlias = Callable[[FloatArray], FloatArray]
 # Totals are sums of products; below this share of their size a difference of two is rounding error.
 _ROUNDING = 1e-12
 # OpenBLAS multiplies up to this many numbers in the calling thread.
-_ONE_THREAD = 2**18
+_SINGLE_THREAD_LIMIT = 2**18
 
 
 class Statistic(Protocol):
@@ -203,7 +203,7 @@ class PlainStatistic:
 
 def _blocked_product(weights: FloatArray, features: FloatArray) -> FloatArray:
     """Matrix product in blocks too small for BLAS to start threads, which cost more than they save here."""
-    rows = _ONE_THREAD // max(1, features.size)
+    rows = _SINGLE_THREAD_LIMIT // max(1, features.size)
     if rows < 16 or rows >= len(weights):
         return weights @ features
     totals = np.empty((len(weights), features.shape[1]))

@@ -93,10 +93,10 @@ def compare_judges(
     """
     import pandas as pd
 
-    how = Resampling.of(settings, ("item", "context"))
+    resampling = Resampling.of(settings, ("item", "context"))
     check_permutations(permutations)
-    made = find_measure(measure)
-    if made.of == "panel":
+    chosen_measure = find_measure(measure)
+    if chosen_measure.of == "panel":
         raise InputError(f"{measure} is about a whole panel; give a measure of two judges")
     rows: list[dict[str, Any]] = []
     for ratings in ratings_by_criterion(
@@ -104,22 +104,29 @@ def compare_judges(
     ):
         ratings, column, experts = add_reference_column(ratings, reference, REFERENCE)
         others = other_judges(ratings.judges, [*experts, column], "the reference", judges, least=2)
-        if problem := misfit_reason(made, ratings):
+        if problem := misfit_reason(chosen_measure, ratings):
             raise InputError(problem)
         for a, b in combinations(others, 2):
-            both = ratings.select([a, b, column])
-            both = both.keep(both.complete)
-            one, two = (
-                with_fixed_judges(statistic_of(made, both.select([judge, column]))) for judge in (a, b)
+            answered = ratings.select([a, b, column])
+            answered = answered.keep(answered.complete)
+            statistic_a, statistic_b = (
+                with_fixed_judges(statistic_of(chosen_measure, answered.select([judge, column])))
+                for judge in (a, b)
             )
-            groups = both.contexts if how.unit == "context" else None
-            why = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"
+            groups = answered.contexts if resampling.unit == "context" else None
+            reason = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"
             row: dict[str, Any] = {"measure": measure, "a": a, "b": b, "criterion": ratings.criterion}
-            row |= paired_comparison(measure, one, two, how, why, groups)
-            row |= {"p_value": float("nan"), "n": len(both.codes)}
-            if isinstance(one, CountStatistic) and isinstance(two, CountStatistic) and len(both.codes):
-                row["p_value"] = swap_test(one, two, permutations=permutations, seed=how.seed, groups=groups)
-            elif len(both.codes):
+            row |= paired_comparison(measure, statistic_a, statistic_b, resampling, reason, groups)
+            row |= {"p_value": float("nan"), "n": len(answered.codes)}
+            if (
+                isinstance(statistic_a, CountStatistic)
+                and isinstance(statistic_b, CountStatistic)
+                and len(answered.codes)
+            ):
+                row["p_value"] = swap_test(
+                    statistic_a, statistic_b, permutations=permutations, seed=resampling.seed, groups=groups
+                )
+            elif len(answered.codes):
                 row["note"] = "; ".join(filter(None, [str(row["note"]), _NO_TEST]))
             rows.append(row)
     for row, p in zip(rows, adjust([row["p_value"] for row in rows], adjustment), strict=True):

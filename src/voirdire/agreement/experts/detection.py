@@ -89,7 +89,7 @@ def detection(
     >>> found[found.measure == "sensitivity"][["level", "value"]].values.tolist()
     [['bad', 0.5], ['ok', 1.0], ['macro', 0.75]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     if empty not in ("undefined", "zero"):
         raise InputError(f"empty {empty!r} is not known; give 'undefined' or 'zero'")
     tasks = [
@@ -98,24 +98,24 @@ def detection(
         for judge in other_judges(ratings.judges, [truth], "the truth", judges, least=1)
         for task in _detection_tasks(ratings.select([truth, judge]), zero=empty == "zero")
     ]
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
     size = len(pair.levels)
-    true, said = pair.codes.T
+    true, answer = pair.codes.T
     features = np.zeros((len(true), size * size))
     used = np.flatnonzero(pair.complete)
-    features[used, true[used] * size + said[used]] = 1.0
+    features[used, true[used] * size + answer[used]] = 1.0
 
     def share_of_class(
         part: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], c: int
     ) -> CountStatistic:
         def share_of_totals(t: FloatArray) -> FloatArray:
-            hits, of = part(t.reshape(*t.shape[:-1], size, size), c)
-            value = ratio_or_nan(hits, of)
+            hits, base = part(t.reshape(*t.shape[:-1], size, size), c)
+            value = ratio_or_nan(hits, base)
             # Only what is empty is zero; without items nothing is known at all.
-            return np.where((of == 0) & (t.sum(axis=-1) > 0), 0.0, value) if zero else value
+            return np.where((base == 0) & (t.sum(axis=-1) > 0), 0.0, value) if zero else value
 
         return CountStatistic(features, share_of_totals)
 
@@ -126,16 +126,17 @@ def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
     truth, judge = pair.judges
 
     def task_of_measure(measure: str, statistic: Statistic, level: str | None = None) -> Task:
-        counts = "a class" if level == MACRO else repr(level)
-        none = f"by both {truth!r} and {judge!r}"
-        why = f"no item counts for {counts}" if len(used) else f"no item was answered {none}"
-        return Task(measure, (judge, truth), statistic, pair, level, f"undefined: {why}")
+        class_name = "a class" if level == MACRO else repr(level)
+        by_whom = f"by both {truth!r} and {judge!r}"
+        reason = f"no item counts for {class_name}" if len(used) else f"no item was answered {by_whom}"
+        return Task(measure, (judge, truth), statistic, pair, level, f"undefined: {reason}")
 
     tasks = [task_of_measure("accuracy", CountStatistic(features, accuracy_of_totals))]
     for measure, part in _PARTS.items():
-        of_classes = [share_of_class(part, c) for c in range(size)]
+        class_statistics = [share_of_class(part, c) for c in range(size)]
         tasks += [
-            task_of_measure(measure, one, level) for level, one in zip(pair.levels, of_classes, strict=True)
+            task_of_measure(measure, statistic, level)
+            for level, statistic in zip(pair.levels, class_statistics, strict=True)
         ]
-        tasks.append(task_of_measure(measure, mean_statistic(of_classes), MACRO))
+        tasks.append(task_of_measure(measure, mean_statistic(class_statistics), MACRO))
     return tasks

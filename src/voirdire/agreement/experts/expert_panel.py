@@ -21,7 +21,7 @@ from voirdire.agreement.coefficients.majority import add_tie_level, majority_ans
 from voirdire.agreement.coefficients.match import Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings, other_judges, unknown_names
 from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
-from voirdire.agreement.coefficients.tasks import OTHERS
+from voirdire.agreement.coefficients.tasks import OTHERS_MAJORITY
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.combine import difference, mean_statistic
 from voirdire.agreement.engine.resample import Replicates
@@ -93,7 +93,7 @@ def expert_agreement(
     >>> found[["agreement_with_majority", "agreement_with_any", "miss_tie_against_split"]].tolist()
     [1.0, 0.5, 0.5]
     """
-    how, tasks = Resampling.of(settings), list[Task]()
+    resampling, tasks = Resampling.of(settings), list[Task]()
     for ratings in ratings_by_criterion(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
         ratings = add_tie_level(ratings)
@@ -109,7 +109,7 @@ def expert_agreement(
             )
             for m in range(size, max(size // 2, 1), -1)
         ]
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
@@ -128,37 +128,41 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     """
     raise_problems(unknown_names("judge", experts, ratings.judges))
     if len(set(experts)) < max(2, len(experts)):
-        one = experts[0] if len(experts) == 1 else "NAME"
+        example = experts[0] if len(experts) == 1 else "NAME"
         raise InputError(
             f"a panel of experts is two or more different judges of {known_names(ratings.judges)}, not "
             f"{', '.join(map(repr, experts))}; "
-            f"against= (--against {quote(one)}) in its place compares each judge with one"
+            f"against= (--against {quote(example)}) in its place compares each judge with one"
         )
     return other_judges(ratings.judges, experts, "an expert", judges)
 
 
 def _compare_with_experts(judge: Ratings, panel: Ratings) -> list[Task]:
-    name, said = judge.judges[0], judge.codes[:, 0]
-    both = (said >= 0) & panel.is_rated.any(axis=1)
-    like_any = both & (panel.codes == said[:, None]).any(axis=1)
+    name, answer = judge.judges[0], judge.codes[:, 0]
+    answered = (answer >= 0) & panel.is_rated.any(axis=1)
+    like_any = answered & (panel.codes == answer[:, None]).any(axis=1)
     with_majority = agreement_rate(judge.with_column(MAJORITY_OF_EXPERTS, majority_answer(panel)))
-    work = [
+    rows = [
         ("agreement_with_majority", MAJORITY_OF_EXPERTS, with_majority),
-        ("agreement_with_any", ANY_EXPERT, share_statistic(both, like_any)),
+        ("agreement_with_any", ANY_EXPERT, share_statistic(answered, like_any)),
     ]
     if panel.tie is not None:
         tie, last = panel.levels.index(panel.tie), len(panel.levels) - 1
-        missed = both & ~like_any
+        missed = answered & ~like_any
         split = np.sum(panel.codes == 0, axis=1) == np.sum(panel.codes == last, axis=1)
-        kinds = (missed & (said == tie) & split, missed & (said == tie) & ~split, missed & (said != tie))
-        work += [
-            (measure, ANY_EXPERT, share_statistic(both, kind))
+        kinds = (
+            missed & (answer == tie) & split,
+            missed & (answer == tie) & ~split,
+            missed & (answer != tie),
+        )
+        rows += [
+            (measure, ANY_EXPERT, share_statistic(answered, kind))
             for measure, kind in zip(MISSES, kinds, strict=True)
         ]
-    why = f"undefined: no item was answered by {name!r} and has an answer of the"
+    reason = f"undefined: no item was answered by {name!r} and has an answer of the"
     return [
-        Task(measure, (name, other), statistic, judge, undefined=f"{why} {other!r}")
-        for measure, other, statistic in work
+        Task(measure, (name, other), statistic, judge, undefined=f"{reason} {other!r}")
+        for measure, other, statistic in rows
     ]
 
 
@@ -209,7 +213,7 @@ def leave_one_expert_out(
     >>> found[found.level == "mean"][["measure", "value"]].values.tolist()
     [['agreement_rate', 1.0], ['agreement_rate', 0.5], ['difference', -0.5]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     if len(experts) < 3:
         raise InputError(f"leaving one expert out needs three or more; there are {len(experts)}")
     tasks: list[Task] = []
@@ -218,23 +222,23 @@ def leave_one_expert_out(
         ratings = add_tie_level(ratings)
 
         def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
-            why = f"undefined: no item was answered by {judge!r} and {other!r}"
+            reason = f"undefined: no item was answered by {judge!r} and {other!r}"
             note = _probability_note if measure == "difference" else ""
-            tasks.append(Task(measure, (judge, other), statistic, ratings, level, why, note))  # noqa: B023
+            tasks.append(Task(measure, (judge, other), statistic, ratings, level, reason, note))  # noqa: B023
 
         rates: dict[str, list[Statistic]] = {name: [] for name in (LEFT_OUT, *others)}
         for expert in experts:
-            codes = majority_answer(ratings.select([one for one in experts if one != expert]))
+            codes = majority_answer(ratings.select([other for other in experts if other != expert]))
             for judge in (expert, *others):
-                rate = agreement_rate(ratings.select([judge]).with_column(OTHERS, codes))
+                rate = agreement_rate(ratings.select([judge]).with_column(OTHERS_MAJORITY, codes))
                 rates[LEFT_OUT if judge == expert else judge].append(rate)
-                add_task("agreement_rate", judge, OTHERS, f"without {expert}", rate)
+                add_task("agreement_rate", judge, OTHERS_MAJORITY, f"without {expert}", rate)
         means = {name: mean_statistic(parts) for name, parts in rates.items()}
         for name, mean in means.items():
-            add_task("agreement_rate", name, OTHERS, "mean", mean)
+            add_task("agreement_rate", name, OTHERS_MAJORITY, "mean", mean)
         for judge in others:
             add_task("difference", judge, LEFT_OUT, "mean", difference(means[judge], means[LEFT_OUT]))
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _probability_note(found: Replicates) -> str:

@@ -33,7 +33,7 @@ from voirdire.tables.scores import read_scores
 if TYPE_CHECKING:
     import pandas as pd
 
-ALL = "all criteria"
+ALL_CRITERIA = "all criteria"
 
 
 @dataclass(frozen=True)
@@ -71,18 +71,18 @@ class Comparison:
         The ratios r with (a - r b)^2 <= var_a - 2 r cov + r^2 var_b.
         """
         lift = self.difference / self.b if self.b else math.nan
-        base, middle = self.b**2 - var_b, self.a * self.b - cov
+        base, product = self.b**2 - var_b, self.a * self.b - cov
         if base <= 0:
             return replace(self, lift=lift, note="lift has no interval: the second mean may be zero")
-        root = max(middle**2 - base * (self.a**2 - var_a), 0.0) ** 0.5
-        low, high = (float((middle + end) / base) - 1 for end in (-root, root))
+        root = max(product**2 - base * (self.a**2 - var_a), 0.0) ** 0.5
+        low, high = (float((product + end) / base) - 1 for end in (-root, root))
         return replace(self, lift=lift, lift_low=low, lift_high=high)
 
     def with_ratio(self, a: tuple[float, float], b: tuple[float, float], phi: float = 0.0) -> Comparison:
         """With the lift of pass rates and its interval by MOVER-R, from their intervals and correlation."""
         if not (self.a and self.b):
-            why = "lift undefined: a group without passes"
-            return replace(self, note="; ".join(filter(None, [self.note, why])))
+            reason = "lift undefined: a group without passes"
+            return replace(self, note="; ".join(filter(None, [self.note, reason])))
         low, high = ratio_interval((self.a, *a), (self.b, *b), phi)
         return replace(self, lift=self.a / self.b - 1, lift_low=low - 1, lift_high=high - 1)
 
@@ -130,13 +130,13 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
     rows: list[Row] = []
     for column, judge in enumerate(scores.judges):
         passed = np.full((len(units), len(thresholds)), np.nan)
-        for number, (name, least) in enumerate(thresholds.items()):
-            given = matched[name].numbers()[:, column]
-            rows_of = level_positions(matched[name].units, units)
-            passed[rows_of, number] = np.where(np.isnan(given), np.nan, given >= least)
+        for number, (name, threshold) in enumerate(thresholds.items()):
+            judge_scores = matched[name].numbers()[:, column]
+            unit_rows = level_positions(matched[name].units, units)
+            passed[unit_rows, number] = np.where(np.isnan(judge_scores), np.nan, judge_scores >= threshold)
             rows.append(_pass_rate_row(judge, name, passed[:, number], prob))
         if len(thresholds) > 1:
-            rows.append(_pass_rate_row(judge, ALL, passed.min(axis=1), prob))
+            rows.append(_pass_rate_row(judge, ALL_CRITERIA, passed.min(axis=1), prob))
     return result_frame(rows)
 
 
@@ -149,9 +149,9 @@ def threshold_problems(thresholds: Mapping[str, float], criteria: Sequence[str])
     ["the threshold of 'safe' is nan; give the least score that passes"]
     """
     return unknown_names("criterion", thresholds, criteria, "criteria") + [
-        f"the threshold of {name!r} is {least}; give the least score that passes"
-        for name, least in thresholds.items()
-        if not math.isfinite(least)
+        f"the threshold of {name!r} is {threshold}; give the least score that passes"
+        for name, threshold in thresholds.items()
+        if not math.isfinite(threshold)
     ]
 
 
@@ -224,8 +224,8 @@ def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob
     p, note = math.nan, "p_value undefined: all items pass, or all fail"
     if 0 < passes_a + passes_b < n_a + n_b:
         p, note = float(proportions_ztest([passes_a, passes_b], [n_a, n_b])[1]), ""
-    found = Comparison(a, b, a - b, float(low), float(high), p_value=p, note=note)
-    return found.with_ratio(pass_interval(passes_a, n_a, prob), pass_interval(passes_b, n_b, prob))
+    comparison = Comparison(a, b, a - b, float(low), float(high), p_value=p, note=note)
+    return comparison.with_ratio(pass_interval(passes_a, n_a, prob), pass_interval(passes_b, n_b, prob))
 
 
 def ratio_interval(
@@ -251,10 +251,10 @@ def ratio_interval(
     """
 
     def interval_end(of_a: float, of_b: float, sign: int) -> float:
-        middle = a[0] * b[0] - correlation * (a[0] - of_a) * (of_b - b[0])
-        below = of_b * (2 * b[0] - of_b)
-        root = middle**2 - of_a * (2 * a[0] - of_a) * below
-        return float((middle + sign * max(root, 0.0) ** 0.5) / below)
+        product = a[0] * b[0] - correlation * (a[0] - of_a) * (of_b - b[0])
+        denominator = of_b * (2 * b[0] - of_b)
+        root = product**2 - of_a * (2 * a[0] - of_a) * denominator
+        return float((product + sign * max(root, 0.0) ** 0.5) / denominator)
 
     return interval_end(a[1], b[2], -1), interval_end(a[2], b[1], 1)
 
@@ -290,17 +290,17 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     Resampling(prob=prob)
     x, y = finite_numbers(a, "a"), finite_numbers(b, "b")
     mean_a, mean_b = float(x.mean()), float(y.mean())
-    var_a, var_b = (sample_deviation(one, one) ** 2 / len(one) for one in (x, y))
-    found = Comparison(mean_a, mean_b, mean_a - mean_b)
+    var_a, var_b = (sample_deviation(group, group) ** 2 / len(group) for group in (x, y))
+    comparison = Comparison(mean_a, mean_b, mean_a - mean_b)
     if var_a + var_b == 0:
-        return replace(found, note="interval and p_value undefined: neither group varies")
-    error, whole = math.sqrt(var_a + var_b), var_a + var_b
-    freedom = 1 / ((var_a / whole) ** 2 / (len(x) - 1) + (var_b / whole) ** 2 / (len(y) - 1))
+        return replace(comparison, note="interval and p_value undefined: neither group varies")
+    error, variance = math.sqrt(var_a + var_b), var_a + var_b
+    freedom = 1 / ((var_a / variance) ** 2 / (len(x) - 1) + (var_b / variance) ** 2 / (len(y) - 1))
     quantile = float(t.ppf((1 + prob) / 2, freedom))
-    ends = (found.difference - quantile * error, found.difference + quantile * error)
-    p_value = float(2 * t.sf(abs(found.difference) / error, freedom))
-    found = replace(found, low=ends[0], high=ends[1], p_value=p_value)
-    return found.with_lift(quantile**2 * var_a, quantile**2 * var_b)
+    ends = (comparison.difference - quantile * error, comparison.difference + quantile * error)
+    p_value = float(2 * t.sf(abs(comparison.difference) / error, freedom))
+    comparison = replace(comparison, low=ends[0], high=ends[1], p_value=p_value)
+    return comparison.with_lift(quantile**2 * var_a, quantile**2 * var_b)
 
 
 def _check_counts(passes: int, n: int) -> None:
@@ -324,15 +324,15 @@ def finite_numbers(values: ArrayLike, name: str) -> FloatArray:
     [1.0, 2.0]
     """
     try:
-        found = np.asarray(values, dtype=float)
+        numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{name} holds something that is not a number") from None
-    if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
-        finite = int(np.isfinite(found).sum())
+    if numbers.ndim != 1 or len(numbers) < 2 or not np.isfinite(numbers).all():
+        finite = int(np.isfinite(numbers).sum())
         raise InputError(
-            f"{name} must be two or more finite numbers; {finite} of shape {found.shape} are finite"
+            f"{name} must be two or more finite numbers; {finite} of shape {numbers.shape} are finite"
         )
-    return found
+    return numbers
 
 
 def sample_deviation(values: FloatArray, of: FloatArray) -> float:
@@ -343,5 +343,5 @@ def sample_deviation(values: FloatArray, of: FloatArray) -> float:
     >>> sample_deviation(np.array([0.1, 0.1, 0.1]), np.array([0.1])), sample_deviation(np.array([1.0, 3.0]), np.ones(1))
     (0.0, 1.4142135623730951)
     """
-    found = float(values.std(ddof=1))
-    return found if found > 1e-12 * np.abs(of).max() else 0.0
+    deviation = float(values.std(ddof=1))
+    return deviation if deviation > 1e-12 * np.abs(of).max() else 0.0

@@ -59,18 +59,24 @@ def compare_paired_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> C
         raise InputError(f"a has {len(x)} values and b has {len(y)}; paired ones are as many, unit by unit")
     n, d = len(x), x - y
     error = sample_deviation(d, np.concatenate([x, y])) / n**0.5
-    found = Comparison(float(x.mean()), float(y.mean()), float(d.mean()))
+    comparison = Comparison(float(x.mean()), float(y.mean()), float(d.mean()))
     if len(np.unique(np.concatenate([x, y]))) <= 2:
-        found = replace(found, p_value=mcnemar_p(int((d > 0).sum()), int((d < 0).sum())))
+        comparison = replace(comparison, p_value=mcnemar_p(int((d > 0).sum()), int((d < 0).sum())))
     elif error > 0:
-        found = replace(found, p_value=float(2 * t.sf(abs(found.difference) / error, n - 1)))
+        comparison = replace(comparison, p_value=float(2 * t.sf(abs(comparison.difference) / error, n - 1)))
     if error == 0:
-        lift = found.difference / found.b if found.b else math.nan
-        return replace(found, lift=lift, note="interval undefined: the difference is the same throughout")
+        lift = comparison.difference / comparison.b if comparison.b else math.nan
+        return replace(
+            comparison, lift=lift, note="interval undefined: the difference is the same throughout"
+        )
     quantile = float(t.ppf((1 + prob) / 2, n - 1))
-    found = replace(found, low=found.difference - quantile * error, high=found.difference + quantile * error)
+    comparison = replace(
+        comparison,
+        low=comparison.difference - quantile * error,
+        high=comparison.difference + quantile * error,
+    )
     (var_a, cov), (_, var_b) = np.cov(x, y) * quantile**2 / n
-    return found.with_lift(float(var_a), float(var_b), float(cov))
+    return comparison.with_lift(float(var_a), float(var_b), float(cov))
 
 
 def compare_paired_pass_rates(
@@ -108,12 +114,12 @@ def compare_paired_pass_rates(
         raise InputError(f"{counts} are no numbers of units; give how many pass both, one alone, and neither")
     Resampling(prob=prob)
     a, b, p = (both + only_a) / n, (both + only_b) / n, mcnemar_p(only_a, only_b)
-    of_a, of_b = (pass_interval(passes, n, prob) for passes in (both + only_a, both + only_b))
+    interval_a, interval_b = (pass_interval(passes, n, prob) for passes in (both + only_a, both + only_b))
     phi = _outcome_correlation(*counts)
-    below = _combined_error(a - of_a[0], of_b[1] - b, phi)
-    above = _combined_error(of_a[1] - a, b - of_b[0], phi)
-    found = Comparison(a, b, a - b, a - b - below, a - b + above, p_value=p)
-    return found.with_ratio(of_a, of_b, phi)
+    error_below = _combined_error(a - interval_a[0], interval_b[1] - b, phi)
+    error_above = _combined_error(interval_a[1] - a, b - interval_b[0], phi)
+    comparison = Comparison(a, b, a - b, a - b - error_below, a - b + error_above, p_value=p)
+    return comparison.with_ratio(interval_a, interval_b, phi)
 
 
 def mcnemar_p(more: int, less: int) -> float:

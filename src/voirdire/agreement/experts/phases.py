@@ -68,7 +68,7 @@ def phase_change(
     >>> phase_change(table, "initial", "final", resamples=100)[["level", "value"]].round(3).values.tolist()
     [['initial', -0.25], ['final', 1.0], ['final - initial', 1.25]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
@@ -79,25 +79,31 @@ def phase_change(
     panels: dict[str, Sequence[str] | None] = {"": None if judges is None else read_list("judges", judges)}
     if judges is None and scores.groups:
         panels = dict(_common_judges_by_group(scores, (before, after)))
-    made = find_measure(measure)
+    chosen_measure = find_measure(measure)
     matched = ratings_by_criterion(scores)
     tasks: list[Task] = []
     for criterion in dict.fromkeys(ratings.criterion for ratings in matched):
         phases = {ratings.phase: ratings for ratings in matched if ratings.criterion == criterion}
         for name, panel in panels.items():
             parts = _common_ratings(phases[before], phases[after], panel)
-            if problem := misfit_reason(made, parts[0]):
+            if problem := misfit_reason(chosen_measure, parts[0]):
                 raise InputError(problem)
-            one, two = (with_fixed_judges(statistic_of(made, part)) for part in parts)
+            statistic_before, statistic_after = (
+                with_fixed_judges(statistic_of(chosen_measure, part)) for part in parts
+            )
             first, second = parts
-            change = difference(two, one)
-            shown = ((one, before, first), (two, after, second), (change, f"{after} - {before}", second))
+            change = difference(statistic_after, statistic_before)
+            shown = (
+                (statistic_before, before, first),
+                (statistic_after, after, second),
+                (change, f"{after} - {before}", second),
+            )
             for statistic, level, part in shown:
-                of = f"{name}: {level}" if name else level
+                label = f"{name}: {level}" if name else level
                 tasks.append(
-                    Task(measure, part.judges, statistic, part, of, is_difference=statistic is change)
+                    Task(measure, part.judges, statistic, part, label, is_difference=statistic is change)
                 )
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _scores_of_all_phases(table: object) -> object:
@@ -110,16 +116,18 @@ def _common_judges_by_group(scores: Scores, phases: Sequence[str]) -> dict[str, 
     """The judges of each group who speak in both phases, two at the least; several models' are kept apart."""
     assert scores.phase is not None
     assert scores.group is not None
-    spoke = [set(scores.judge[scores.phase == scores.phases.index(phase)].tolist()) for phase in phases]
-    found: dict[tuple[str, str], list[str]] = {}
+    speakers = [set(scores.judge[scores.phase == scores.phases.index(phase)].tolist()) for phase in phases]
+    judges_by_group: dict[tuple[str, str], list[str]] = {}
     for judge, group in sorted(set(zip(scores.judge.tolist(), scores.group.tolist(), strict=True))):
-        if group >= 0 and all(judge in those for those in spoke):
+        if group >= 0 and all(judge in phase_judges for phase_judges in speakers):
             owner, _, agent = scores.judges[judge].partition("/")
-            found.setdefault((owner if agent else "", scores.groups[group]), []).append(scores.judges[judge])
-    several = len({owner for owner, _ in found}) > 1
+            judges_by_group.setdefault((owner if agent else "", scores.groups[group]), []).append(
+                scores.judges[judge]
+            )
+    several = len({owner for owner, _ in judges_by_group}) > 1
     panels = {
         f"{owner}/{group}" if several and owner else group: tuple(judges)
-        for (owner, group), judges in found.items()
+        for (owner, group), judges in judges_by_group.items()
         if len(judges) > 1
     }
     if not panels:
@@ -133,8 +141,8 @@ def _common_judges_by_group(scores: Scores, phases: Sequence[str]) -> dict[str, 
 def _common_ratings(first: Ratings, second: Ratings, judges: Sequence[str] | None) -> list[Ratings]:
     """The two phases' ratings of the items of both, in the same order."""
     parts = []
-    for one, other in ((first, second), (second, first)):
-        shared = set(other.units)
-        kept = one.keep(np.array([name in shared for name in one.units], bool))
+    for ratings, other_ratings in ((first, second), (second, first)):
+        shared = set(other_ratings.units)
+        kept = ratings.keep(np.array([name in shared for name in ratings.units], bool))
         parts.append(kept if judges is None else kept.select(judges))
     return parts

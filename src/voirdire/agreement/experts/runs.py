@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MEAN = "mean of the criteria"
+MEAN_OF_CRITERIA = "mean of the criteria"
 NO_CODES = np.empty((0, 1), np.int64)
 
 
@@ -68,7 +68,7 @@ def run_deviation(
     >>> run_deviation(table, ddof=0, resamples=100)[["value", "n"]].values.tolist()
     [[0.5, 2.0]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     scores = read_scores(table)
     if ddof not in (0, 1):
         raise InputError(f"ddof {ddof!r} is neither 0 nor 1")
@@ -81,17 +81,19 @@ def run_deviation(
         raise InputError("no judge scored an item more than once; add the scores of further runs")
     tasks = []
     for place, judge in enumerate(scores.judges):
-        parts = [mean_over_units(~np.isnan(one), one) for one in deviations[place]]
-        why = f"undefined: {judge!r} scored no item more than once"
+        parts = [mean_over_units(~np.isnan(deviation), deviation) for deviation in deviations[place]]
+        reason = f"undefined: {judge!r} scored no item more than once"
         for number, (name, part) in enumerate(zip(scores.criteria, parts, strict=True)):
             shown = Ratings((judge,), NO_CODES, (), criterion=name if scores.has_criteria else None)
-            once = single[place, number]
-            note = f"items with a single run, not used: {once}" if once else ""
-            tasks.append(Task("run_deviation", (judge,), part, shown, None, why, note))
+            single_runs = single[place, number]
+            note = f"items with a single run, not used: {single_runs}" if single_runs else ""
+            tasks.append(Task("run_deviation", (judge,), part, shown, None, reason, note))
         if len(parts) > 1:
             shown = Ratings((judge,), NO_CODES, ())
-            tasks.append(Task("run_deviation", (judge,), mean_statistic(parts), shown, MEAN, why))
-    return result_frame(result_rows(tasks, how))
+            tasks.append(
+                Task("run_deviation", (judge,), mean_statistic(parts), shown, MEAN_OF_CRITERIA, reason)
+            )
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _deviations_over_runs(scores: Scores, ddof: int) -> tuple[FloatArray, IntArray]:
@@ -111,7 +113,7 @@ def _deviations_over_runs(scores: Scores, ddof: int) -> tuple[FloatArray, IntArr
 
 
 def shares_differing(cell: IntArray, answer: IntArray) -> tuple[Bools, FloatArray]:
-    """Of each cell of answers whether there are several, and the share of pairs of these that differ, else 0.
+    """For each cell of answers: whether it has several, and the share of their pairs that differ, else 0.
 
     Examples
     --------
@@ -122,9 +124,9 @@ def shares_differing(cell: IntArray, answer: IntArray) -> tuple[Bools, FloatArra
     number = np.bincount(cell)
     levels = int(answer.max(initial=0)) + 1
     pairs, kind = np.unique(cell * levels + answer, return_counts=True)
-    alike = np.bincount(pairs // levels, kind * (kind - 1), minlength=len(number))
+    equal_pairs = np.bincount(pairs // levels, kind * (kind - 1), minlength=len(number))
     several = number > 1
-    return several, np.where(several, 1 - alike / np.maximum(number * (number - 1), 1), 0.0)
+    return several, np.where(several, 1 - equal_pairs / np.maximum(number * (number - 1), 1), 0.0)
 
 
 def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
@@ -155,25 +157,27 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     >>> run_to_run(table, resamples=100)[["measure", "value", "n"]].values.tolist()
     [['flip_rate', 0.5, 2]]
     """
-    read: Any = read_table(table)
-    if read.is_numeric:
-        return run_deviation(read, **settings)
-    how = Resampling.of(settings)
-    unit = read.unit_codes()
+    answers_table: Any = read_table(table)
+    if answers_table.is_numeric:
+        return run_deviation(answers_table, **settings)
+    resampling = Resampling.of(settings)
+    unit = answers_table.unit_codes()
     judge, criterion = unit["judge"], unit["criterion"]
-    cell = np.unique(np.column_stack([judge, *read.asked]), axis=0, return_inverse=True)[1].ravel()
-    several, differ = shares_differing(cell, np.unique(read.answers, return_inverse=True)[1])
+    cell = np.unique(np.column_stack([judge, *answers_table.asked]), axis=0, return_inverse=True)[1].ravel()
+    several, differ = shares_differing(cell, np.unique(answers_table.answers, return_inverse=True)[1])
     if not several.any():
         raise InputError("no judge answered anything more than once; add the answers of further runs")
     first = np.unique(cell, return_index=True)[1]
     tasks = []
-    for place, name in enumerate(read.judges):
-        for at, of in enumerate(read.criteria):
-            mine = (judge[first] == place) & (criterion[first] == at)
-            shown = Ratings((name,), NO_CODES, (), criterion=of if read.has_criteria else None)
-            once = int((~several[mine]).sum())
-            note = f"answered once only, not used: {once}" if once else ""
-            why = f"undefined: {name!r} answered nothing more than once"
-            statistic = mean_over_units(several[mine], differ[mine])
-            tasks.append(Task("flip_rate", (name,), statistic, shown, None, why, note))
-    return result_frame(result_rows(tasks, how))
+    for place, name in enumerate(answers_table.judges):
+        for number, criterion_name in enumerate(answers_table.criteria):
+            judged = (judge[first] == place) & (criterion[first] == number)
+            shown = Ratings(
+                (name,), NO_CODES, (), criterion=criterion_name if answers_table.has_criteria else None
+            )
+            answered_once = int((~several[judged]).sum())
+            note = f"answered once only, not used: {answered_once}" if answered_once else ""
+            reason = f"undefined: {name!r} answered nothing more than once"
+            statistic = mean_over_units(several[judged], differ[judged])
+            tasks.append(Task("flip_rate", (name,), statistic, shown, None, reason, note))
+    return result_frame(result_rows(tasks, resampling))

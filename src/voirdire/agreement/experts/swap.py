@@ -1,4 +1,4 @@
-"""Do judges change their answer when the two items change places?
+"""Swap consistency: the share of answers that change when the two items change places.
 
 A pair shown in both orders has two answers. The judge is consistent on it if it picks the same item (or a
 tie) in both; the share of pairs where it does not is its position bias rate. By the swap rule a changed
@@ -75,7 +75,7 @@ def swap_consistency(
     >>> swap_consistency(table, resamples=100)[["measure", "value", "n"]].values.tolist()
     [['position_bias_rate', 0.5, 2]]
     """
-    how = Resampling.of(settings)
+    resampling = Resampling.of(settings)
     votes = read_votes(table)
     experts = [] if reference is None else [reference] if isinstance(reference, str) else list(reference)
     chosen = _choose_judges(votes, experts, judges)
@@ -85,24 +85,29 @@ def swap_consistency(
     for number, ratings in enumerate(combined):
         ratings = replace(add_tie_level(ratings), notes={})
         tie = ratings.levels.index(ratings.tie or "tie") if ratings.tie in ratings.levels else -1
-        one, two = (_align_codes(add_tie_level(orders[number]), ratings) for orders in shown)
+        codes_forward, codes_backward = (
+            _align_codes(add_tie_level(orders[number]), ratings) for orders in shown
+        )
         if experts:
-            whole, column, _ = add_reference_column(ratings, experts, REFERENCE)
+            with_reference, column, _ = add_reference_column(ratings, experts, REFERENCE)
         for judge in chosen:
-            a, b = one[:, ratings.judges.index(judge)], two[:, ratings.judges.index(judge)]
-            both, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
-            once = int(np.sum((a >= 0) ^ (b >= 0)))
-            note = f"pairs shown in one order only, not used: {once}" if once else ""
-            rate = share_statistic(both, changed)
+            a, b = (
+                codes_forward[:, ratings.judges.index(judge)],
+                codes_backward[:, ratings.judges.index(judge)],
+            )
+            answered, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
+            one_order = int(np.sum((a >= 0) ^ (b >= 0)))
+            note = f"pairs shown in one order only, not used: {one_order}" if one_order else ""
+            rate = share_statistic(answered, changed)
             tasks.append(Task("position_bias_rate", (judge,), rate, ratings, None, NO_PAIR, note))
-            parts = (("all", both), ("answer changed", changed), ("answer kept", both & ~changed))
+            parts = (("all", answered), ("answer changed", changed), ("answer kept", answered & ~changed))
             for level, used in parts if experts else ():
                 rule = np.where(used, np.where(changed, tie, a), -1)
-                codes = np.column_stack([rule, whole.codes[:, whole.judges.index(column)]])
+                codes = np.column_stack([rule, with_reference.codes[:, with_reference.judges.index(column)]])
                 pair = replace(ratings, judges=(judge, column), codes=codes)
                 rate = agreement_rate(pair)
                 tasks.append(Task("agreement_rate", (judge, column), rate, ratings, level, NO_PAIR))
-    return result_frame(result_rows(tasks, how))
+    return result_frame(result_rows(tasks, resampling))
 
 
 def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
@@ -128,13 +133,13 @@ def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] |
     keys = np.column_stack([votes.judge, votes.criterion, low, high])
     ordered = {order: set(map(tuple, keys[(votes.first < votes.second) == order])) for order in (True, False)}
     swapped = {votes.judges[key[0]] for key in ordered[True] & ordered[False]}
-    able = [one for one in votes.judges if one in swapped and one not in experts]
-    chosen = able if judges is None else list(read_list("judges", judges))
+    eligible = [name for name in votes.judges if name in swapped and name not in experts]
+    chosen = eligible if judges is None else list(read_list("judges", judges))
     problems = unknown_names("judge", [*experts, *chosen], votes.judges)
     problems += [
-        f"judge {one!r} saw no pair in both orders; collect its votes with the items swapped, too"
-        for one in chosen
-        if one in votes.judges and one not in swapped
+        f"judge {name!r} saw no pair in both orders; collect its votes with the items swapped, too"
+        for name in chosen
+        if name in votes.judges and name not in swapped
     ]
     if not chosen:
         problems.append("no judge saw a pair in both orders; collect votes with the items swapped, too")

@@ -69,28 +69,31 @@ class Groups:
         cls, scores: Scores, judge: str, criterion: str, systems: tuple[str, str], unit: Unit | None = None
     ) -> Groups:
         """Scores that a judge gave to two systems of the table by one criterion, in the unit asked for."""
-        (x, of_x), (y, of_y) = (_item_means(scores, judge, criterion, system) for system in systems)
+        (x, codes_x), (y, codes_y) = (_item_means(scores, judge, criterion, system) for system in systems)
         kinds: dict[Unit, tuple[IntArray, IntArray]] = {
-            "item": (of_x[:, 0] * len(scores.items) + of_x[:, 1], of_y[:, 0] * len(scores.items) + of_y[:, 1])
+            "item": (
+                codes_x[:, 0] * len(scores.items) + codes_x[:, 1],
+                codes_y[:, 0] * len(scores.items) + codes_y[:, 1],
+            )
         }
         if scores.context is not None:
-            kinds["context"] = (of_x[:, 0], of_y[:, 0])
+            kinds["context"] = (codes_x[:, 0], codes_y[:, 0])
         if unit is not None:
             kinds = {unit: kinds[unit]}
-        for one, (a, b) in kinds.items():
+        for kind, (a, b) in kinds.items():
             shared = np.intersect1d(a, b)
             counts = len(np.unique(a)), len(np.unique(b))
             if len(shared) > 1 and 2 * len(shared) >= min(counts):
                 in_a, in_b = np.isin(a, shared), np.isin(b, shared)
-                alone = [
-                    f"{_count_phrase(number - len(shared), one, f' of {system!r} alone')} left out"
+                left_out = [
+                    f"{_count_phrase(number - len(shared), kind, f' of {system!r} alone')} left out"
                     for number, system in zip(counts, systems, strict=True)
                     if number > len(shared)
                 ]
                 places = np.searchsorted(shared, a[in_a]), np.searchsorted(shared, b[in_b])
-                return cls((x[in_a], y[in_b]), places, True, one, "; ".join(alone))
-        both = f"{_count_phrase(len(shared), one)} in both groups, taken as independent"
-        note = both if len(shared) else ""
+                return cls((x[in_a], y[in_b]), places, True, kind, "; ".join(left_out))
+        shared_note = f"{_count_phrase(len(shared), kind)} in both groups, taken as independent"
+        note = shared_note if len(shared) else ""
         if unit == "context":  # items of one context are no independent ones
             places = np.unique(a, return_inverse=True)[1], np.unique(b, return_inverse=True)[1]
             return cls((x, y), places, False, unit, note)
@@ -105,12 +108,12 @@ class Groups:
 def _item_means(scores: Scores, judge: str, criterion: str, system: str) -> tuple[FloatArray, IntArray]:
     """A judge's mean score of each item of a system, and the items' contexts and codes, of shape (items, 2)."""
     assert scores.system is not None
-    at = (scores.judges.index(judge), scores.criteria.index(criterion), scores.systems.index(system))
-    here = (scores.judge == at[0]) & (scores.criterion == at[1]) & (scores.system == at[2])
-    if not here.any():
+    cell = (scores.judges.index(judge), scores.criteria.index(criterion), scores.systems.index(system))
+    rows = (scores.judge == cell[0]) & (scores.criterion == cell[1]) & (scores.system == cell[2])
+    if not rows.any():
         return np.zeros(0), np.zeros((0, 2), np.int64)
-    unit, codes, _ = scores.units(here)
-    return _unit_means(scores.score[here], unit), codes
+    unit, codes, _ = scores.units(rows)
+    return _unit_means(scores.score[rows], unit), codes
 
 
 def _unit_means(values: FloatArray, units: IntArray) -> FloatArray:
@@ -189,7 +192,7 @@ def compare_systems(
     """
     import pandas as pd
 
-    how = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
+    resampling = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
     scores = read_scores(table)
     chosen = scores.judges if judges is None else read_list("judges", judges)
     problems = unknown_names("judge", chosen, scores.judges)
@@ -202,18 +205,18 @@ def compare_systems(
         problems.append(f"{a!r} is compared with itself; name two systems")
     if scores.phase is not None:
         problems.append("a comparison would mix phases; keep the rows of one phase and leave the column out")
-    if how.unit == "context" and scores.context is None:
+    if resampling.unit == "context" and scores.context is None:
         problems.append("unit 'context' needs a context for every item; the table has no column 'context'")
     raise_problems(problems)
-    least = dict.fromkeys(scores.criteria) if thresholds is None else thresholds
+    passing = dict.fromkeys(scores.criteria) if thresholds is None else thresholds
     rows = [
-        _result_row(scores, judge, criterion, (a, b), reached, how)
+        _result_row(scores, judge, criterion, (a, b), threshold, resampling)
         for judge in chosen
-        for criterion, reached in least.items()
+        for criterion, threshold in passing.items()
     ]
-    found = pd.DataFrame(rows, columns=list(COLUMNS))
-    found["p_adjusted"] = adjust(found["p_value"].to_numpy(float), adjustment)
-    return found
+    result = pd.DataFrame(rows, columns=list(COLUMNS))
+    result["p_adjusted"] = adjust(result["p_value"].to_numpy(float), adjustment)
+    return result
 
 
 def _result_row(
@@ -232,25 +235,25 @@ def _result_row(
     row |= {"paired": groups.paired, "unit": groups.unit, "n_a": len(x), "n_b": len(y)}
     row["n"] = len(x) if groups.paired else len(x) + len(y)
     needed = 2 if least is None else 1
-    few = [system for system, values in zip(systems, (x, y), strict=True) if len(values) < needed]
-    if few:
-        return row | {"note": f"undefined: {judge!r} scored fewer than {needed} items of {few[0]!r}"}
-    found = asdict(_compare_samples(x, y, groups.paired, least is not None, how.prob))
+    lacking = [system for system, values in zip(systems, (x, y), strict=True) if len(values) < needed]
+    if lacking:
+        return row | {"note": f"undefined: {judge!r} scored fewer than {needed} items of {lacking[0]!r}"}
+    comparison = asdict(_compare_samples(x, y, groups.paired, least is not None, how.prob))
     if how.interval is not None:
-        found |= _resampled_interval(x, y, groups.paired, how)
-    values = {"value_a": found.pop("a"), "value_b": found.pop("b")}
-    return row | values | found | {"note": "; ".join(filter(None, [found["note"], groups.note]))}
+        comparison |= _resampled_interval(x, y, groups.paired, how)
+    values = {"value_a": comparison.pop("a"), "value_b": comparison.pop("b")}
+    return row | values | comparison | {"note": "; ".join(filter(None, [comparison["note"], groups.note]))}
 
 
 def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> dict[str, Any]:
     """Interval of the difference, its note in the place of that in closed form, by resampling units."""
     values = np.concatenate([x, y])
-    of_a = np.arange(len(values)) < len(x)
-    whole = np.ones(len(x), bool)
+    in_a = np.arange(len(values)) < len(x)
+    all_units = np.ones(len(x), bool)
     a, b = (
-        (mean_over_units(whole, x), mean_over_units(whole, y))
+        (mean_over_units(all_units, x), mean_over_units(all_units, y))
         if paired
-        else (mean_over_units(of_a, values), mean_over_units(~of_a, values))
+        else (mean_over_units(in_a, values), mean_over_units(~in_a, values))
     )
     means = difference(a, b)
     interval = bootstrap([means], resampling=how, unit="item")[0].interval

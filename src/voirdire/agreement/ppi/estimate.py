@@ -106,14 +106,14 @@ class Sample:
         human = np.where(self.labelled[:, None], self.human, 0.0)
         y, d = human[:, 0] - self.centre * human[:, 1], human[:, 1]
         f, e = self.judges[:, 0] - self.centre * self.judges[:, 1], self.judges[:, 1]
-        one = np.ones(len(y))
-        seen = np.stack([one, y, d, f, e, y * f, f * f], axis=1) * self.labelled[:, None]
-        unseen = np.stack([one, f, e, f * f], axis=1) * ~self.labelled[:, None]
-        return np.hstack([seen, unseen])
+        ones = np.ones(len(y))
+        answered_terms = np.stack([ones, y, d, f, e, y * f, f * f], axis=1) * self.labelled[:, None]
+        other_terms = np.stack([ones, f, e, f * f], axis=1) * ~self.labelled[:, None]
+        return np.hstack([answered_terms, other_terms])
 
 
 # With fewer answers the tuned weight chases their noise, and its error cannot be estimated from them.
-LEAST_TO_TUNE = 10
+MIN_TUNING_ANSWERS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +175,13 @@ def value_and_weight(totals: FloatArray, weight: float | None = None) -> tuple[F
     f_, e_ = ratio_or_nan(f_, others), ratio_or_nan(e_, others)
     if weight is None:
         # A spread that is rounding error is none: judges that predict one and the same have nothing to add.
-        even = np.where(spread > 1e-12 * (ff + ff_), (1 + ratio_or_nan(n, others)) * pooled, 0.0)
-        w = np.clip(np.nan_to_num(ratio_or_nan(yf - y * f, even)), 0.0, 1.0)
+        variance = np.where(spread > 1e-12 * (ff + ff_), (1 + ratio_or_nan(n, others)) * pooled, 0.0)
+        w = np.clip(np.nan_to_num(ratio_or_nan(yf - y * f, variance)), 0.0, 1.0)
     else:
         w = np.full(np.shape(n), float(weight))
-    shift, shift_below = (np.where(w > 0, w * (b - a), 0.0) for a, b in ((f, f_), (e, e_)))
-    below = d + shift_below
-    return np.where(below > 0, ratio_or_nan(y + shift, below), np.nan), w
+    shift, denominator_shift = (np.where(w > 0, w * (b - a), 0.0) for a, b in ((f, f_), (e, e_)))
+    denominator = d + denominator_shift
+    return np.where(denominator > 0, ratio_or_nan(y + shift, denominator), np.nan), w
 
 
 def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
@@ -218,53 +218,60 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
     n, others = sample.humans, sample.others
     tuned = weight is None
     shifted, w = (
-        float(one) for one in value_and_weight(sample.features.sum(axis=0), _weight_to_use(sample, weight))
+        float(number)
+        for number in value_and_weight(sample.features.sum(axis=0), _weight_to_use(sample, weight))
     )
     value = shifted + sample.centre
     if np.isnan(value) or n == 0:
         return Estimate(float("nan"), w, *(float("nan"),) * 3)
-    seen = sample.labelled
+    labelled = sample.labelled
     y = sample.human[:, 0] - value * sample.human[:, 1]
     f = sample.judges[:, 0] - value * sample.judges[:, 1]
-    missed = _unobserved_error_variance(y[seen], f[seen], sample.human_cluster_count) if w > 0 else 0.0
-    part = np.zeros(len(y))
-    part[seen] = _centre_values(y[seen] - w * f[seen]) / n
-    below = sample.human[seen, 1].mean()
+    unobserved = (
+        _unobserved_error_variance(y[labelled], f[labelled], sample.human_cluster_count) if w > 0 else 0.0
+    )
+    influence = np.zeros(len(y))
+    influence[labelled] = _centre_values(y[labelled] - w * f[labelled]) / n
+    denominator = sample.human[labelled, 1].mean()
     if w > 0:
-        part[~seen] = w * _centre_values(f[~seen]) / others
-        below += w * (sample.judges[~seen, 1].mean() - sample.judges[seen, 1].mean())
-    sums = np.bincount(sample.clusters, part) / below
-    with_humans = np.bincount(sample.clusters[seen], minlength=len(sums)) > 0
-    taken = others / (n + others) if tuned and 0 < w < 1 else 0.0
-    known, known_small, freedom = _variance_of_total(sums[with_humans], 1 + taken)
-    rest, rest_small, rest_freedom = _variance_of_total(sums[~with_humans], 1.0) if w > 0 else (0.0, 0.0, 1.0)
-    known, known_small = known + missed / below**2, known_small + missed / below**2
-    small = known_small + rest_small
+        influence[~labelled] = w * _centre_values(f[~labelled]) / others
+        denominator += w * (sample.judges[~labelled, 1].mean() - sample.judges[labelled, 1].mean())
+    sums = np.bincount(sample.clusters, influence) / denominator
+    with_humans = np.bincount(sample.clusters[labelled], minlength=len(sums)) > 0
+    lost_freedom = others / (n + others) if tuned and 0 < w < 1 else 0.0
+    known, known_small, freedom = _variance_of_total(sums[with_humans], 1 + lost_freedom)
+    others_variance, others_small, others_freedom = (
+        _variance_of_total(sums[~with_humans], 1.0) if w > 0 else (0.0, 0.0, 1.0)
+    )
+    known, known_small = known + unobserved / denominator**2, known_small + unobserved / denominator**2
+    small = known_small + others_small
     if np.isnan(known_small):
         return Estimate(value, w, *(float("nan"),) * 3)
     if small > 0:
-        freedom = small**2 / (known_small**2 / freedom + rest_small**2 / rest_freedom)
-    return Estimate(value, w, known + rest, small, freedom)
+        freedom = small**2 / (known_small**2 / freedom + others_small**2 / others_freedom)
+    return Estimate(value, w, known + others_variance, small, freedom)
 
 
 def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
-    """The weight that was asked for, that of few answers, or that of clusters; None where totals of units tell it."""
+    """Weight: the requested one, 0 for few answers, or that of clusters; None where totals of units give it."""
     if weight is not None:
         return weight
-    if sample.human_cluster_count < LEAST_TO_TUNE or sample.others < 2:
+    if sample.human_cluster_count < MIN_TUNING_ANSWERS or sample.others < 2:
         return 0.0
     if sample.groups is None:
         return None
-    seen = sample.labelled
-    y, f = np.zeros(len(seen)), np.empty(len(seen))
-    y[seen] = _centre_values(sample.human[seen, 0] - sample.centre * sample.human[seen, 1]) / sample.humans
+    labelled = sample.labelled
+    y, f = np.zeros(len(labelled)), np.empty(len(labelled))
+    y[labelled] = (
+        _centre_values(sample.human[labelled, 0] - sample.centre * sample.human[labelled, 1]) / sample.humans
+    )
     predicted = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
-    f[seen] = _centre_values(predicted[seen]) / sample.humans
-    f[~seen] = -_centre_values(predicted[~seen]) / sample.others
+    f[labelled] = _centre_values(predicted[labelled]) / sample.humans
+    f[~labelled] = -_centre_values(predicted[~labelled]) / sample.others
     by_human, by_judges = np.bincount(sample.groups, y), np.bincount(sample.groups, f)
     spread = float(by_judges @ by_judges)
-    least = 1e-24 * float(np.max(predicted**2, initial=0.0))
-    return min(max(float(by_human @ by_judges) / spread, 0.0), 1.0) if spread > least else 0.0
+    min_spread = 1e-24 * float(np.max(predicted**2, initial=0.0))
+    return min(max(float(by_human @ by_judges) / spread, 0.0), 1.0) if spread > min_spread else 0.0
 
 
 def _unobserved_error_variance(y: FloatArray, f: FloatArray, clusters: int) -> float:
@@ -280,12 +287,14 @@ def _centre_values(values: FloatArray) -> FloatArray:
 
 
 def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, float]:
-    """Of a total of independent sums: as published, corrected for what is taken of their freedom, what is left."""
-    left = len(sums) - taken
+    """Variance of a total of independent sums: as published, and corrected for degrees of freedom; those left."""
+    freedom = len(sums) - taken
     if len(sums) == 0:
         return 0.0, 0.0, 1.0
     plain = float(np.sum(sums**2))
-    return (plain, plain * len(sums) / left, left) if left > 0 else (plain, float("nan"), float("nan"))
+    return (
+        (plain, plain * len(sums) / freedom, freedom) if freedom > 0 else (plain, float("nan"), float("nan"))
+    )
 
 
 def resample_values(sample: Sample, resamples: int, seed: int, weight: float | None = None) -> FloatArray:

@@ -59,29 +59,29 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
     ('human', ('gpt', 'human'), 5)
     """
     problems = Problems("humans")
-    read, name = _read_answers(table, humans, levels, problems)
+    human_table, name = _read_answers(table, humans, levels, problems)
     if name in table.judges:
         problems.table(
             f"{name!r} is a judge of the table, too; leave those rows out of the table, or rename one of them"
         )
-    read = match_columns(read, table, problems)
+    human_table = match_columns(human_table, table, problems)
     problems.raise_any()
-    both = join_humans(table, read)
-    _check_units(both, table.rows, problems)
-    return both, name
+    joined = join_humans(table, human_table)
+    _check_units(joined, table.rows, problems)
+    return joined, name
 
 
 def _read_answers(
     table: Table, humans: object, levels: Sequence[object] | None, problems: Problems
 ) -> tuple[Table, str]:
-    what = type(table).__name__.lower()
+    kind = type(table).__name__.lower()
     if hasattr(humans, "answer"):
         if not isinstance(humans, type(table)):
-            problems.stop(f"they are {type(humans).__name__.lower()} and the table holds {what}")
+            problems.stop(f"they are {type(humans).__name__.lower()} and the table holds {kind}")
         return humans, _name_of_person(humans.judges, problems)
     cells = read_columns(humans, [], ["judge", table.answer], Problems("humans"))
     if table.answer not in cells:
-        problems.stop(f"there is no column {table.answer!r}, and the table's answers are {what}")
+        problems.stop(f"there is no column {table.answer!r}, and the table's answers are {kind}")
     if not len(cells[table.answer]):
         problems.stop("there are no answers")
     people = encode_column(cells["judge"], "judge", problems).levels if "judge" in cells else ()
@@ -128,11 +128,11 @@ def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
         pairs = {*zip(table.item.tolist(), table.context.tolist(), strict=True)}
         codes: dict[str, int] = {table.items[item]: context for item, context in pairs}
         if len(codes) == len(pairs) and getattr(humans, "has_items", False):
-            elsewhere = len(
+            unanswered = len(
                 table.contexts
             )  # of items that judges have not answered, which is an error of its own
             context = np.array(
-                [codes.get(humans.items[item], elsewhere) for item in humans.item], dtype=np.int64
+                [codes.get(humans.items[item], unanswered) for item in humans.item], dtype=np.int64
             )
             humans = replace(humans, context=context, contexts=(*table.contexts, "none"))
     for column in ("criterion", "phase", "context", "item"):
@@ -159,15 +159,20 @@ def _check_labels(people: Sequence[str], judges: Sequence[str], problems: Proble
 def matched_columns(humans: Any, table: Any) -> Any:
     """As `match_columns`, which raises what it notes."""
     problems = Problems("humans")
-    found = match_columns(humans, table, problems)
+    matched = match_columns(humans, table, problems)
     problems.raise_any()
-    return found
+    return matched
 
 
 def has_column(table: Table, column: str) -> bool:
     """True where a table has a column that says what answers are about."""
-    known = {"criterion": "has_criteria", "item": "has_items", "context": "contexts", "phase": "phases"}
-    return bool(getattr(table, known[column], False))
+    attribute_names = {
+        "criterion": "has_criteria",
+        "item": "has_items",
+        "context": "contexts",
+        "phase": "phases",
+    }
+    return bool(getattr(table, attribute_names[column], False))
 
 
 def check_shared_column(column: str, table: bool, humans: bool, problems: Problems) -> None:
@@ -183,35 +188,37 @@ def join_humans(table: Table, humans: Table) -> Table:
     """Rows of both, without runs and groups; systems are known from the judges' rows, humans need not name them."""
     forgotten: dict[str, Any] = {"run": None, "runs": (), "group": None, "groups": ()}
     plain: list[Any] = []
-    for one in (table, humans):
-        known = {field.name for field in fields(one)}
-        plain.append(replace(one, **{name: value for name, value in forgotten.items() if name in known}))
+    for part in (table, humans):
+        field_names = {field.name for field in fields(part)}
+        plain.append(
+            replace(part, **{name: value for name, value in forgotten.items() if name in field_names})
+        )
     systems: tuple[str, ...] = getattr(table, "systems", ())
     if systems and not humans.systems:  # type: ignore[union-attr]
         plain[1] = replace(plain[1], systems=systems, system=np.full(humans.rows, -1))
-    both: Table = joined_table(*plain)
-    return both
+    joined: Table = joined_table(*plain)
+    return joined
 
 
 def _check_units(both: Table, judged: int, problems: Problems) -> None:
     """Human answers must be about units that judges answered, one answer each, some units but not all."""
     key = np.unique(np.column_stack(both.about), axis=0, return_inverse=True)[1]
     answer = both.answers
-    seen, asked = key[:judged], key[judged:]
-    unknown = ~np.isin(asked, seen)
+    judged_keys, human_keys = key[:judged], key[judged:]
+    unknown = ~np.isin(human_keys, judged_keys)
     if unknown.any():
         problems.rows(
             np.flatnonzero(unknown) + 1,
             "no judge answered this unit, so it tells nothing about them; leave it out, or have judges answer it",
         )
-    for _, rows in rows_by_code(asked):
+    for _, rows in rows_by_code(human_keys):
         if len(np.unique(answer[judged:][rows])) > 1:
             places = " and ".join(str(row + 1) for row in rows[:8])
             problems.rows(
                 rows[1:] + 1, f"contradicts another answer to the same unit (rows {places}); keep one"
             )
     problems.raise_any()
-    answered, units = len(np.unique(asked)), len(np.unique(seen))
+    answered, units = len(np.unique(human_keys)), len(np.unique(judged_keys))
     if answered == 1:
         problems.table(
             "there is only one unit with an answer, which tells nothing of its error; give two or more"

@@ -29,7 +29,7 @@ PoweredMethod: TypeAlias = Literal["t", "wilson", "normal", "percentile", "basic
 
 #: Kinds of interval; by default "wilson" for shares and "t" for means.
 METHODS = get_args(PoweredMethod)
-USUAL = Resampling()
+DEFAULT_RESAMPLING = Resampling()
 
 
 def powered_interval(
@@ -39,7 +39,7 @@ def powered_interval(
     *,
     share: bool,
     weight: float | None = None,
-    how: Resampling = USUAL,
+    how: Resampling = DEFAULT_RESAMPLING,
 ) -> Interval:
     """Interval of one estimate.
 
@@ -129,5 +129,7 @@ def wilson_interval(found: Estimate, reach: float, answers: int) -> tuple[float,
     """
     share = min(max(found.value, 0.0), 1.0)
     spread = share * (1 - share)
-    worth = spread / found.variance_small if spread > 0 and found.variance_small > 0 else float(answers)
-    return wilson_ends(share, worth, reach)
+    effective_answers = (
+        spread / found.variance_small if spread > 0 and found.variance_small > 0 else float(answers)
+    )
+    return wilson_ends(share, effective_answers, reach)

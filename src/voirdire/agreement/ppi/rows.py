@@ -16,10 +16,10 @@ from voirdire.agreement.coefficients.rows import COLUMNS, frame_of_rows
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
-from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, Sample, powered_estimate
+from voirdire.agreement.ppi.estimate import MIN_TUNING_ANSWERS, Estimate, Sample, powered_estimate
 from voirdire.agreement.ppi.humans import with_humans
 from voirdire.agreement.ppi.intervals import METHODS, PoweredMethod, powered_interval
-from voirdire.agreement.ppi.tasks import MANY_LEVELS, POWERED, PoweredTask, powered_tasks
+from voirdire.agreement.ppi.tasks import MAX_MAJORITY_LEVELS, POWERED, PoweredTask, powered_tasks
 from voirdire.errors import InputError, raise_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.scores import Scores
@@ -33,16 +33,16 @@ POWERED_COLUMNS = (
     *("human_value", "human_low", "human_high", "ppi_value", "ppi_low", "ppi_high"),
 )
 
-ASSUMES = (
+ASSUMPTION_NOTE = (
     "assumed: the units that humans answered are a random sample of all units; chosen otherwise (the hard ones, "
     "the first ones), the estimates are of those"
 )
 
 # In simulations, intervals from fewer human answers covered too little, down to 89% for rates near 0 or 1.
-FEW = 20
+MIN_HUMAN_ANSWERS = 20
 # Win rates of more items than this are listed only when asked for.
-_MANY_ITEMS = 20
-FAR = 3.0
+_MAX_LISTED_ITEMS = 20
+MAX_STANDARD_ERRORS = 3.0
 
 
 def agreement_with_humans(
@@ -103,32 +103,36 @@ def agreement_with_humans(
     >>> int(row["n"]), int(row["units"]), bool(row["high"] - row["low"] < row["human_high"] - row["human_low"])
     (40, 500, True)
     """
-    how = Resampling.of(settings, ("item", "context"), (None, *METHODS))
-    read = read_table(table, levels=levels)
-    both, human = with_humans(read, humans, levels)
-    matched = ratings_by_criterion(both, repeats=repeats, levels=levels if both.answer == "score" else None)
-    chosen = _check_judges(read.judges, judges)
-    if how.unit == "context" and matched[0].contexts is None:
+    resampling = Resampling.of(settings, ("item", "context"), (None, *METHODS))
+    judge_table = read_table(table, levels=levels)
+    joined, human = with_humans(judge_table, humans, levels)
+    matched = ratings_by_criterion(
+        joined, repeats=repeats, levels=levels if joined.answer == "score" else None
+    )
+    chosen = _check_judges(judge_table.judges, judges)
+    if resampling.unit == "context" and matched[0].contexts is None:
         raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
     matched = [ratings.select([*chosen, human]) for ratings in matched]
-    names, notes = _check_measures(measures, matched, how.interval)
+    names, notes = _check_measures(measures, matched, resampling.interval)
     rows = []
-    rated = cast(Scores, both)  # where there are means of numbers: votes are none
+    rated = cast(Scores, joined)  # where there are means of numbers: votes are none
     for ratings in matched:
         for name in names:
             systems = _system_of_units(rated, ratings) if name == "mean_score" else None
-            tasks = powered_tasks(name, ratings, human, how.unit == "context", systems)
-            rows += how.map(partial(_result_row, ratings=ratings, how=how.without_cluster), tasks)
+            tasks = powered_tasks(name, ratings, human, resampling.unit == "context", systems)
+            rows += resampling.map(
+                partial(_result_row, ratings=ratings, how=resampling.without_cluster), tasks
+            )
     frame = frame_of_rows(rows, POWERED_COLUMNS)
     if "mean_score" in names and len(rated.systems) > 1 and _system_of_units(rated, matched[0]) is None:
         notes.append("mean scores of systems are not listed: an item is of several systems")
-    frame.attrs["notes"] = [ASSUMES, *notes]
+    frame.attrs["notes"] = [ASSUMPTION_NOTE, *notes]
     return frame
 
 
 def _check_judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
-    named = [judges] if isinstance(judges, str) else judges
-    chosen = tuple(known) if named is None else tuple(dict.fromkeys(named))
+    requested = [judges] if isinstance(judges, str) else judges
+    chosen = tuple(known) if requested is None else tuple(dict.fromkeys(requested))
     if not chosen:
         raise InputError("judges is empty; name one, or leave it out for all")
     raise_problems(unknown_names("judge", chosen, known))
@@ -139,12 +143,12 @@ def _check_measures(
     measures: str | Iterable[str] | None, matched: Sequence[Ratings], interval: str | None
 ) -> tuple[list[str], list[str]]:
     votes, numeric = matched[0].tie is not None, all(ratings.values is not None for ratings in matched)
-    few = max(len(ratings.levels) for ratings in matched) <= MANY_LEVELS
+    few_levels = max(len(ratings.levels) for ratings in matched) <= MAX_MAJORITY_LEVELS
     notes = []
     if measures is None:
-        names = ["agreement_rate"] if few else []
+        names = ["agreement_rate"] if few_levels else []
         names += ["mean_score"] if numeric else []
-        if votes and len(matched[0].items) <= _MANY_ITEMS:
+        if votes and len(matched[0].items) <= _MAX_LISTED_ITEMS:
             names += ["win_rate"]
         elif votes:
             notes.append(f"win rates of the {len(matched[0].items)} items are not listed: ask for win_rate")
@@ -177,36 +181,40 @@ def _system_of_units(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], I
         rows &= both.phase == both.phases.index(ratings.phase)
     context = np.zeros(both.rows, np.int64) if both.context is None else both.context
     keys = np.column_stack([context, both.item, both.system])[rows]
-    found = np.unique(keys, axis=0)
-    if len(found) != len(np.unique(keys[:, :2], axis=0)):
+    unique_keys = np.unique(keys, axis=0)
+    if len(unique_keys) != len(np.unique(keys[:, :2], axis=0)):
         return None
-    return both.systems, found[:, 2]
+    return both.systems, unique_keys[:, 2]
 
 
 def _result_row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, object]:
     sample = task.sample
     method = cast(PoweredMethod, how.interval or ("wilson" if task.share else "t"))
-    found: dict[str, tuple[Estimate, Interval]] = {}
+    results: dict[str, tuple[Estimate, Interval]] = {}
     row: dict[str, object] = {}
     for prefix, weight in (("human_", 0.0), ("ppi_", 1.0), ("", None)):
-        one = powered_estimate(sample, weight)
+        estimate = powered_estimate(sample, weight)
         # With weight 1 a share may come out beyond 0 or 1, of which no score interval can be told.
         kind: PoweredMethod = "t" if weight == 1.0 and method == "wilson" else method
-        ends = powered_interval(sample, one, kind, share=task.share, weight=weight, how=how)
-        value = min(max(one.value, 0.0), 1.0) if task.share and not math.isnan(one.value) else one.value
-        row |= {f"{prefix}value": value, f"{prefix}low": ends.ends[0], f"{prefix}high": ends.ends[1]}
-        found[prefix] = (one, ends)
-    tuned, alone = found[""][0], found["human_"][0]
+        interval = powered_interval(sample, estimate, kind, share=task.share, weight=weight, how=how)
+        value = (
+            min(max(estimate.value, 0.0), 1.0)
+            if task.share and not math.isnan(estimate.value)
+            else estimate.value
+        )
+        row |= {f"{prefix}value": value, f"{prefix}low": interval.ends[0], f"{prefix}high": interval.ends[1]}
+        results[prefix] = (estimate, interval)
+    tuned, humans_only = results[""][0], results["human_"][0]
     return row | {
         "measure": task.measure,
         "judges": task.judges,
         "criterion": ratings.criterion,
         "level": task.level if task.level is not None else ratings.phase,
         "n": sample.humans,
-        "note": _note_on_estimate(task, *found[""], ratings),
+        "note": _note_on_estimate(task, *results[""], ratings),
         "units": len(sample.labelled),
         "weight": tuned.weight,
-        "effective_n": _effective_answers(sample, alone, tuned),
+        "effective_n": _effective_answers(sample, humans_only, tuned),
     }
 
 
@@ -229,18 +237,18 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
     else:
         if sample.others < 2:
             notes.append(f"humans answered all but {sample.others} of the units: humans alone")
-        elif sample.human_cluster_count < LEAST_TO_TUNE:
+        elif sample.human_cluster_count < MIN_TUNING_ANSWERS:
             notes.append(
                 f"only {sample.human_cluster_count} {clusters}, too few to weigh judges by: humans alone"
             )
-        elif sample.human_cluster_count < FEW:
+        elif sample.human_cluster_count < MIN_HUMAN_ANSWERS:
             notes.append(f"only {sample.human_cluster_count} {clusters}: the interval may cover too little")
         if tuned.weight == 1:
             notes.append(
                 "the judges' predictions are at full weight; if theirs is a narrower scale, rescale it"
             )
         distance = standardised_prediction_difference(sample)
-        if abs(distance) > FAR:
+        if abs(distance) > MAX_STANDARD_ERRORS:
             notes.append(
                 f"judges answer the humans' units otherwise than the rest ({distance:+.1f} standard errors): "
                 "these are no random sample"
@@ -253,10 +261,10 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
 
 def standardised_prediction_difference(sample: Sample) -> float:
     """Difference of the judges' mean predictions between the humans' units and the rest, in standard errors."""
-    seen = sample.labelled
+    labelled = sample.labelled
     numbers: FloatArray = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
-    if not seen.any() or seen.all():
+    if not labelled.any() or labelled.all():
         return 0.0
-    part = (numbers - numbers.mean()) * np.where(seen, 1 / seen.sum(), -1 / (~seen).sum())
-    error = math.sqrt(float(np.sum(np.bincount(sample.clusters, part) ** 2)))
-    return float(part.sum() / error) if error > 1e-12 * np.abs(numbers).max(initial=0.0) else 0.0
+    influence = (numbers - numbers.mean()) * np.where(labelled, 1 / labelled.sum(), -1 / (~labelled).sum())
+    error = math.sqrt(float(np.sum(np.bincount(sample.clusters, influence) ** 2)))
+    return float(influence.sum() / error) if error > 1e-12 * np.abs(numbers).max(initial=0.0) else 0.0

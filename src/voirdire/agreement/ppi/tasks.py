@@ -33,7 +33,7 @@ MAJORITY = "majority of the judges"
 POWERED = ("agreement_rate", *WIN_RATES, "mean_score")
 
 # Scores with more levels are hardly ever equal, and have no majority.
-MANY_LEVELS = 20
+MAX_MAJORITY_LEVELS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +104,15 @@ def powered_tasks(
 def _agreement_tasks(
     panel: Ratings, humans: Ratings, human: str, groups: IntArray | None
 ) -> Iterator[PoweredTask]:
-    said = humans.codes[:, 0]
+    human_codes = humans.codes[:, 0]
     for place, judge in enumerate(panel.judges):
-        own = panel.codes[:, place]
+        judge_codes = panel.codes[:, place]
         others = np.delete(panel.codes, place, axis=1)
-        yield _agreement_task((judge, human), own, others, said, groups)
-    if len(panel.judges) > 2 and (panel.values is None or len(panel.levels) <= MANY_LEVELS):
-        both = add_tie_level(panel.with_column(human, said))
-        judges, said = both.select(panel.judges), both.codes[:, -1]
-        yield _agreement_task((MAJORITY, human), majority_answer(judges), judges.codes, said, groups)
+        yield _agreement_task((judge, human), judge_codes, others, human_codes, groups)
+    if len(panel.judges) > 2 and (panel.values is None or len(panel.levels) <= MAX_MAJORITY_LEVELS):
+        with_ties = add_tie_level(panel.with_column(human, human_codes))
+        judges, human_codes = with_ties.select(panel.judges), with_ties.codes[:, -1]
+        yield _agreement_task((MAJORITY, human), majority_answer(judges), judges.codes, human_codes, groups)
 
 
 def _agreement_task(
@@ -121,17 +121,17 @@ def _agreement_task(
     """Agreement of one column of answers with the humans, predicted by others' agreement with it."""
     used = own >= 0
     own, others, said = own[used], others[used], said[used]
-    alike = np.sum(others == own[:, None], axis=1).astype(float)
-    predicted = ratio_or_nan(alike, np.sum(others >= 0, axis=1).astype(float))
-    lone = np.isnan(predicted)
+    agreeing = np.sum(others == own[:, None], axis=1).astype(float)
+    predicted = ratio_or_nan(agreeing, np.sum(others >= 0, axis=1).astype(float))
+    unpredicted = np.isnan(predicted)
     note = ""
-    if lone.all():
+    if unpredicted.all():
         predicted = np.zeros(len(own))
         note = "no other judge answered these units, so nothing predicts the agreement: humans alone"
-    elif lone.any():
+    elif unpredicted.any():
         # Any number that does not depend on the humans' answers keeps the estimate right.
-        predicted = np.where(lone, np.nanmean(predicted), predicted)
-        note = f"{int(lone.sum())} units that no other judge answered are predicted by the mean of the rest"
+        predicted = np.where(unpredicted, np.nanmean(predicted), predicted)
+        note = f"{int(unpredicted.sum())} units that no other judge answered are predicted by the mean of the rest"
     sample = Sample.of_values((said == own).astype(float), predicted, said >= 0, _dense_groups(groups, used))
     return PoweredTask("agreement_rate", judges, sample, share=True, note=note)
 
@@ -139,17 +139,17 @@ def _agreement_task(
 def _mean_score_tasks(
     panel: Ratings, humans: Ratings, groups: IntArray | None, systems: tuple[tuple[str, ...], IntArray] | None
 ) -> Iterator[PoweredTask]:
-    said = humans.numbers()[:, 0]
+    human_scores = humans.numbers()[:, 0]
     predicted = _mean_of_judges(panel.numbers(), panel.is_rated)
     used: NDArray[np.bool_] = np.any(panel.is_rated, axis=1)
     parts: list[tuple[str | None, NDArray[np.bool_]]] = [(None, used)]
     if systems is not None:
-        names, of_unit = systems
-        parts += [(name, used & (of_unit == place)) for place, name in enumerate(names)]
+        names, unit_system = systems
+        parts += [(name, used & (unit_system == place)) for place, name in enumerate(names)]
     for level, part in parts:
-        of = said[part]
+        values = human_scores[part]
         sample = Sample.of_values(
-            np.nan_to_num(of), predicted[part], ~np.isnan(of), _dense_groups(groups, part)
+            np.nan_to_num(values), predicted[part], ~np.isnan(values), _dense_groups(groups, part)
         )
         yield PoweredTask("mean_score", panel.judges, sample, share=False, level=level)
 
@@ -170,7 +170,7 @@ def _win_rates(
         rated = panel.is_rated[used]
         sample = Sample(
             np.column_stack(people),
-            np.column_stack([_mean_of_judges(one, rated) for one in judges]),
+            np.column_stack([_mean_of_judges(values, rated) for values in judges]),
             humans.is_rated[used, 0],
             _dense_groups(groups, used),
         )

@@ -43,14 +43,14 @@ MEASURES = get_args(Measure)
 
 @dataclass(frozen=True)
 class Likeness:
-    """A measure, and the range of answers."""
+    """Measure of how alike two answers are, and the range of answers."""
 
     measure: Measure
     reach: float = 1.0
 
     @property
     def difference_span(self) -> float:
-        """How far two differences of likeness may lie apart."""
+        """Largest distance between two differences of likeness."""
         return self.reach if self.measure == "distance" else 2.0
 
     def mean_likeness(self, answer: FloatArray, others: FloatArray, there: Bools) -> FloatArray:
@@ -72,11 +72,11 @@ class Likeness:
         gap = np.where(there, others - answer[:, None], 0.0)
         number = there.sum(axis=1)
         if self.measure == "equality":
-            found = (there & (gap == 0)).sum(axis=1) / np.maximum(number, 1)
+            likeness = (there & (gap == 0)).sum(axis=1) / np.maximum(number, 1)
         else:
             square = (gap**2).sum(axis=1) / np.maximum(number, 1)
-            found = -np.sqrt(square) if self.measure == "distance" else 1 - square / self.reach**2
-        return np.where((number > 0) & ~np.isnan(answer), found, np.nan)
+            likeness = -np.sqrt(square) if self.measure == "distance" else 1 - square / self.reach**2
+        return np.where((number > 0) & ~np.isnan(answer), likeness, np.nan)
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,16 @@ def pair_coefficients(
         a, b = x - x.mean(), y - x.mean()
         scale = max(np.abs(a).max(), np.abs(b).max()) or 1.0
         a, b = a / scale, b / scale
-        by_chance, apart = (a**2).mean() + (b**2).mean() - 2 * a.mean() * b.mean(), ((a - b) ** 2).mean()
+        chance_level, observed = (
+            (a**2).mean() + (b**2).mean() - 2 * a.mean() * b.mean(),
+            ((a - b) ** 2).mean(),
+        )
     else:
-        by_chance = 1 - sum((x == one).mean() * (y == one).mean() for one in np.unique(np.append(x, y)))
-        apart = (x != y).mean()
-    kappa = float(1 - apart / by_chance) if by_chance > 1e-12 else nan
+        chance_level = 1 - sum(
+            (x == level).mean() * (y == level).mean() for level in np.unique(np.append(x, y))
+        )
+        observed = (x != y).mean()
+    kappa = float(1 - observed / chance_level) if chance_level > 1e-12 else nan
     varies = ordered and np.ptp(x) > 0 and np.ptp(y) > 0
     return Coefficients(
         kappa,
@@ -171,33 +176,35 @@ def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likene
     >>> found.judge.tolist(), found.person.tolist()
     ([[0.5, 0.5, 1.0], [1.0, nan, 1.0]], [[0.5, 0.5, 0.0], [1.0, nan, 1.0]])
     """
-    there = ~np.isnan(people)
+    answered = ~np.isnan(people)
 
     def scores_against_others(answers: FloatArray) -> FloatArray:
         """Scores of answers, shape (units, people or 1), against all but the person of each column."""
-        found = np.full(people.shape, np.nan)
-        for left in range(people.shape[1]):
-            of = answers[:, min(left, answers.shape[1] - 1)]
-            kept = there.copy()
-            kept[:, left] = False
-            found[:, left] = np.where(there[:, left], likeness.mean_likeness(of, people, kept), np.nan)
-        return found
+        scores = np.full(people.shape, np.nan)
+        for person in range(people.shape[1]):
+            answer = answers[:, min(person, answers.shape[1] - 1)]
+            others = answered.copy()
+            others[:, person] = False
+            scores[:, person] = np.where(
+                answered[:, person], likeness.mean_likeness(answer, people, others), np.nan
+            )
+        return scores
 
-    alone = scores_against_others(judge[:, None])
-    return LeftOut(alone, np.where(np.isnan(alone), np.nan, scores_against_others(people)))
+    judge_scores = scores_against_others(judge[:, None])
+    return LeftOut(judge_scores, np.where(np.isnan(judge_scores), np.nan, scores_against_others(people)))
 
 
 def mean_of_known(values: FloatArray) -> FloatArray:
     """Mean of each row over the columns that are known, NaN without any."""
-    there = ~np.isnan(values)
-    number = there.sum(axis=1)
-    total = np.where(there, values, 0.0).sum(axis=1)
+    known = ~np.isnan(values)
+    number = known.sum(axis=1)
+    total = np.where(known, values, 0.0).sum(axis=1)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
-LEVEL = 0.05  # of false discoveries
+DISCOVERY_RATE = 0.05  # of false discoveries
 _ROUNDING = 1e-9  # of the largest likeness
-LEAST_UNITS = 30  # of a person who takes part, as in the paper
+MIN_UNITS = 30  # of a person who takes part, as in the paper
 
 
 @dataclass(frozen=True)
@@ -232,22 +239,24 @@ def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> 
     """
     p_values, advantages = {}, []
     for column, name in enumerate(people):
-        there = ~np.isnan(found.person[:, column])
-        if there.sum() < LEAST_UNITS:
+        known = ~np.isnan(found.person[:, column])
+        if known.sum() < MIN_UNITS:
             continue
-        judge, person = found.judge[there, column], found.person[there, column]
-        ahead = judge - person
-        ahead[np.abs(ahead) <= _ROUNDING * np.abs(person).max()] = 0.0  # .3 - .2 and .2 - .1 are one distance
-        p_values[name] = _p_value(-np.sign(ahead), epsilon)
-        advantages.append(float(np.mean(ahead >= 0)))
+        judge, person = found.judge[known, column], found.person[known, column]
+        advantage = judge - person
+        advantage[np.abs(advantage) <= _ROUNDING * np.abs(person).max()] = (
+            0.0  # .3 - .2 and .2 - .1 are one distance
+        )
+        p_values[name] = _p_value(-np.sign(advantage), epsilon)
+        advantages.append(float(np.mean(advantage >= 0)))
     if not p_values:
         return AltTest(float("nan"), float("nan"), {})
-    won = benjamini_yekutieli(np.array(list(p_values.values())), LEVEL)
-    return AltTest(won / len(p_values), float(np.mean(advantages)), p_values)
+    wins = benjamini_yekutieli(np.array(list(p_values.values())), DISCOVERY_RATE)
+    return AltTest(wins / len(p_values), float(np.mean(advantages)), p_values)
 
 
 def _p_value(differences: FloatArray, epsilon: float) -> float:
-    """That the mean is below epsilon, by a t-test; where all are alike there is nothing to test."""
+    """P-value of a t-test that the mean is below epsilon; 0 or 1 where all are alike."""
     from scipy.stats import ttest_1samp
 
     if np.ptp(differences) == 0:

@@ -33,7 +33,7 @@ import numpy as np
 
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 
-LEAST_TO_TUNE = 10
+MIN_TUNING_ANSWERS = 10
 
 
 @dataclass(frozen=True)
@@ -96,39 +96,50 @@ def estimate_mean(
     >>> round(found.value, 3), found.n, found.units
     (0.667, 3, 4)
     """
-    seen = ~np.isnan(y)
-    n, units = int(seen.sum()), len(y)
+    answered = ~np.isnan(y)
+    n, units = int(answered.sum()), len(y)
     nan = float("nan")
     if n < 2:
-        return Mean(float(y[seen].mean()) if n else nan, nan, nan, nan, n, units, 0.0, nan, nan)
-    inverse = np.ones(n) if chance is None else 1 / chance[seen]
+        return Mean(float(y[answered].mean()) if n else nan, nan, nan, nan, n, units, 0.0, nan, nan)
+    inverse = np.ones(n) if chance is None else 1 / chance[answered]
     share = np.clip(units / inverse.sum() * inverse, 1.0, None)  # 1/p, so that they add up to the units
-    chosen, o = 1 / share, inverse / inverse.sum()
-    weight, known = 0.0, y[seen]
-    predicted = np.zeros(n) if f is None else f[seen]
-    if f is not None and n >= LEAST_TO_TUNE and n < units:
-        by = o**2 * (1 - chosen)
+    probability, o = 1 / share, inverse / inverse.sum()
+    weight, answers = 0.0, y[answered]
+    predicted = np.zeros(n) if f is None else f[answered]
+    if f is not None and n >= MIN_TUNING_ANSWERS and n < units:
+        residual_weights = o**2 * (1 - probability)
         centred = predicted - np.average(predicted, weights=o)
-        spread = float(by @ centred**2)
+        spread = float(residual_weights @ centred**2)
         if spread > 1e-24:
             weight = float(
-                np.clip(by @ (centred * (known - np.average(known, weights=o))) / spread, 0.0, 1.0)
+                np.clip(
+                    residual_weights @ (centred * (answers - np.average(answers, weights=o))) / spread,
+                    0.0,
+                    1.0,
+                )
             )
-    rest = known - weight * predicted
-    value = float(o @ rest) + (weight * float(f.mean()) if f is not None and weight else 0.0)
+    residual = answers - weight * predicted
+    value = float(o @ residual) + (weight * float(f.mean()) if f is not None and weight else 0.0)
     freedom = n - 1 - (0 < weight < 1)
     spread_all = max(
-        float(o @ (known - o @ known) ** 2) * n / (n - 1), _constant_answers_variance(known, span, n) * n
+        float(o @ (answers - o @ answers) ** 2) * n / (n - 1),
+        _constant_answers_variance(answers, span, n) * n,
     )
-    left = float(np.sum(o**2 * (1 - chosen) * (rest - o @ rest) ** 2)) * n / freedom
-    if np.ptp(rest) == 0:
-        left = max(left, _constant_answers_variance(known, span, n) * (1 - n / units))
-    shared, contexts = (0.0, n) if groups is None else _shared_variance(o * (known - o @ known), groups[seen])
-    alone = spread_all / units + left
-    error = float(np.sqrt(alone + shared))
+    sampling_variance = float(np.sum(o**2 * (1 - probability) * (residual - o @ residual) ** 2)) * n / freedom
+    if np.ptp(residual) == 0:
+        sampling_variance = max(
+            sampling_variance, _constant_answers_variance(answers, span, n) * (1 - n / units)
+        )
+    shared, contexts = (
+        (0.0, n) if groups is None else _shared_variance(o * (answers - o @ answers), groups[answered])
+    )
+    unit_variance = spread_all / units + sampling_variance
+    error = float(np.sqrt(unit_variance + shared))
     from scipy.stats import t
 
-    satterthwaite = (alone + shared) ** 2 / (alone**2 / freedom + shared**2 / max(contexts - 1, 1))
+    satterthwaite = (unit_variance + shared) ** 2 / (
+        unit_variance**2 / freedom + shared**2 / max(contexts - 1, 1)
+    )
     reach = float(t.ppf(0.5 + prob / 2, satterthwaite)) * error
     part = max(1 - n / units, 1e-12)
     return Mean(
@@ -140,12 +151,12 @@ def estimate_mean(
         units,
         weight,
         spread_all / units + shared,
-        left * n / part,
+        sampling_variance * n / part,
     )
 
 
 def _shared_variance(deviation: FloatArray, groups: IntArray) -> tuple[float, int]:
-    """What pairs of units of one context add to the variance, and how many contexts there are."""
+    """Variance added by pairs of units of one context, and the number of contexts."""
     total = np.bincount(groups, deviation)
     contexts = len(np.unique(groups))
     return max(float(total @ total - deviation @ deviation), 0.0) * contexts / max(contexts - 1, 1), contexts
@@ -188,20 +199,20 @@ def additional_answers_needed(
         return 0
 
     def is_enough(answers: int) -> bool:
-        return chance_of_verdict(now, margin, prob, answers) >= assurance
+        return verdict_probability(now, margin, prob, answers) >= assurance
 
     if not is_enough(now.units):
         return None
     return min(1 + bisect_left(range(now.n + 1, now.units), True, key=is_enough), now.units - now.n)
 
 
-def chance_of_verdict(now: Mean, margin: float, prob: float, n: int) -> float:
+def verdict_probability(now: Mean, margin: float, prob: float, n: int) -> float:
     """Probability that the interval lies on one side of minus the margin once n units are answered."""
     from scipy.stats import norm, t
 
-    then = math.sqrt(now.of_all + now.of_answers / n * (1 - n / now.units))
-    reach = float(t.ppf(0.5 + prob / 2, n - 1)) * then
-    spread = math.sqrt(max(now.error**2 - then**2, 0.0))
+    later_error = math.sqrt(now.of_all + now.of_answers / n * (1 - n / now.units))
+    reach = float(t.ppf(0.5 + prob / 2, n - 1)) * later_error
+    spread = math.sqrt(max(now.error**2 - later_error**2, 0.0))
     distance = now.value + margin
     if spread == 0:
         return float(abs(distance) > reach)

@@ -22,32 +22,32 @@ from voirdire.tables.read import read_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-CHANCE = "probability"
-ALONE = "human"  # who answers a table that names nobody
+PROBABILITY = "probability"
+DEFAULT_PERSON = "human"  # who answers a table that names nobody
 
 
 @dataclass(frozen=True)
-class ChanceAgreement:
-    """In proportion to how likely units were to be asked, by what tells a unit: criterion, context, items."""
+class AskingProbabilities:
+    """Relative probability that a unit was asked, by its criterion, context and items."""
 
     by_unit: Mapping[tuple[str, ...], float]
 
     def of(self, ratings: Ratings) -> FloatArray:
-        """Of the units of ratings; NaN of those that nobody was asked."""
+        """Probabilities of the units of ratings; NaN of those that nobody was asked."""
         paired = ratings.pairs is not None
-        found = np.full(len(ratings.codes), np.nan)
+        probabilities = np.full(len(ratings.codes), np.nan)
         by_items: dict[tuple[str, ...], float] = {}
-        for (criterion, *items), chance in self.by_unit.items():
+        for (criterion, *items), probability in self.by_unit.items():
             if ratings.criterion is None or criterion == ratings.criterion:
-                by_items[tuple(items)] = chance
-        for unit in range(len(found)):
+                by_items[tuple(items)] = probability
+        for unit in range(len(probabilities)):
             if paired:
                 assert ratings.pairs is not None
-                names = tuple(sorted(ratings.items[at] for at in ratings.pairs[unit]))
+                names = tuple(sorted(ratings.items[index] for index in ratings.pairs[unit]))
             else:
                 names = (ratings.units[unit],)
-            found[unit] = by_items.get(names, np.nan)
-        return found
+            probabilities[unit] = by_items.get(names, np.nan)
+        return probabilities
 
 
 def required_people(humans: object, answers: Any) -> object:
@@ -58,24 +58,24 @@ def required_people(humans: object, answers: Any) -> object:
     InputError
         There are none.
     """
-    given = join_people_answers(humans, answers)
-    if given is None:
+    people_answers = join_people_answers(humans, answers)
+    if people_answers is None:
         raise InputError(
             "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
         )
-    return given
+    return people_answers
 
 
 def choose_judges(judges: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...] | None:
     """The judges that are asked for, None for all; raise `InputError` for one that is not in the table."""
     chosen = None if judges is None else tuple(map(str, read_list("judges", judges)))
-    if strange := sorted(set(chosen or ()) - set(known)):
-        raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(known)}")
+    if unknown := sorted(set(chosen or ()) - set(known)):
+        raise InputError(f"judge {unknown[0]!r} is not in the table; its judges are {', '.join(known)}")
     return chosen
 
 
-def read_people(humans: object) -> tuple[pd.DataFrame, ChanceAgreement | None]:
-    """People's answers as a table whose judges they are, and the chances of its units where it gives them.
+def read_people(humans: object) -> tuple[pd.DataFrame, AskingProbabilities | None]:
+    """People's answers as a table whose judges they are, and the probabilities of its units where it gives them.
 
     Parameters
     ----------
@@ -97,44 +97,48 @@ def read_people(humans: object) -> tuple[pd.DataFrame, ChanceAgreement | None]:
     """
     import pandas as pd
 
-    several: Sequence[Any] = humans if isinstance(humans, list | tuple) else [humans]
+    tables: Sequence[Any] = humans if isinstance(humans, list | tuple) else [humans]
     frames = []
-    for one in several:
+    for source in tables:
         problems = Problems("humans")
-        frame = pd.DataFrame(read_columns(one, [], None, problems))
+        frame = pd.DataFrame(read_columns(source, [], None, problems))
         problems.raise_any()
         if PERSON in frame:
             frame = frame.drop(columns="judge", errors="ignore").rename(columns={PERSON: "judge"})
         elif "judge" not in frame:
             frame["judge"] = (
-                Path(one).stem if len(several) > 1 and isinstance(one, str | os.PathLike) else ALONE
+                Path(source).stem
+                if len(tables) > 1 and isinstance(source, str | os.PathLike)
+                else DEFAULT_PERSON
             )
         frames.append(frame)
     table = pd.concat(frames, ignore_index=True)
-    return table, _read_probabilities(table) if CHANCE in table else None
+    return table, _read_probabilities(table) if PROBABILITY in table else None
 
 
-def _read_probabilities(table: pd.DataFrame) -> ChanceAgreement:
+def _read_probabilities(table: pd.DataFrame) -> AskingProbabilities:
     problems = Problems("humans")
-    found: dict[tuple[str, ...], float] = {}
+    probability_by_unit: dict[tuple[str, ...], float] = {}
     if "context" in table:
         problems.stop(
             "a column 'probability' goes with units that are told by criterion and items alone; drop 'context'"
         )
     about = ["first", "second"] if "first" in table else ["item"]
-    chances = _as_numbers(table[CHANCE]).tolist()
-    for row, (chance, cells) in enumerate(zip(chances, table[about].to_numpy(), strict=True), start=1):
-        if not chance > 0:
-            problems.rows([row], f"probability {table[CHANCE].iloc[row - 1]!r} is no number above 0")
+    probabilities = _as_numbers(table[PROBABILITY]).tolist()
+    for row, (probability, cells) in enumerate(
+        zip(probabilities, table[about].to_numpy(), strict=True), start=1
+    ):
+        if not probability > 0:
+            problems.rows([row], f"probability {table[PROBABILITY].iloc[row - 1]!r} is no number above 0")
             continue
         criterion = str(cell_to_name(table["criterion"].iloc[row - 1])) if "criterion" in table else ""
         unit = (criterion, *sorted(str(cell_to_name(cell)) for cell in cells))
-        if not np.isclose(found.setdefault(unit, chance), chance):
+        if not np.isclose(probability_by_unit.setdefault(unit, probability), probability):
             problems.rows([row], "the same unit has another probability in another row; give it one")
     problems.raise_any()
-    if not found:
+    if not probability_by_unit:
         raise InputError("humans: no unit has a probability")
-    return ChanceAgreement(found)
+    return AskingProbabilities(probability_by_unit)
 
 
 def _as_numbers(cells: pd.Series) -> FloatArray:

@@ -14,7 +14,7 @@ from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.agreement.ppi.humans import join_humans, match_columns
-from voirdire.agreement.ppi.tasks import MAJORITY, MANY_LEVELS
+from voirdire.agreement.ppi.tasks import MAJORITY, MAX_MAJORITY_LEVELS
 from voirdire.agreement.replace.alt_test import (
     MEASURES,
     AltTest,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 YES, NO, UNSURE = "yes", "no", "not sure yet"
-LEAST = 10  # units without which nothing is said
-MEAN = "mean of the judges"
+MIN_UNITS = 10  # units without which nothing is said
+JUDGES_MEAN = "mean of the judges"
 
 COLUMNS = (
     *("criterion", "judge", "verdict", "difference", "low", "high", "more"),
@@ -130,35 +130,42 @@ def may_replace(
     if measure is not None and measure not in MEASURES:
         raise InputError(f"measure {measure!r} is none of {', '.join(MEASURES)}")
     table, answers, levels = split_people(table, people, levels)
-    given = required_people(humans, answers)
-    read = read_table(table, levels=levels)
-    asked, chances = read_people(given)
-    persons = read_table(asked, levels=levels, name="humans")
+    people_answers = required_people(humans, answers)
+    judge_table = read_table(table, levels=levels)
+    people_frame, probabilities = read_people(people_answers)
+    persons = read_table(people_frame, levels=levels, name="humans")
     problems = Problems("humans")
-    if persons.answer != read.answer:
-        problems.stop(f"they have a column {persons.answer!r} and the judges' table has {read.answer!r}")
-    for name in sorted(set(persons.judges) & set(read.judges)):
+    if persons.answer != judge_table.answer:
+        problems.stop(
+            f"they have a column {persons.answer!r} and the judges' table has {judge_table.answer!r}"
+        )
+    for name in sorted(set(persons.judges) & set(judge_table.judges)):
         problems.table(f"{name!r} is a judge of the table, too; rename one of them")
-    persons = match_columns(persons, read, problems)
+    persons = match_columns(persons, judge_table, problems)
     problems.raise_any()
-    judges = choose_judges(judges, read.judges)
-    rows, of_people = [], []
-    declared = levels if read.answer == "score" else None
-    matched = ratings_by_criterion(join_humans(read, persons), repeats=None, levels=declared)
-    if phases := [one for one in dict.fromkeys(ratings.phase for ratings in matched) if one is not None][1:]:
+    judges = choose_judges(judges, judge_table.judges)
+    rows, people_rows = [], []
+    declared = levels if judge_table.answer == "score" else None
+    matched = ratings_by_criterion(join_humans(judge_table, persons), repeats=None, levels=declared)
+    if phases := [
+        phase for phase in dict.fromkeys(ratings.phase for ratings in matched) if phase is not None
+    ][1:]:
         raise InputError(
             f"replace would mix phases; keep the rows of one, such as the last (--where {quote('phase=' + phases[-1])})"
         )
     for ratings in matched:
-        panel = _Panel.of(add_tie_level(ratings), read.judges, persons.judges, measure)
-        chance = chances.of(ratings) if chances is not None else None
-        rows += [_result_row(panel, *one, chance, settings) for one in panel.judges_and_majority(judges)]
-        of_people += _people_rows(panel)
+        panel = _Panel.of(add_tie_level(ratings), judge_table.judges, persons.judges, measure)
+        probability = probabilities.of(ratings) if probabilities is not None else None
+        rows += [
+            _result_row(panel, *named_answers, probability, settings)
+            for named_answers in panel.judges_and_majority(judges)
+        ]
+        people_rows += _people_rows(panel)
     if all(row["n"] == 0 for row in rows):
         raise InputError(_no_answers_sentence(bar))
-    found = pd.DataFrame(rows, columns=list(COLUMNS))
-    found.attrs["people"] = of_people
-    return found
+    result = pd.DataFrame(rows, columns=list(COLUMNS))
+    result.attrs["people"] = people_rows
+    return result
 
 
 class _Settings(NamedTuple):
@@ -214,8 +221,10 @@ class _Panel:
         if measure not in (None, "equality") and not numbers:
             raise InputError(f"measure {measure!r} is of numbers, and the answers are words; leave it out")
         if measure is None:
-            few = len(ratings.levels) <= MANY_LEVELS
-            measure = "equality" if not (numbers and ratings.ordered) else "weighted" if few else "distance"
+            few_levels = len(ratings.levels) <= MAX_MAJORITY_LEVELS
+            measure = (
+                "equality" if not (numbers and ratings.ordered) else "weighted" if few_levels else "distance"
+            )
         codes = ratings.codes
         answers = ratings.numbers() if numbers else np.where(codes >= 0, codes, np.nan).astype(float)
         reach = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
@@ -230,78 +239,105 @@ class _Panel:
         return asdict(pair_coefficients(answer, others, self.likeness, self.ratings.values is not None))
 
     def judges_and_majority(self, chosen: Sequence[str] | None) -> list[tuple[str, FloatArray]]:
-        """Whom to look at, with their answers; of several judges also what they say together."""
-        own, values = self.said(self.judges), self.ratings.values
-        found = [
+        """Judges to compare, with their answers; of three or more also their majority or mean."""
+        answers, values = self.said(self.judges), self.ratings.values
+        columns = [
             (name, column)
-            for name, column in zip(self.judges, own.T, strict=True)
+            for name, column in zip(self.judges, answers.T, strict=True)
             if chosen is None or name in chosen
         ]
         if chosen is not None or len(self.judges) < 3:
-            return found
+            return columns
         if self.likeness.measure != "equality":
-            worth = np.empty(0) if values is None else values
-            whole = self.likeness.measure == "weighted" and bool(np.all(worth == np.round(worth)))
-            return [*found, (MEAN, np.round(mean_of_known(own)) if whole else mean_of_known(own))]
-        most = majority_answer(replace(self.ratings.select(self.judges), values=None))
+            level_values = np.empty(0) if values is None else values
+            whole_numbers = self.likeness.measure == "weighted" and bool(
+                np.all(level_values == np.round(level_values))
+            )
+            return [
+                *columns,
+                (JUDGES_MEAN, np.round(mean_of_known(answers)) if whole_numbers else mean_of_known(answers)),
+            ]
+        majority = majority_answer(replace(self.ratings.select(self.judges), values=None))
         levels = np.arange(len(self.ratings.levels), dtype=float) if values is None else values
-        return [*found, (MAJORITY, np.where(most >= 0, levels[most], np.nan))]
+        return [*columns, (MAJORITY, np.where(majority >= 0, levels[majority], np.nan))]
 
 
 def _result_row(
     panel: _Panel, judge: str, said: FloatArray, chance: FloatArray | None, settings: _Settings
 ) -> dict[str, Any]:
     likeness, margin, bar = panel.likeness, settings.margin, settings.bar
-    there = ~np.isnan(said)
+    answered = ~np.isnan(said)
     others = [name for name in panel.ratings.judges if name not in panel.people and name != judge]
-    said, of_people, rest = said[there], panel.said(panel.people)[there], panel.said(others)[there]
+    said, people_answers, other_answers = (
+        said[answered],
+        panel.said(panel.people)[answered],
+        panel.said(others)[answered],
+    )
     if bar is None:
-        found = leave_one_person_out(said, of_people, likeness)
-        with_people, among = found.judge_agreement, found.of_people
+        left_out = leave_one_person_out(said, people_answers, likeness)
+        judge_agreement, people_agreement = left_out.judge_agreement, left_out.of_people
         exact = Likeness("distance" if likeness.measure == "distance" else "equality")
-        test = alt_test(leave_one_person_out(said, of_people, exact), panel.people, epsilon=settings.epsilon)
+        test = alt_test(
+            leave_one_person_out(said, people_answers, exact), panel.people, epsilon=settings.epsilon
+        )
     else:
-        with_people, among = _agreement_with_people(said, of_people, likeness), np.full(len(said), bar)
+        judge_agreement, people_agreement = (
+            _agreement_with_people(said, people_answers, likeness),
+            np.full(len(said), bar),
+        )
         test = AltTest(float("nan"), float("nan"), {})
-    y = np.where(np.isnan(with_people), np.nan, with_people - among)
+    y = np.where(np.isnan(judge_agreement), np.nan, judge_agreement - people_agreement)
     contexts = panel.ratings.contexts
-    groups = None if contexts is None else contexts[there]
-    how = (None if chance is None else chance[there], settings.prob, likeness.difference_span, groups)
-    now = estimate_mean(y, _predicted_difference(said, rest, likeness, bar), *how)
+    groups = None if contexts is None else contexts[answered]
+    estimate_settings = (
+        None if chance is None else chance[answered],
+        settings.prob,
+        likeness.difference_span,
+        groups,
+    )
+    estimate = estimate_mean(y, _predicted_difference(said, other_answers, likeness, bar), *estimate_settings)
     # shown beside each other: plain weighted means over the units that people answered
     agreement, people = (
-        estimate_mean(np.where(np.isnan(y), np.nan, one), None, *how).value for one in (with_people, among)
+        estimate_mean(np.where(np.isnan(y), np.nan, values), None, *estimate_settings).value
+        for values in (judge_agreement, people_agreement)
     )
-    criterion, verdict = panel.ratings.criterion, _verdict_of_mean(now, margin)
-    more = additional_answers_needed(now, margin, settings.prob) if now.n >= LEAST else LEAST - now.n
+    criterion, verdict = panel.ratings.criterion, _verdict_of_mean(estimate, margin)
+    more_units = (
+        additional_answers_needed(estimate, margin, settings.prob)
+        if estimate.n >= MIN_UNITS
+        else MIN_UNITS - estimate.n
+    )
     about = {
         "criterion": criterion,
         "judge": judge,
         "verdict": verdict,
-        "difference": now.value,
-        "more": more,
+        "difference": estimate.value,
+        "more": more_units,
     }
-    counts = {name: getattr(now, name) for name in ("low", "high", "n", "units", "weight")}
+    counts = {name: getattr(estimate, name) for name in ("low", "high", "n", "units", "weight")}
     agreements = {"agreement": agreement, "people": people, "omega": test.omega, "rho": test.rho}
-    sentence = _verdict_sentence(judge, criterion, verdict, agreement, people, now, margin)
-    said_of = {"measure": likeness.measure, "means": sentence, "note": _note_on_row(now, test, bar)}
-    return about | counts | agreements | panel.coefficients(said, of_people) | said_of
+    sentence = _verdict_sentence(judge, criterion, verdict, agreement, people, estimate, margin)
+    texts = {"measure": likeness.measure, "means": sentence, "note": _note_on_row(estimate, test, bar)}
+    return about | counts | agreements | panel.coefficients(said, people_answers) | texts
 
 
 def _people_rows(panel: _Panel) -> list[dict[str, Any]]:
     """A row for each person who answered what others did: agreement with these."""
-    of_people, criterion, rows = panel.said(panel.people), panel.ratings.criterion, []
-    for at, name in enumerate(panel.people):
-        own, rest = of_people[:, at], np.delete(of_people, at, axis=1)
-        alike = _agreement_with_people(own, rest, panel.likeness)
-        n = int((~np.isnan(alike)).sum())
+    answers, criterion, rows = panel.said(panel.people), panel.ratings.criterion, []
+    for column, name in enumerate(panel.people):
+        own_answers, other_answers = answers[:, column], np.delete(answers, column, axis=1)
+        agreements = _agreement_with_people(own_answers, other_answers, panel.likeness)
+        n = int((~np.isnan(agreements)).sum())
         if not n:
             continue
-        value = float(np.nanmean(alike))
+        value = float(np.nanmean(agreements))
         row: dict[str, Any] = {"criterion": criterion, "judge": name, "agreement": value, "n": n}
-        row |= {key: None if np.isnan(one) else one for key, one in panel.coefficients(own, rest).items()}
-        under = f" by {criterion}" if criterion else ""
-        rows.append(row | {"means": f"{name} agrees with the other people {value:.2f}{under}."})
+        row |= {
+            key: None if np.isnan(coefficient) else coefficient
+            for key, coefficient in panel.coefficients(own_answers, other_answers).items()
+        }
+        suffix = f" by {criterion}" if criterion else ""
+        rows.append(row | {"means": f"{name} agrees with the other people {value:.2f}{suffix}."})
     return rows
 
 
@@ -309,25 +345,25 @@ def _verdict_sentence(
     judge: str, criterion: str | None, verdict: str, agrees: float, people: float, now: Mean, margin: float
 ) -> str:
     """A row in one sentence."""
-    under = f" by {criterion}" if criterion else ""
-    what = {
-        YES: f"may replace a person{under}: it falls short by less than {margin:g}",
-        NO: f"may not replace a person{under}: it falls short by more than {margin:g}",
-        UNSURE: f"may or may not replace a person{under} within {margin:g}, which these answers do not settle",
+    suffix = f" by {criterion}" if criterion else ""
+    text = {
+        YES: f"may replace a person{suffix}: it falls short by less than {margin:g}",
+        NO: f"may not replace a person{suffix}: it falls short by more than {margin:g}",
+        UNSURE: f"may or may not replace a person{suffix} within {margin:g}, which these answers do not settle",
     }[verdict]
-    return f"{judge} {what} (agreement {agrees:.2f}, people {people:.2f}, {now.n:,} units)."
+    return f"{judge} {text} (agreement {agrees:.2f}, people {people:.2f}, {now.n:,} units)."
 
 
 def _verdict_of_mean(now: Mean, margin: float) -> str:
-    if now.n < LEAST or np.isnan(now.error):
+    if now.n < MIN_UNITS or np.isnan(now.error):
         return UNSURE
     return YES if now.low > -margin else NO if now.high < -margin else UNSURE
 
 
 def _note_on_row(now: Mean, test: AltTest, bar: float | None) -> str:
     notes = []
-    if now.n < LEAST:
-        notes.append(f"only {now.n} units have people's answers; {LEAST} are the least")
+    if now.n < MIN_UNITS:
+        notes.append(f"only {now.n} units have people's answers; {MIN_UNITS} are the least")
     if bar is None and not test.p_values:
         notes.append("no omega: nobody answered 30 units that others answered too")
     return "; ".join(notes)
@@ -345,9 +381,9 @@ def _predicted_difference(
     if bar is not None:
         f = _agreement_with_people(said, rest, likeness) if rest.shape[1] else np.full(len(said), np.nan)
     elif rest.shape[1] > 1:
-        of: LeftOut = leave_one_person_out(said, rest, likeness)
-        f = of.judge_agreement - of.of_people
+        left_out: LeftOut = leave_one_person_out(said, rest, likeness)
+        f = left_out.judge_agreement - left_out.of_people
     else:
         return None
-    there = ~np.isnan(f)
-    return np.where(there, f, f[there].mean()) if there.any() else None
+    known = ~np.isnan(f)
+    return np.where(known, f, f[known].mean()) if known.any() else None

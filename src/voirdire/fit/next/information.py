@@ -26,9 +26,9 @@ import numpy.typing as npt
 from voirdire.typing import Floats, Ints
 
 # Candidates whose gain is recomputed at a time.
-_AT_ONCE = 16
+_RECOMPUTED_BATCH = 16
 # Numbers in an intermediate result: 32 MB.
-_NUMBERS = 2**22
+_MAX_NUMBERS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,17 +115,21 @@ def expected_information(answers: Floats, about: Unknowns, weights: Floats) -> F
         return np.zeros(questions)
     inner, outer = _level_probabilities(about, weights)
     prior = _p_log_p(inner).sum() + _p_log_p(outer).sum()
-    found = np.empty(questions)
-    step = max(1, _NUMBERS // (kinds * max(columns, draws)))
+    information = np.empty(questions)
+    step = max(1, _MAX_NUMBERS // (kinds * max(columns, draws)))
     weighted = about.hot * weights[:, None]
     for start in range(0, questions, step):
-        part = answers[:, start : start + step].reshape(draws, -1)
-        joint = part.T @ weighted
-        total = weights @ part
-        rest = np.maximum(total[:, None] - np.add.reduceat(joint, about.starts, axis=1), 0.0)
-        terms = _p_log_p(joint).sum(axis=1) + _p_log_p(rest).sum(axis=1) - len(about.starts) * _p_log_p(total)
-        found[start : start + step] = terms.reshape(-1, kinds).sum(axis=1) - prior
-    return np.maximum(found, 0.0)
+        block = answers[:, start : start + step].reshape(draws, -1)
+        joint = block.T @ weighted
+        total = weights @ block
+        first_level = np.maximum(total[:, None] - np.add.reduceat(joint, about.starts, axis=1), 0.0)
+        terms = (
+            _p_log_p(joint).sum(axis=1)
+            + _p_log_p(first_level).sum(axis=1)
+            - len(about.starts) * _p_log_p(total)
+        )
+        information[start : start + step] = terms.reshape(-1, kinds).sum(axis=1) - prior
+    return np.maximum(information, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,26 +192,26 @@ def choose_by_entropy(
     draws, questions, _ = answers.shape
     same = np.arange(questions) if same is None else same
     cost = np.ones(questions) if cost is None else cost
-    alone = expected_information(answers, about, weights) / cost
-    bound = alone.copy()
+    single_gain = expected_information(answers, about, weights) / cost
+    bound = single_gain.copy()
     open_ = np.ones(questions, bool)
     truth = rng.choice(draws, worlds, p=weights)
-    by_world = np.tile(weights, (worlds, 1))
+    world_weights = np.tile(weights, (worlds, 1))
     chosen: list[int] = []
     gains: list[float] = []
     while open_.any() and len(chosen) < count:
-        best = _largest_among(alone, open_)
+        best = _largest_among(single_gain, open_)
         if chosen:
-            best = _best_question(answers, about, by_world, bound, open_, cost)
+            best = _best_question(answers, about, world_weights, bound, open_, cost)
         chosen.append(best)
         gains.append(float(bound[best] * cost[best]))
         open_ &= same != same[best]
-        given = answers[truth, best].cumsum(axis=1)
-        said = (rng.random(worlds)[:, None] * given[:, -1:] > given[:, :-1]).sum(axis=1)
-        by_world = by_world * answers[:, best, :].T[said]
-        by_world /= by_world.sum(axis=1, keepdims=True)
-    left = float(np.mean([total_entropy(about, row) for row in by_world]))
-    return Batch(np.array(chosen, np.int64), np.array(gains), left)
+        cumulative = answers[truth, best].cumsum(axis=1)
+        answer = (rng.random(worlds)[:, None] * cumulative[:, -1:] > cumulative[:, :-1]).sum(axis=1)
+        world_weights = world_weights * answers[:, best, :].T[answer]
+        world_weights /= world_weights.sum(axis=1, keepdims=True)
+    entropy_left = float(np.mean([total_entropy(about, row) for row in world_weights]))
+    return Batch(np.array(chosen, np.int64), np.array(gains), entropy_left)
 
 
 def _best_question(
@@ -222,16 +226,16 @@ def _best_question(
     order = np.argsort(np.where(open_, -bound, np.inf), kind="stable")[: int(open_.sum())]
     fresh = np.zeros(len(bound), bool)
     best = -np.inf
-    for start in range(0, len(order), _AT_ONCE):
-        part = order[start : start + _AT_ONCE]
-        if bound[part[0]] <= best:
+    for start in range(0, len(order), _RECOMPUTED_BATCH):
+        block = order[start : start + _RECOMPUTED_BATCH]
+        if bound[block[0]] <= best:
             break
         gain = np.mean(
-            [expected_information(answers[:, part], about, weights) for weights in by_world], axis=0
+            [expected_information(answers[:, block], about, weights) for weights in by_world], axis=0
         )
-        bound[part] = gain / cost[part]
-        fresh[part] = True
-        best = bound[part].max(initial=best)
+        bound[block] = gain / cost[block]
+        fresh[block] = True
+        best = bound[block].max(initial=best)
     return _largest_among(bound, fresh)
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 PERSON = "person"
 # More questions than this are narrowed down to the pairs whose order is least sure.
-MANY = 5_000
-AT_ONCE = 2**17  # answers whose probabilities are reckoned together
+MAX_QUESTIONS = 5_000
+ANSWER_BATCH = 2**17  # answers whose probabilities are reckoned together
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Questions:
     row: Ints
 
     def select_questions(self, chosen: Ints) -> Questions:
-        """Some of them."""
+        """Some of the questions."""
         return Questions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def kinds(self) -> list[Ints]:
@@ -92,47 +92,47 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
         )
     items, votes = len(problem.items), problem.votes
     separate = problem.model.criteria == "separate"
-    one, other = np.triu_indices(items, 1)
+    low, high = np.triu_indices(items, 1)
     if unconnected_pairs(problem):
-        one, other = np.divmod(np.unique(pair_keys(votes, criteria=False)), items)
+        low, high = np.divmod(np.unique(pair_keys(votes, criteria=False)), items)
     criteria = np.arange(len(problem.criteria))
     if who == PERSON and separate and problem.anchors is not None and problem.anchors.overall:
         criteria = np.array([len(problem.criteria)])
-    alike = _judges_alike(problem)
-    judges = np.array([-1]) if who == PERSON or alike else np.arange(len(problem.judges))
-    both = who != PERSON and problem.model.position_aware
-    met = _items_met(problem)
-    context, pair = np.nonzero(met[:, one] & met[:, other])
-    least = max(1, MANY // (len(criteria) * len(judges) * (1 + both)))
-    if len(pair) > least:
-        sure = np.empty(len(one), np.int64)
-        sure[_least_sure(problem, values, one, other)] = np.arange(len(one))
+    judges_alike = _judges_alike(problem)
+    judges = np.array([-1]) if who == PERSON or judges_alike else np.arange(len(problem.judges))
+    both_orders = who != PERSON and problem.model.position_aware
+    items_met = _items_met(problem)
+    context, pair = np.nonzero(items_met[:, low] & items_met[:, high])
+    max_pairs = max(1, MAX_QUESTIONS // (len(criteria) * len(judges) * (1 + both_orders)))
+    if len(pair) > max_pairs:
+        sureness_rank = np.empty(len(low), np.int64)
+        sureness_rank[_sort_by_uncertainty(problem, values, low, high)] = np.arange(len(low))
         # of the least sure pairs one context each, another for each pair, then a second ...
-        by_pair = np.lexsort(((context + pair) % len(met), pair))
+        by_pair = np.lexsort(((context + pair) % len(items_met), pair))
         turn = np.empty(len(pair), np.int64)
         turn[by_pair] = np.arange(len(pair)) - np.searchsorted(pair[by_pair], pair[by_pair])
-        kept = np.sort(np.lexsort((sure[pair], turn))[:least])
+        kept = np.sort(np.lexsort((sureness_rank[pair], turn))[:max_pairs])
         context, pair = context[kept], pair[kept]
     judge, criterion, where = (
         np.array(column, np.int64)
         for column in zip(*product(judges, criteria, np.arange(len(pair))), strict=True)
     )
-    first, second, context = one[pair[where]], other[pair[where]], context[where]
+    first, second, context = low[pair[where]], high[pair[where]], context[where]
     if not repeats:
         columns = (judge, criterion, first, second, context)
-        new = ~np.isin(_question_keys(problem, *columns), _answered_keys(problem, who))
-        judge, criterion, first, second, context = (column[new] for column in columns)
+        is_new = ~np.isin(_question_keys(problem, *columns), _answered_keys(problem, who))
+        judge, criterion, first, second, context = (column[is_new] for column in columns)
     if not len(judge):
-        whom = "people have" if who == PERSON else "every judge has"
-        raise InputError(f"{whom} answered every comparison; --repeats (repeats=True) asks some again")
+        who_text = "people have" if who == PERSON else "every judge has"
+        raise InputError(f"{who_text} answered every comparison; --repeats (repeats=True) asks some again")
     same = np.arange(len(judge))
-    if both:
+    if both_orders:
         judge, criterion, context, same = (np.tile(column, 2) for column in (judge, criterion, context, same))
         first, second = np.concatenate([first, second]), np.concatenate([second, first])
     if not problem.density.contexts:
         context = np.full_like(context, -1)
-    asked = (judge, criterion, first, second, context, same)
-    return Questions(*asked, np.ones(len(judge)), np.arange(len(judge)))
+    fields = (judge, criterion, first, second, context, same)
+    return Questions(*fields, np.ones(len(judge)), np.arange(len(judge)))
 
 
 def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Questions:
@@ -150,17 +150,17 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
         A column is missing, or the fit does not know a judge, an item or a criterion.
     """
     separate, count = problem.model.criteria == "separate", len(table)
-    known = {"first": problem.items, "second": problem.items}
-    known |= {} if _judges_alike(problem) else {"judge": problem.judges}
-    known |= {"criterion": problem.criteria} if separate and problem.votes.has_criteria else {}
-    problems = [f"among has no column {name!r}" for name in known if name not in table]
+    name_lists = {"first": problem.items, "second": problem.items}
+    name_lists |= {} if _judges_alike(problem) else {"judge": problem.judges}
+    name_lists |= {"criterion": problem.criteria} if separate and problem.votes.has_criteria else {}
+    problems = [f"among has no column {name!r}" for name in name_lists if name not in table]
     codes = {"judge": np.full(count, -1), "criterion": np.zeros(count, np.int64)}
-    for name in [name for name in known if name in table]:
-        given = [str(value) for value in table[name]]
-        codes[name] = np.asarray(level_positions(given, known[name]), np.int64)
-        strange = sorted({value for value, code in zip(given, codes[name], strict=True) if code < 0})
+    for name in [name for name in name_lists if name in table]:
+        cells = [str(value) for value in table[name]]
+        codes[name] = np.asarray(level_positions(cells, name_lists[name]), np.int64)
+        unknown = sorted({value for value, code in zip(cells, codes[name], strict=True) if code < 0})
         problems += [
-            f"among: {name} {value!r} has no vote so far; ask it in another way first" for value in strange
+            f"among: {name} {value!r} has no vote so far; ask it in another way first" for value in unknown
         ]
     cost = np.asarray(table["cost"], float) if "cost" in table else np.ones(count)
     if not (cost > 0).all():
@@ -172,15 +172,15 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
     raise_problems(problems)
     context = np.full(count, -1)
     if problem.density.contexts and "context" in table:
-        named = [str(value) for value in table["context"]]
-        context = np.asarray(level_positions(named, problem.votes.contexts), np.int64)
+        names = [str(value) for value in table["context"]]
+        context = np.asarray(level_positions(names, problem.votes.contexts), np.int64)
     columns = (codes["judge"], codes["criterion"], codes["first"], codes["second"], context)
-    found = Questions(*columns, np.arange(count), cost, np.arange(count))
-    if count <= MANY or len(kinds := found.kinds()) <= MANY:
-        return found
-    some = found.select_questions(np.array([those[0] for those in kinds]))
-    kept = _least_sure(problem, values, some.first, some.second)[:MANY]
-    return found.select_questions(np.sort(np.concatenate([kinds[one] for one in kept])))
+    questions = Questions(*columns, np.arange(count), cost, np.arange(count))
+    if count <= MAX_QUESTIONS or len(kinds := questions.kinds()) <= MAX_QUESTIONS:
+        return questions
+    cheapest = questions.select_questions(np.array([places[0] for places in kinds]))
+    kept = _sort_by_uncertainty(problem, values, cheapest.first, cheapest.second)[:MAX_QUESTIONS]
+    return questions.select_questions(np.sort(np.concatenate([kinds[index] for index in kept])))
 
 
 def answer_probabilities(problem: VotesProblem, values: Values, asked: Questions, who: str) -> Floats:
@@ -188,15 +188,15 @@ def answer_probabilities(problem: VotesProblem, values: Values, asked: Questions
     if who == PERSON:
         return _person_probabilities(problem, values, asked)
     judge = np.maximum(asked.judge, 0)
-    of: tuple[Ints, ...] = (judge, asked.criterion, asked.first, asked.second)
-    of += (asked.context,) if problem.density.contexts else ()
+    codes: tuple[Ints, ...] = (judge, asked.criterion, asked.first, asked.second)
+    codes += (asked.context,) if problem.density.contexts else ()
     draws, kinds = len(values["strength"]), 3 if problem.density.ties else 2
-    found = np.empty((draws, len(judge), kinds))
-    step = max(1, AT_ONCE // max(1, len(judge)))
+    probabilities = np.empty((draws, len(judge), kinds))
+    step = max(1, ANSWER_BATCH // max(1, len(judge)))
     for start in range(0, draws, step):
-        part = {name: value[start : start + step] for name, value in values.items()}
-        found[start : start + step] = vote_probabilities(problem, part, of)[..., :kinds]
-    return found
+        block = {name: value[start : start + step] for name, value in values.items()}
+        probabilities[start : start + step] = vote_probabilities(problem, block, codes)[..., :kinds]
+    return probabilities
 
 
 def _person_probabilities(problem: VotesProblem, values: Values, asked: Questions) -> Floats:
@@ -210,13 +210,13 @@ def _person_probabilities(problem: VotesProblem, values: Values, asked: Question
     part["counts"] = np.ones((1, 3))
     if problem.density.contexts:
         part["context"] = asked.context
-    log = [one for one, _ in ANCHORS[model.anchors.kind].log_parts(values, part, ties, np)]
+    log = [term for term, _ in ANCHORS[model.anchors.kind].log_parts(values, part, ties, np)]
     if not ties:
         return np.asarray(np.exp(np.stack(log[:2], axis=-1)))
     return np.asarray(np.exp(np.stack([log[0] + log[3], log[1] + log[3], log[2]], axis=-1)))
 
 
-def _least_sure(problem: VotesProblem, values: Values, one: Ints, other: Ints) -> Ints:
+def _sort_by_uncertainty(problem: VotesProblem, values: Values, one: Ints, other: Ints) -> Ints:
     """Places of pairs by how unsure their order is, the least sure first."""
     theta = integrated_scores(problem.density, values)
     mean, spread = theta.mean(axis=0), np.atleast_2d(np.cov(theta.T))
@@ -274,7 +274,7 @@ def _answered_keys(problem: VotesProblem, who: str) -> Ints:
 
 
 def _context_codes(problem: VotesProblem, votes: Votes) -> Ints:
-    """Of each cell; 0 where the model has none."""
+    """Context of each cell; 0 where the model has none."""
     context = cell_contexts(votes) if problem.density.contexts else None
     return np.zeros_like(votes.first) if context is None else context
 
@@ -282,17 +282,19 @@ def _context_codes(problem: VotesProblem, votes: Votes) -> Ints:
 def panel_votes(problem: VotesProblem, asked: Questions) -> Ints:
     """Count the panel's answers to each comparison (in its context) so far: first, second, ties; (questions, 3)."""
     votes, separate = problem.votes, problem.model.criteria == "separate"
-    found = np.zeros((len(asked.first), 3), np.int64)
-    known, of = pair_keys(votes, criteria=separate), _context_codes(problem, votes)
+    result = np.zeros((len(asked.first), 3), np.int64)
+    vote_keys, contexts = pair_keys(votes, criteria=separate), _context_codes(problem, votes)
     size = len(problem.items)
     for row, (criterion, first, second, context) in enumerate(
         zip(asked.criterion, asked.first, asked.second, asked.context, strict=True)
     ):
-        whole = not separate or criterion == len(problem.criteria)
-        keys = known % size**2 if whole else known
+        all_criteria = not separate or criterion == len(problem.criteria)
+        keys = vote_keys % size**2 if all_criteria else vote_keys
         key = min(first, second) * size + max(first, second)
-        here = (keys == (key if whole else criterion * size**2 + key)) & ((of == context) | (context < 0))
-        counts = votes.counts[here]
-        counts = np.where((votes.first[here] == first)[:, None], counts, counts[:, [1, 0, 2]])
-        found[row] = counts.sum(axis=0)
-    return found
+        matching = (keys == (key if all_criteria else criterion * size**2 + key)) & (
+            (contexts == context) | (context < 0)
+        )
+        counts = votes.counts[matching]
+        counts = np.where((votes.first[matching] == first)[:, None], counts, counts[:, [1, 0, 2]])
+        result[row] = counts.sum(axis=0)
+    return result

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 WHO, ABOUT = ("judge", "person"), ("ranking", "best")
 DRAWS = 500
-PAIRS = 1000  # whose order counts: those that matter most
-LOOKED_AT = 8  # places to ask whose best set is looked for, the most telling by a first look
-NODES = 15  # of the quadrature over what a ranking will say
+MAX_PAIRS = 1000  # whose order counts: those that matter most
+PLACES_SEARCHED = 8  # places to ask whose best set is looked for, the most telling by a first look
+QUADRATURE_NODES = 15  # of the quadrature over what a ranking will say
 
 
 def next_rankings(
@@ -101,16 +101,20 @@ def next_rankings(
     rng = np.random.default_rng(seed)
     size = size or int(np.bincount(np.bincount(problem.table.ranking)).argmax())
     state = _State.of(problem, fit, about, rng)
-    wheres = _possible_places(problem, state, who)
-    start, rows, now = state, [], state.order_entropy()
+    places = _possible_places(problem, state, who)
+    start, rows, entropy = state, [], state.order_entropy()
     for place in range(count):
-        where, items = _choose_ranking(state, wheres, size)
+        where, items = _choose_ranking(state, places, size)
         gain = state.order_entropy() - state.order_entropy(state.search(where).variance_reduction(items))
-        own = now - start.order_entropy(start.search(where).variance_reduction(items))
+        single_gain = entropy - start.order_entropy(start.search(where).variance_reduction(items))
         state = state.given(where, items)
-        rows.append(_ranking_row(problem, place, where, items, own, gain))
+        rows.append(_ranking_row(problem, place, where, items, single_gain, gain))
     frame = pd.DataFrame(rows)
-    frame.attrs |= {"about": about, "entropy": now, "left": max(now - float(frame["gain"].sum()), 0.0)}
+    frame.attrs |= {
+        "about": about,
+        "entropy": entropy,
+        "left": max(entropy - float(frame["gain"].sum()), 0.0),
+    }
     return frame
 
 
@@ -154,7 +158,7 @@ def check_rankings_request(
     return problem
 
 
-class _Where(NamedTuple):
+class _RankingPlace(NamedTuple):
     """Whom to ask under which criterion and in which context; -1 for a person or any judge, and for a new context."""
 
     judge: int
@@ -164,8 +168,8 @@ class _Where(NamedTuple):
     noise: float  # variance that a new context adds
 
 
-def _possible_places(problem: RankingsProblem, state: _State, who: str) -> list[_Where]:
-    values, found = state.values, []
+def _possible_places(problem: RankingsProblem, state: _State, who: str) -> list[_RankingPlace]:
+    values, places = state.values, []
     judges = range(len(problem.judges)) if "taste" in values and who == "judge" else [-1]
     contexts = [-1, *range(len(problem.table.contexts))] if "context_strength" in values else [-1]
     for judge, criterion, context in product(judges, range(len(problem.criteria)), contexts):
@@ -177,8 +181,10 @@ def _possible_places(problem: RankingsProblem, state: _State, who: str) -> list[
         if context >= 0:
             parts.append(("context_strength", criterion, slice(None), context))
         new = "context_strength" in values and context < 0
-        found.append(_Where(judge, criterion, context, tuple(parts), state.new_context if new else 0.0))
-    return found
+        places.append(
+            _RankingPlace(judge, criterion, context, tuple(parts), state.new_context if new else 0.0)
+        )
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,22 +220,22 @@ class _State:
 
     @classmethod
     def of(cls, problem: RankingsProblem, fit: Fit, about: str, rng: np.random.Generator) -> _State:
-        """Of a fit's draws."""
+        """State of a fit's draws."""
         assert fit.posterior.draws is not None
         density = problem.density
         x = fit.posterior.draws.reshape(-1, density.size)
         drawn = density.values(x[np.sort(rng.permutation(len(x))[:DRAWS])], np)
         theta = integrated_scores(density, drawn)
-        one, other = np.triu_indices(theta.shape[1], 1)
-        gaps = theta[:, one] - theta[:, other]
-        matters = np.ones(len(one))
+        first, second = np.triu_indices(theta.shape[1], 1)
+        gaps = theta[:, first] - theta[:, second]
+        matters = np.ones(len(first))
         if about == "best":
             low, high = np.sort(np.argsort(-theta, axis=1)[:, :2], axis=1).T
-            often = np.zeros((theta.shape[1],) * 2)
-            np.add.at(often, (low, high), 1.0 / len(theta))
-            matters = often[one, other]
+            top_two_share = np.zeros((theta.shape[1],) * 2)
+            np.add.at(top_two_share, (low, high), 1.0 / len(theta))
+            matters = top_two_share[first, second]
         sd = np.maximum(gaps.std(axis=0), 1e-12)
-        kept = np.argsort(-matters * np.exp(-0.5 * (gaps.mean(axis=0) / sd) ** 2), kind="stable")[:PAIRS]
+        kept = np.argsort(-matters * np.exp(-0.5 * (gaps.mean(axis=0) / sd) ** 2), kind="stable")[:MAX_PAIRS]
         spread = drawn.get("log_context_spread")
         means = {term.name: drawn[term.name].mean(axis=0) for term in density.terms}
         return cls(
@@ -246,49 +252,51 @@ class _State:
 
     @property
     def variance(self) -> Floats:
-        """Of the differences of pairs."""
+        """Variance of the differences of pairs."""
         return np.asarray(np.maximum((self.gaps**2).mean(axis=0), 1e-12))
 
-    def search(self, where: _Where) -> Search:
+    def search(self, where: _RankingPlace) -> Search:
         """Quantities that a search for the best set needs of a place to ask."""
-        mean = sum(self.means[name][tuple(at)] for name, *at in where.parts)
-        apart = self.apart(where)
+        mean = sum(self.means[name][tuple(index)] for name, *index in where.parts)
+        deviations = self.apart(where)
         near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.variance
         return Search(
-            mean + apart + np.sqrt(where.noise) * self.fresh,
+            mean + deviations + np.sqrt(where.noise) * self.fresh,
             self.noise,
-            apart.T @ apart / len(apart),
-            apart.T @ self.gaps / len(apart),
+            deviations.T @ deviations / len(deviations),
+            deviations.T @ self.gaps / len(deviations),
             near,
             where.noise,
         )
 
-    def apart(self, where: _Where) -> Floats:
-        """Deviations of what items are worth there, shape (draws, items)."""
-        return np.asarray(sum(self.values[name][(slice(None), *at)] for name, *at in where.parts))
+    def apart(self, where: _RankingPlace) -> Floats:
+        """Deviations of item scores at a place to ask, shape (draws, items)."""
+        return np.asarray(sum(self.values[name][(slice(None), *index)] for name, *index in where.parts))
 
     def order_entropy(self, told: Floats | float = 0.0) -> float:
-        """Of the order of pairs that matter, each by how much it does, in bits, once chosen rankings are known.
+        """Entropy in bits of the order of pairs, each weighted by how much it matters, given chosen rankings.
 
         It is the mean over what the mean of each difference may become, as far as its variance was lowered; ``told`` is
         by how much it is lowered beside that, shape (pairs,).
         """
-        left = np.maximum(self.variance - told, 1e-9 * self.before)
-        node, weight = np.polynomial.hermite_e.hermegauss(NODES)
-        moved = np.sqrt(np.maximum(self.before - left, 0.0))[:, None] * node
-        then = _order_entropy((self.middle[:, None] + moved) / np.sqrt(left)[:, None])
-        return float(self.matters @ (then @ weight) / weight.sum())
+        remaining = np.maximum(self.variance - told, 1e-9 * self.before)
+        node, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
+        shifts = np.sqrt(np.maximum(self.before - remaining, 0.0))[:, None] * node
+        entropy = _order_entropy((self.middle[:, None] + shifts) / np.sqrt(remaining)[:, None])
+        return float(self.matters @ (entropy @ weight) / weight.sum())
 
-    def given(self, where: _Where, items: tuple[int, ...]) -> _State:
+    def given(self, where: _RankingPlace, items: tuple[int, ...]) -> _State:
         """Deviations whose covariance is that given a ranking."""
         root = self.search(where).root(items)
-        seen = self.apart(where)[:, list(items)] @ root / np.sqrt(len(self.gaps))
-        left, size, _ = np.linalg.svd(seen, full_matrices=False)
+        projected = self.apart(where)[:, list(items)] @ root / np.sqrt(len(self.gaps))
+        left_vectors, size, _ = np.linalg.svd(projected, full_matrices=False)
         shrink = 1.0 / np.sqrt(1.0 + size**2) - 1.0
 
         def condition_deviations(of: Floats) -> Floats:
             flat = of.reshape(len(of), -1)
-            return np.asarray((flat + left @ (shrink[:, None] * (left.T @ flat))).reshape(of.shape))
+            return np.asarray(
+                (flat + left_vectors @ (shrink[:, None] * (left_vectors.T @ flat))).reshape(of.shape)
+            )
 
         values = {name: condition_deviations(value) for name, value in self.values.items()}
         return replace(self, values=values, gaps=condition_deviations(self.gaps))
@@ -302,22 +310,29 @@ def _order_entropy(z: Floats) -> Floats:
     return np.asarray(-(xlogy(p, p) + xlogy(1 - p, 1 - p)) / np.log(2.0))
 
 
-def _choose_ranking(state: _State, wheres: list[_Where], size: int) -> tuple[_Where, tuple[int, ...]]:
+def _choose_ranking(
+    state: _State, wheres: list[_RankingPlace], size: int
+) -> tuple[_RankingPlace, tuple[int, ...]]:
     """The place to ask and the items that tell most."""
     searches = [state.search(where) for where in wheres]
     first = best_set(searches[0], size)
-    look = np.array([float(search.information_gain(np.array([first]))[0]) for search in searches])
+    first_gain = np.array([float(search.information_gain(np.array([first]))[0]) for search in searches])
     best: tuple[float, int, tuple[int, ...]] = (-np.inf, 0, first)
-    for number in np.argsort(-look, kind="stable")[:LOOKED_AT]:
+    for number in np.argsort(-first_gain, kind="stable")[:PLACES_SEARCHED]:
         items = best_set(searches[number], size)
-        worth = float(searches[number].information_gain(np.array([items]))[0])
-        if worth > best[0]:
-            best = (worth, int(number), items)
+        gain = float(searches[number].information_gain(np.array([items]))[0])
+        if gain > best[0]:
+            best = (gain, int(number), items)
     return wheres[best[1]], best[2]
 
 
 def _ranking_row(
-    problem: RankingsProblem, place: int, where: _Where, items: tuple[int, ...], alone: float, gain: float
+    problem: RankingsProblem,
+    place: int,
+    where: _RankingPlace,
+    items: tuple[int, ...],
+    alone: float,
+    gain: float,
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"place": place + 1, "judge": None, "criterion": None}
     if where.judge >= 0:

@@ -1,4 +1,4 @@
-"""The set of items whose ranking tells most: all of them are tried, or one is built and mended item by item.
+"""The set of items whose ranking tells most: by trying all sets, or by greedy search and swaps.
 
 Questions to a person about pairs that nothing links, to answer the others by stacking.
 
@@ -31,8 +31,8 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.typing import Floats, Ints
 
 DRAWS = 500
-KEEP = 200  # questions that are looked at for a batch
-TARGETS = 500  # pairs whose answers are to become surer, at most: a random part of them
+QUESTIONS_KEPT = 200  # questions that are looked at for a batch
+MAX_TARGETS = 500  # pairs whose answers are to become surer, at most: a random part of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,8 @@ def stacking_evidence(problem: VotesProblem) -> Evidence | None:
     """Evidence that stacking learns from; None where items are linked, or the model's judges are no coins."""
     if problem.model.criteria == "separate" or not unconnected_pairs(problem):
         return None
-    found = gather_evidence(problem)
-    return found if found.prior else None
+    evidence = gather_evidence(problem)
+    return evidence if evidence.prior else None
 
 
 def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Generator) -> Stacked:
@@ -72,31 +72,31 @@ def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Gener
     """
     p = expit(stacking_regression(evidence).draws(DRAWS, rng))
     place = _pair_places(evidence, asked)
-    turned = evidence.found.one[place] != asked.first
-    yes = np.where(turned, 1.0 - p[:, place], p[:, place])
-    expected = np.stack([yes, 1.0 - yes], axis=2)
-    some = np.sort(rng.permutation(p.shape[1])[:TARGETS])
-    unsure = Unknowns(p[:, some], np.arange(len(some)))
-    if len(place) > KEEP:
-        tells = expected_information(expected, unsure, np.full(DRAWS, 1.0 / DRAWS))
-        kept = np.sort(np.argsort(-tells, kind="stable")[:KEEP])
+    swapped = evidence.found.one[place] != asked.first
+    p_first = np.where(swapped, 1.0 - p[:, place], p[:, place])
+    expected = np.stack([p_first, 1.0 - p_first], axis=2)
+    targets = np.sort(rng.permutation(p.shape[1])[:MAX_TARGETS])
+    unsure = Unknowns(p[:, targets], np.arange(len(targets)))
+    if len(place) > QUESTIONS_KEPT:
+        information = expected_information(expected, unsure, np.full(DRAWS, 1.0 / DRAWS))
+        kept = np.sort(np.argsort(-information, kind="stable")[:QUESTIONS_KEPT])
         asked, expected = asked.select_questions(kept), expected[:, kept]
     return Stacked(asked, expected, unsure)
 
 
 def _pair_places(evidence: Evidence, asked: Questions) -> Ints:
-    found = evidence.found
-    size = int(max(found.one.max(), found.other.max())) + 1
-    keys = found.one * size + found.other
+    pairs = evidence.found
+    size = int(max(pairs.one.max(), pairs.other.max())) + 1
+    keys = pairs.one * size + pairs.other
     order = np.argsort(keys)
-    wanted = np.minimum(asked.first, asked.second) * size + np.maximum(asked.first, asked.second)
-    return np.asarray(order[np.searchsorted(keys, wanted, sorter=order)])
+    asked_keys = np.minimum(asked.first, asked.second) * size + np.maximum(asked.first, asked.second)
+    return np.asarray(order[np.searchsorted(keys, asked_keys, sorter=order)])
 
 
-ALL = 1000  # sets up to which all are tried
-INFORMED = 60  # draws over which the information of a ranking is averaged
-AT_ONCE = 2**21  # numbers of these that are kept together
-PASSES = 5  # through the items of a set, to put others in their place
+MAX_SETS = 1000  # sets up to which all are tried
+INFORMATION_DRAWS = 60  # draws over which the information of a ranking is averaged
+MAX_NUMBERS = 2**21  # numbers of these that are kept together
+SWAP_PASSES = 5  # through the items of a set, to put others in their place
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Search:
     unseen: float
 
     def information_gain(self, sets: Ints) -> Floats:
-        """Worth of the rankings of sets, shape (sets, size), as an array of shape (sets,).
+        """Information gain of the rankings of sets, shape (sets, size), as an array of shape (sets,).
 
         Examples
         --------
@@ -145,7 +145,7 @@ class Search:
         return np.asarray(np.einsum("nmt,nmt,t->n", *self._seen_and_solved(sets), self.near))
 
     def variance_reduction(self, items: tuple[int, ...]) -> Floats:
-        """By how much a ranking lowers the variance of each difference, shape (pairs,)."""
+        """Reduction of the variance of each difference by a ranking, shape (pairs,)."""
         seen, solved = self._seen_and_solved(np.array([items]))
         return np.asarray((seen * solved)[0].sum(axis=0))
 
@@ -161,7 +161,7 @@ class Search:
 
     def information_roots(self, sets: Ints) -> Floats:
         """Root of the expected information of a ranking of each set, shape (sets, size, size)."""
-        step = max(1, AT_ONCE // (INFORMED * sets.shape[1] ** 2))
+        step = max(1, MAX_NUMBERS // (INFORMATION_DRAWS * sets.shape[1] ** 2))
         parts = [self._ranking_information(sets[start : start + step]) for start in range(0, len(sets), step)]
         size, axes = np.linalg.eigh(np.concatenate(parts))
         size = np.maximum(size, 0.0)
@@ -169,9 +169,9 @@ class Search:
         return np.asarray((axes * np.sqrt(size)[:, None, :]) @ np.swapaxes(axes, 1, 2))
 
     def _ranking_information(self, sets: Ints) -> Floats:
-        some = np.unique(np.linspace(0, len(self.noise) - 1, INFORMED).astype(int))
-        eta = self.worth_drawn[some][:, sets]  # (draws, sets, size)
-        order = np.argsort(-(eta + self.noise[some][:, sets]), axis=-1)
+        draws = np.unique(np.linspace(0, len(self.noise) - 1, INFORMATION_DRAWS).astype(int))
+        eta = self.worth_drawn[draws][:, sets]  # (draws, sets, size)
+        order = np.argsort(-(eta + self.noise[draws][:, sets]), axis=-1)
         ranked = np.take_along_axis(eta, order, axis=-1)
         w = np.exp(ranked - ranked.max(axis=-1, keepdims=True))
         total = np.zeros((*eta.shape, eta.shape[-1]))
@@ -186,24 +186,24 @@ class Search:
 
 
 def best_set(search: Search, size: int) -> tuple[int, ...]:
-    """The set of so many items whose ranking is worth most, of all sets, or of those near one that is built up."""
+    """The set of ``size`` items whose ranking tells most: of all sets, or by greedy search and swaps."""
     items = len(search.covariance)
-    if math.comb(items, size) <= ALL:
+    if math.comb(items, size) <= MAX_SETS:
         return _best_of_sets(search, [*combinations(range(items), size)])
-    found = _best_of_sets(search, [*combinations(range(items), 2)])
-    while len(found) < size:
-        found = _best_of_sets(search, [(*found, item) for item in range(items) if item not in found])
-    for _ in range(PASSES):
-        others = [item for item in range(items) if item not in found]
+    best = _best_of_sets(search, [*combinations(range(items), 2)])
+    while len(best) < size:
+        best = _best_of_sets(search, [(*best, item) for item in range(items) if item not in best])
+    for _ in range(SWAP_PASSES):
+        others = [item for item in range(items) if item not in best]
         swapped = [
-            tuple(item if at == place else one for at, one in enumerate(found))
+            tuple(item if position == place else member for position, member in enumerate(best))
             for place in range(size)
             for item in others
         ]
-        if (better := _best_of_sets(search, [found, *swapped])) == found:
+        if (better := _best_of_sets(search, [best, *swapped])) == best:
             break
-        found = better
-    return tuple(sorted(found))
+        best = better
+    return tuple(sorted(best))
 
 
 def _best_of_sets(search: Search, sets: list[tuple[int, ...]]) -> tuple[int, ...]:

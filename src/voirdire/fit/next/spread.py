@@ -24,7 +24,7 @@ import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-_LEAST = 1e-12  # of a variance
+_MIN_VARIANCE = 1e-12  # of a variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Moments:
     means: Floats
 
     def select_questions(self, chosen: Ints) -> Moments:
-        """Of some questions."""
+        """Moments of some questions."""
         return replace(
             self, shared=self.shared[:, chosen], noise=self.noise[chosen], means=self.means[:, chosen]
         )
@@ -90,18 +90,22 @@ def weighted_moments(
     [0.399, 0.0, 0.016]
     """
     tie = answers[..., 2] if answers.shape[-1] > 2 else 0.0
-    said, squared = answers[..., 0] + 0.5 * tie, answers[..., 0] + 0.25 * tie
+    outcome, squared = answers[..., 0] + 0.5 * tie, answers[..., 0] + 0.25 * tie
     root = np.sqrt(weights)[:, None]
-    noise = weights @ (squared - said**2)
+    noise = weights @ (squared - outcome**2)
     mean = weights @ gaps
-    apart, means = root * (gaps - mean), root * (said - weights @ said)
-    spread = (apart**2).sum(axis=0)
+    deviations, means = root * (gaps - mean), root * (outcome - weights @ outcome)
+    spread = (deviations**2).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         near = np.where(
-            spread > _LEAST, np.exp(-0.5 * mean**2 / np.maximum(spread, _LEAST)) / np.sqrt(2 * np.pi), 0.0
+            spread > _MIN_VARIANCE,
+            np.exp(-0.5 * mean**2 / np.maximum(spread, _MIN_VARIANCE)) / np.sqrt(2 * np.pi),
+            0.0,
         )
     near = near if matters is None else near * matters
-    return Moments(near, np.maximum(spread, _LEAST), apart.T @ means, np.maximum(noise, 0.0), means)
+    return Moments(
+        near, np.maximum(spread, _MIN_VARIANCE), deviations.T @ means, np.maximum(noise, 0.0), means
+    )
 
 
 def choose_by_moments(
@@ -146,22 +150,22 @@ def choose_by_moments(
     same = np.arange(size) if same is None else same
     cost = np.ones(size) if cost is None else cost
     shared, spread, between = found.shared.copy(), found.spread.copy(), found.means.T @ found.means
-    alone, left = found.gain, np.ones(size, np.int64) if copies is None else copies.copy()
+    single_gain, remaining = found.gain, np.ones(size, np.int64) if copies is None else copies.copy()
     chosen: list[int] = []
     share: list[float] = []
-    while left.any() and len(chosen) < count:
-        total = np.maximum(found.noise + np.diag(between), _LEAST)
-        worth = _question_gain(found.near, spread, shared, total)
-        best = int(np.argmax(np.where(left > 0, worth / cost, -np.inf)))
+    while remaining.any() and len(chosen) < count:
+        total = np.maximum(found.noise + np.diag(between), _MIN_VARIANCE)
+        gain = _question_gain(found.near, spread, shared, total)
+        best = int(np.argmax(np.where(remaining > 0, gain / cost, -np.inf)))
         chosen.append(best)
-        share.append(float(min(worth[best] / alone[best], 1.0)) if alone[best] > 0 else 0.0)
-        left = np.maximum(left - (same == same[best]), 0)
+        share.append(float(min(gain[best] / single_gain[best], 1.0)) if single_gain[best] > 0 else 0.0)
+        remaining = np.maximum(remaining - (same == same[best]), 0)
         with_pairs, with_others = shared[:, best].copy(), between[:, best].copy()
         shared -= np.outer(with_pairs, with_others) / total[best]
         between -= np.outer(with_others, with_others) / total[best]
-        spread = np.maximum(spread - with_pairs**2 / total[best], _LEAST)
+        spread = np.maximum(spread - with_pairs**2 / total[best], _MIN_VARIANCE)
     return np.array(chosen, np.int64), np.array(share)
 
 
 def _question_gain(near: Floats, spread: Floats, shared: Floats, total: Floats) -> Floats:
-    return (near / spread) @ shared**2 / np.maximum(total, _LEAST)
+    return (near / spread) @ shared**2 / np.maximum(total, _MIN_VARIANCE)

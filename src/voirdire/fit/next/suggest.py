@@ -47,12 +47,12 @@ Who: TypeAlias = Literal["person", "judge"]
 About: TypeAlias = Literal["ranking", "judges", "best"]
 
 # Of the posterior's draws; a first look at many questions takes fewer, and all that seem good are looked at again.
-DRAWS, FIRST_LOOK, KEEP = 1000, 250, 200
+DRAWS, FIRST_DRAWS, QUESTIONS_KEPT = 1000, 250, 200
 # Pairs whose order counts, the least sure of them: all pairs of 45 items.
-PAIRS = 1000
-CLASSES = (0.2, 0.4, 0.6, 0.8)
+MAX_PAIRS = 1000
+RELIABILITY_CLASSES = (0.2, 0.4, 0.6, 0.8)
 # A reversed panel that is less likely than this is left out of a ranking.
-_FAINT = 1e-3
+_MIN_MIRROR_PROBABILITY = 1e-3
 
 
 def next_comparisons(
@@ -124,7 +124,7 @@ def next_comparisons(
     """
     check_comparisons_request(fit.problem, count, who=who, about=about, seed=seed)
     if about is None:
-        about = "judges" if who == PERSON and _tells_judges_apart(fit.problem) else "ranking"
+        about = "judges" if who == PERSON and _distinguishes_judges(fit.problem) else "ranking"
     if fit.posterior.draws is None:
         raise InputError(
             f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
@@ -134,10 +134,12 @@ def next_comparisons(
         raise InputError("among is for questions to judges; pass who='judge' with it")
     problem, rng = votes_of(fit.problem, "next_comparisons"), np.random.default_rng(seed)
     values, weights = _weighted_draws(fit, about, rng)
-    look = _Look(problem, values, weights, who)
-    again = bool(problem.votes.contexts) and not problem.density.contexts if repeats is None else repeats
-    asked = (
-        list_questions(problem, values, who, again)
+    search = _QuestionSearch(problem, values, weights, who)
+    with_repeats = (
+        bool(problem.votes.contexts) and not problem.density.contexts if repeats is None else repeats
+    )
+    questions = (
+        list_questions(problem, values, who, with_repeats)
         if among is None
         else offered_questions(problem, values, among)
     )
@@ -145,29 +147,33 @@ def next_comparisons(
     if evidence is None and about != "judges":
         targets = _target_pairs(problem, values, weights, about, linked=among is not None)
         unsure = targets.unsure
-        asked, expected, share = look.select_by_moments(asked, targets, count)
+        questions, expected, share = search.select_by_moments(questions, targets, count)
         chosen = np.arange(len(share))
-        alone = expected_information(expected, unsure, weights)
-        gain = alone * share
-        left = max(total_entropy(unsure, weights) - float(gain.sum()), 0.0)
+        single_gain = expected_information(expected, unsure, weights)
+        gain = single_gain * share
+        entropy_left = max(total_entropy(unsure, weights) - float(gain.sum()), 0.0)
     else:
         if evidence is not None:
-            found = stacked_questions(evidence, asked, rng)
-            asked, expected, unsure = found.asked, found.expected, found.unsure
+            stacked = stacked_questions(evidence, questions, rng)
+            questions, expected, unsure = stacked.asked, stacked.expected, stacked.unsure
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
-            unsure = unknowns_from_codes(np.searchsorted(CLASSES, _judge_reliability(problem, values)))
-            asked = look.narrow_questions(asked, unsure)
-            expected = answer_probabilities(problem, values, asked, who)
-        batch = choose_by_entropy(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
-        chosen, gain, left = batch.chosen, batch.gain, batch.left
-        alone = expected_information(expected[:, chosen], unsure, weights)
-    now = total_entropy(unsure, weights)
+            unsure = unknowns_from_codes(
+                np.searchsorted(RELIABILITY_CLASSES, _judge_reliability(problem, values))
+            )
+            questions = search.narrow_questions(questions, unsure)
+            expected = answer_probabilities(problem, values, questions, who)
+        batch = choose_by_entropy(
+            expected, unsure, weights, count, rng, same=questions.same, cost=questions.cost
+        )
+        chosen, gain, entropy_left = batch.chosen, batch.gain, batch.left
+        single_gain = expected_information(expected[:, chosen], unsure, weights)
+    entropy = total_entropy(unsure, weights)
     mean = np.einsum("s,sqy->qy", weights, expected[:, chosen])
-    frame = _questions_frame(problem, asked.select_questions(chosen), who, alone, gain, mean)
-    frame.attrs |= {"about": about, "entropy": now, "left": left}
+    frame = _questions_frame(problem, questions.select_questions(chosen), who, single_gain, gain, mean)
+    frame.attrs |= {"about": about, "entropy": entropy, "left": entropy_left}
     if among is not None:
-        frame.attrs["rows"] = asked.row[chosen].tolist()
+        frame.attrs["rows"] = questions.row[chosen].tolist()
     return frame
 
 
@@ -190,16 +196,16 @@ def check_comparisons_request(
         problems.append(f"about {about!r} is none of {', '.join(get_args(About))}")
     if not is_whole(seed) or seed < 0:
         problems.append(f"seed {seed!r} is no whole number from 0")
-    if about == "judges" and not _tells_judges_apart(problem):
+    if about == "judges" and not _distinguishes_judges(problem):
         problems.append(
             f"model {problem.model.name} takes all judges alike; ask about the ranking, or take another model"
         )
     raise_problems(problems)
 
 
-def _tells_judges_apart(problem: Problem) -> bool:
-    anywhere = problem.density.values(np.zeros(problem.density.size), np)
-    return not np.isnan(_judge_reliability(votes_of(problem, "next_comparisons"), anywhere)).all()
+def _distinguishes_judges(problem: Problem) -> bool:
+    zero_values = problem.density.values(np.zeros(problem.density.size), np)
+    return not np.isnan(_judge_reliability(votes_of(problem, "next_comparisons"), zero_values)).all()
 
 
 def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
@@ -211,11 +217,11 @@ def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Val
     log = np.zeros(len(x))
     if density.has_mirror and not (fit.anchored is not None and fit.anchored.mode == "cut"):
         x = density.fold_orientations(x, problem.data)[0]
-        twin = np.asarray(density.mirror_values(x, np))
-        ahead = _log_orientation(problem, twin, about) - _log_orientation(problem, x, about)
+        mirrored = np.asarray(density.mirror_values(x, np))
+        log_odds = _log_orientation(problem, mirrored, about) - _log_orientation(problem, x, about)
         # Folded draws weigh as they are, and their twins by what tells the orientations apart.
-        if about == "judges" or np.exp(ahead).mean() > _FAINT:
-            x, log = np.concatenate([x, twin]), np.concatenate([log, ahead])
+        if about == "judges" or np.exp(log_odds).mean() > _MIN_MIRROR_PROBABILITY:
+            x, log = np.concatenate([x, mirrored]), np.concatenate([log, log_odds])
     weights = np.exp(log - log.max())
     return density.values(x, np), weights / weights.sum()
 
@@ -249,37 +255,39 @@ def _target_pairs(
 ) -> _Targets:
     """The order of all pairs of items (where `linked`, of those that votes link), or of the pairs that may be the best.
 
-    Of more than PAIRS pairs these are the least sure, or those that matter most.
+    Of more than `MAX_PAIRS` pairs these are the least sure, or those that matter most.
     """
     theta, groups = integrated_scores(problem.density, values), _linked_groups(problem)
     items = theta.shape[1]
-    one, other = np.triu_indices(items, 1)
+    first, second = np.triu_indices(items, 1)
     if about == "best":
         best = unknowns_from_codes(np.stack([theta[:, group].argmax(axis=1) for group in groups], axis=1))
-        often = np.zeros((items, items))
+        top_two_weight = np.zeros((items, items))
         for group in groups:
             if len(group) > 1:
                 low, high = np.sort(group[np.argsort(-theta[:, group], axis=1)[:, :2]], axis=1).T
-                np.add.at(often, (low, high), weights)
-        matters = often[one, other]
-        kept = np.argsort(-matters, kind="stable")[: min(PAIRS, int((matters > 0).sum()))]
-        one, other = one[kept], other[kept]
-        return _Targets(best, theta[:, one] - theta[:, other], matters[kept])
+                np.add.at(top_two_weight, (low, high), weights)
+        matters = top_two_weight[first, second]
+        kept = np.argsort(-matters, kind="stable")[: min(MAX_PAIRS, int((matters > 0).sum()))]
+        first, second = first[kept], second[kept]
+        return _Targets(best, theta[:, first] - theta[:, second], matters[kept])
     if unconnected_pairs(problem):
-        one, other = np.divmod(np.unique(pair_keys(problem.votes, criteria=False)), items)
+        first, second = np.divmod(np.unique(pair_keys(problem.votes, criteria=False)), items)
     elif linked:
         code = np.zeros(items, np.int64)
         for number, group in enumerate(groups):
             code[group] = number
-        together = code[one] == code[other]
-        one, other = one[together], other[together]
-    if len(one) > PAIRS:
-        parts = np.array_split(np.arange(len(one)), -(-len(one) // PAIRS))
-        ahead = np.concatenate([weights @ (theta[:, one[part]] > theta[:, other[part]]) for part in parts])
-        kept = np.argsort(np.abs(ahead - 0.5), kind="stable")[:PAIRS]
-        one, other = one[kept], other[kept]
-    gaps = theta[:, one] - theta[:, other]
-    return _Targets(unknowns_from_codes((gaps > 0).astype(np.int64)), gaps, np.ones(len(one)))
+        same_group = code[first] == code[second]
+        first, second = first[same_group], second[same_group]
+    if len(first) > MAX_PAIRS:
+        parts = np.array_split(np.arange(len(first)), -(-len(first) // MAX_PAIRS))
+        p_first = np.concatenate(
+            [weights @ (theta[:, first[part]] > theta[:, second[part]]) for part in parts]
+        )
+        kept = np.argsort(np.abs(p_first - 0.5), kind="stable")[:MAX_PAIRS]
+        first, second = first[kept], second[kept]
+    gaps = theta[:, first] - theta[:, second]
+    return _Targets(unknowns_from_codes((gaps > 0).astype(np.int64)), gaps, np.ones(len(first)))
 
 
 def _linked_groups(problem: VotesProblem) -> list[Ints]:
@@ -298,7 +306,7 @@ def _judge_reliability(problem: VotesProblem, values: Values) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Look:
+class _QuestionSearch:
     """Weighted draws of a fit, by which questions to somebody are looked at."""
 
     problem: VotesProblem
@@ -307,50 +315,54 @@ class _Look:
     who: str
 
     def first_look(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
-        """Worth of each question for its cost by a few of the draws, some questions at a time.
+        """Gain of each question over its cost by a few of the draws, some questions at a time.
 
         ``of`` tells it from the answers expected, the places of these draws and their weights.
         """
-        some = np.unique(np.linspace(0, len(self.weights) - 1, FIRST_LOOK).astype(int))
-        drawn = {name: value[some] for name, value in self.values.items()}
-        share = self.weights[some] / self.weights[some].sum()
-        found: list[Floats] = []
-        for start in range(0, len(asked.first), 4 * KEEP):
-            part = asked.select_questions(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
-            expected = answer_probabilities(self.problem, drawn, part, self.who)
-            found.append(of(expected, some, share) / part.cost)
-        return np.concatenate(found)
+        draws = np.unique(np.linspace(0, len(self.weights) - 1, FIRST_DRAWS).astype(int))
+        drawn = {name: value[draws] for name, value in self.values.items()}
+        share = self.weights[draws] / self.weights[draws].sum()
+        gains: list[Floats] = []
+        for start in range(0, len(asked.first), 4 * QUESTIONS_KEPT):
+            batch = asked.select_questions(
+                np.arange(start, min(start + 4 * QUESTIONS_KEPT, len(asked.first)))
+            )
+            expected = answer_probabilities(self.problem, drawn, batch, self.who)
+            gains.append(of(expected, draws, share) / batch.cost)
+        return np.concatenate(gains)
 
     def narrow_questions(self, asked: Questions, unsure: Unknowns) -> Questions:
         """The questions that tell most by a first look, with fewer draws."""
-        if len(asked.first) <= KEEP:
+        if len(asked.first) <= QUESTIONS_KEPT:
             return asked
 
         def information(expected: Floats, some: Ints, share: Floats) -> Floats:
             return expected_information(expected, Unknowns(unsure.hot[some], unsure.starts), share)
 
-        worth = self.first_look(asked, information)
-        return asked.select_questions(np.sort(np.argsort(-worth, kind="stable")[:KEEP]))
+        gain = self.first_look(asked, information)
+        return asked.select_questions(np.sort(np.argsort(-gain, kind="stable")[:QUESTIONS_KEPT]))
 
     def select_by_moments(
         self, asked: Questions, targets: _Targets, count: int
     ) -> tuple[Questions, Floats, Floats]:
         """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
         kinds = asked.kinds()
-        one = asked.select_questions(np.array([those[0] for those in kinds]))
-        if len(kinds) > KEEP:
+        representatives = asked.select_questions(np.array([kind[0] for kind in kinds]))
+        if len(kinds) > QUESTIONS_KEPT:
 
             def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
                 return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).gain
 
-            worth = self.first_look(one, pair_information)
-            kept = np.sort(np.argsort(-worth, kind="stable")[: max(KEEP, 2 * count)])
-            one, kinds = one.select_questions(kept), [kinds[place] for place in kept]
-        expected = answer_probabilities(self.problem, self.values, one, self.who)
-        copies = np.array([len(those) for those in kinds])
+            gain = self.first_look(representatives, pair_information)
+            kept = np.sort(np.argsort(-gain, kind="stable")[: max(QUESTIONS_KEPT, 2 * count)])
+            representatives, kinds = representatives.select_questions(kept), [kinds[place] for place in kept]
+        expected = answer_probabilities(self.problem, self.values, representatives, self.who)
+        copies = np.array([len(kind) for kind in kinds])
         moments = spread.weighted_moments(expected, targets.gaps, self.weights, targets.matters)
-        chosen, share = spread.choose_by_moments(moments, count, same=one.same, cost=one.cost, copies=copies)
-        copies_of = [iter(those) for those in kinds]
+        chosen, share = spread.choose_by_moments(
+            moments, count, same=representatives.same, cost=representatives.cost, copies=copies
+        )
+        copies_of = [iter(kind) for kind in kinds]
         places = [next(copies_of[kind]) for kind in chosen]
         return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
 
@@ -375,6 +387,8 @@ def _questions_frame(
         contexts = [*problem.votes.contexts, None]
         columns["context"] = pd.Series([contexts[code] for code in asked.context], dtype=object)
     columns |= {"information": alone, "gain": gain}
-    for of, part in (("p", np.pad(mean, ((0, 0), (0, 3 - mean.shape[1])))), ("votes", votes)):
-        columns |= {f"{of}_{name}": part[:, place] for place, name in enumerate(("first", "second", "tie"))}
+    for prefix, part in (("p", np.pad(mean, ((0, 0), (0, 3 - mean.shape[1])))), ("votes", votes)):
+        columns |= {
+            f"{prefix}_{name}": part[:, place] for place, name in enumerate(("first", "second", "tie"))
+        }
     return pd.DataFrame(columns)

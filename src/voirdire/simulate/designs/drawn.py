@@ -1,4 +1,4 @@
-"""All pairs, or a random share of them whose graph hangs together.
+"""All pairs, or a random share of them with a connected graph.
 
 All pairs, dealt over contexts by a tournament's schedule.
 
@@ -55,12 +55,12 @@ class RoundRobin(Design):
         circle = np.arange(players - 1)
         rounds = []
         for shift in range(players - 1):
-            turned = (circle + shift) % (players - 1)
-            opponents = np.concatenate([[players - 1], turned[:0:-1]])
-            rounds.append(np.stack([turned, opponents], axis=1)[: players // 2])
-        listed = np.concatenate(rounds)
-        listed = listed[(listed < items).all(axis=1)]
-        return np.sort(rng.permutation(items)[listed], axis=1)
+            rotated = (circle + shift) % (players - 1)
+            opponents = np.concatenate([[players - 1], rotated[:0:-1]])
+            rounds.append(np.stack([rotated, opponents], axis=1)[: players // 2])
+        schedule = np.concatenate(rounds)
+        schedule = schedule[(schedule < items).all(axis=1)]
+        return np.sort(rng.permutation(items)[schedule], axis=1)
 
     def pair_contexts(self, pairs: int) -> IntArray | None:
         """Consecutive blocks of nearly equal size."""
@@ -108,7 +108,7 @@ class InContexts(Design):
 
 
 #: Draws of a random share of pairs before a connected one is given up.
-DRAWS = 200
+MAX_DRAWS = 200
 
 
 @dataclass(frozen=True)
@@ -172,21 +172,21 @@ class SharePairs(Design):
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """M connected pairs by the rule; all of them with ``per_judge``."""
-        every = all_pairs(items)
+        all_item_pairs = all_pairs(items)
         if self.per_judge:
-            return every
+            return all_item_pairs
         size = self.pair_count(items)
         if self.connect == "tree":
             chosen = random_tree(items, rng)
-            rest = np.setdiff1d(np.arange(len(every)), chosen)
-            more = rng.choice(rest, size - len(chosen), replace=False)
-            return every.take(np.sort(np.concatenate([chosen, more])), axis=0)
-        for _ in range(DRAWS):
-            drawn = every[np.sort(rng.choice(len(every), size, replace=False))]
+            unused = np.setdiff1d(np.arange(len(all_item_pairs)), chosen)
+            extra = rng.choice(unused, size - len(chosen), replace=False)
+            return all_item_pairs.take(np.sort(np.concatenate([chosen, extra])), axis=0)
+        for _ in range(MAX_DRAWS):
+            drawn = all_item_pairs[np.sort(rng.choice(len(all_item_pairs), size, replace=False))]
             if component_labels(items, drawn).max() == 0:
                 return drawn
         raise InputError(
-            f"design: {DRAWS} random draws of {size} pairs of {items} items all left items unconnected;"
+            f"design: {MAX_DRAWS} random draws of {size} pairs of {items} items all left items unconnected;"
             " raise share, or use connect = 'tree'"
         )
 

@@ -48,14 +48,14 @@ class Referenced(Design):
 
     def design_problems(self, items: int) -> list[str]:
         """A reference that is no item."""
-        known = _item_index(self.reference, items) is not None
-        return [] if known else [_unknown_item_text(self.reference, items)]
+        is_item = _item_index(self.reference, items) is not None
+        return [] if is_item else [_unknown_item_text(self.reference, items)]
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """The star round the reference."""
-        every = all_pairs(items)
-        star = (every == _item_index(self.reference, items)).any(axis=1)
-        return every.compress(star, axis=0)
+        all_item_pairs = all_pairs(items)
+        star = (all_item_pairs == _item_index(self.reference, items)).any(axis=1)
+        return all_item_pairs.compress(star, axis=0)
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,16 @@ class GivenPairs(Design):
 
     def design_problems(self, items: int) -> list[str]:
         """Items that are not there, items paired with themselves, pairs listed twice, gaps in the graph."""
-        found = [
+        problems = [
             _unknown_item_text(item, items)
             for pair in self.listed
             for item in pair
             if _item_index(item, items) is None
         ]
-        if found:
-            return list(dict.fromkeys(found))
+        if problems:
+            return list(dict.fromkeys(problems))
         pairs = self.compared_pairs(items, np.random.default_rng(0))
-        found = [
+        problems = [
             f"pair {place + 1} compares {item_names(items)[first]!r} with itself"
             for place, (first, second) in enumerate(pairs)
             if first == second
@@ -99,8 +99,8 @@ class GivenPairs(Design):
         for place, pair in enumerate(np.sort(pairs, axis=1).tolist()):
             earlier = seen.setdefault((pair[0], pair[1]), place)
             if earlier != place:
-                found.append(f"pair {place + 1} is pair {earlier + 1} again; use repeats for more runs")
-        return found or connectivity_problems(items, pairs)
+                problems.append(f"pair {place + 1} is pair {earlier + 1} again; use repeats for more runs")
+        return problems or connectivity_problems(items, pairs)
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """The listed pairs as indices."""

@@ -14,8 +14,8 @@ from voirdire.settings import Flag, Share, Size
 from voirdire.simulate.judges.base import (
     IndependentJudge,
     Judge,
-    chances_without_ties,
     first_choice_probability,
+    probabilities_without_ties,
 )
 from voirdire.simulate.questions import FIRST, SECOND, FloatArray, Outcomes, Questions
 
@@ -70,8 +70,8 @@ class Accuracy(Judge):
     def find_conflicts(self) -> Iterator[str]:
         """Exactly one of accuracy and flips; a number of flips is exact by nature."""
         if (self.accuracy is None) == (self.flips is None):
-            given = "neither is" if self.accuracy is None else "both are"
-            yield f"give either accuracy or flips ({given} given)"
+            text = "neither is" if self.accuracy is None else "both are"
+            yield f"give either accuracy or flips ({text} given)"
         elif self.flips is not None and not self.exact:
             yield "flips is an exact number; leave out exact = false, or give accuracy instead"
 
@@ -97,15 +97,15 @@ class Accuracy(Judge):
         p_right = self.accuracy
         if self.exact or p_right is None:
             p_right = 1.0 - self.flip_count(len(asked)) / max(len(asked), 1)
-        return chances_without_ties(first_choice_probability(asked, p_right))
+        return probabilities_without_ties(first_choice_probability(asked, p_right))
 
     def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The truth, then the flips."""
         n = len(asked)
         outcomes = np.where(asked.gap < 0, SECOND, FIRST).astype(np.int8)
-        level = np.flatnonzero(asked.gap == 0)
-        if len(level):
-            outcomes[level] = rng.integers(0, 2, len(level))
+        tied = np.flatnonzero(asked.gap == 0)
+        if len(tied):
+            outcomes[tied] = rng.integers(0, 2, len(tied))
         if self.exact:
             places = rng.choice(n, self.flip_count(n), replace=False, shuffle=False)
             outcomes[places] ^= 1

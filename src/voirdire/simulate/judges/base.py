@@ -70,14 +70,14 @@ class IndependentJudge(Judge):
 
     def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """P(first), 1 - P(first) and no ties."""
-        return chances_without_ties(self.p_first(asked))
+        return probabilities_without_ties(self.p_first(asked))
 
     def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """One Bernoulli draw for each question."""
         return (rng.random(len(asked)) >= self.p_first(asked)).astype(np.int8)
 
 
-def chances_without_ties(first: FloatArray) -> FloatArray:
+def probabilities_without_ties(first: FloatArray) -> FloatArray:
     """The (3, n) probabilities of first, second and no tie, from the (n,) of first."""
     return np.stack([first, 1.0 - first, np.zeros_like(first)])
 

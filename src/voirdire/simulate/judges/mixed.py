@@ -40,18 +40,18 @@ class Lazy(Judge):
 
     def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """The wrapped judge's, shrunk towards a coin toss or towards no answer."""
-        chances = (1.0 - self.share) * self.of.answer_chances(asked, heard)
+        probabilities = (1.0 - self.share) * self.of.answer_chances(asked, heard)
         if not self.skips:
-            chances[:TIE] += self.share / 2
-        return chances
+            probabilities[:TIE] += self.share / 2
+        return probabilities
 
     def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The wrapped judge's answers, overwritten where this one did not look."""
-        read = self.of.draw_answers(asked, rng, heard)
-        unread = rng.random(len(asked)) < self.share
+        answers = self.of.draw_answers(asked, rng, heard)
+        skipped = rng.random(len(asked)) < self.share
         if self.skips:
-            return np.where(unread, np.int8(UNANSWERED), read)
-        return np.where(unread, rng.integers(0, 2, len(asked), dtype=np.int8), read)
+            return np.where(skipped, np.int8(UNANSWERED), answers)
+        return np.where(skipped, rng.integers(0, 2, len(asked), dtype=np.int8), answers)
 
     def two_coin_values(self) -> tuple[float, float] | None:
         """The wrapped judge's coins, shrunk towards 1/2 unless this one skips."""
@@ -91,16 +91,18 @@ class Copycat(Judge):
 
     def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """The mixture of both judges' chances."""
-        other = heard[self.copies]
-        copied = self.rho * other.sum(axis=0)
-        return np.asarray(self.rho * other + (1.0 - copied) * self.of.answer_chances(asked, heard))
+        copied_probabilities = heard[self.copies]
+        copied_total = self.rho * copied_probabilities.sum(axis=0)
+        return np.asarray(
+            self.rho * copied_probabilities + (1.0 - copied_total) * self.of.answer_chances(asked, heard)
+        )
 
     def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """Its own answers, overwritten by the copied ones."""
-        own = self.of.draw_answers(asked, rng, heard)
-        other = heard[self.copies]
-        copies = (rng.random(len(asked)) < self.rho) & (other != UNANSWERED)
-        return np.where(copies, other, own)
+        own_answers = self.of.draw_answers(asked, rng, heard)
+        copied_answers = heard[self.copies]
+        copies = (rng.random(len(asked)) < self.rho) & (copied_answers != UNANSWERED)
+        return np.where(copies, copied_answers, own_answers)
 
 
 @dataclass(frozen=True)
@@ -174,12 +176,12 @@ class TieProne(Judge):
 
     def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """P(tie) first, the wrapped judge's chances on the rest; what it skips stays skipped."""
-        chances: FloatArray = self.of.answer_chances(asked, heard)
+        probabilities: FloatArray = self.of.answer_chances(asked, heard)
         tie = self.p_tie(asked)
-        answered = chances.sum(axis=0)
-        chances = chances * (1.0 - tie)
-        chances[TIE] += tie * answered
-        return chances
+        answered = probabilities.sum(axis=0)
+        probabilities = probabilities * (1.0 - tie)
+        probabilities[TIE] += tie * answered
+        return probabilities
 
     def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The wrapped judge's answers, with ties laid over them."""

@@ -16,7 +16,7 @@ from voirdire.simulate.judges.coins import PLAIN
 from voirdire.simulate.questions import FloatArray, IntArray, Outcomes, Questions
 
 
-class _SeesOtherwise(Judge):
+class _PerceptionJudge(Judge):
     """A judge whose wrapped judge ``of`` answers by another difference d' than the one asked about."""
 
     of: Judge
@@ -35,7 +35,7 @@ class _SeesOtherwise(Judge):
 
 
 @dataclass(frozen=True)
-class Halo(_SeesOtherwise):
+class Halo(_PerceptionJudge):
     """Drifts to the overall winner: sees d' = (1 - pull) d + pull D, D the difference of overall scores.
 
     The wrapped judge ``of`` answers by d'. With pull 1 only the overall score counts, with fresh noise
@@ -93,20 +93,20 @@ class CriterionBlind(Judge):
 
     def perceived_questions(self, asked: Questions) -> tuple[Questions, IntArray, IntArray]:
         """The distinct overall questions, their rows, and which of them each question asked is."""
-        _, rows, which = np.unique(asked.alike, return_index=True, return_inverse=True)
-        return replace(asked, gap=asked.overall).take_rows(rows), rows, which
+        _, rows, group = np.unique(asked.alike, return_index=True, return_inverse=True)
+        return replace(asked, gap=asked.overall).take_rows(rows), rows, group
 
     def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """Those of the wrapped judge for the overall scores."""
-        seen, rows, which = self.perceived_questions(asked)
-        heard = {name: chances[:, rows] for name, chances in heard.items()}
-        return self.of.answer_chances(seen, heard)[:, which]
+        questions, rows, group = self.perceived_questions(asked)
+        heard = {name: probabilities[:, rows] for name, probabilities in heard.items()}
+        return self.of.answer_chances(questions, heard)[:, group]
 
     def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """One answer for each group of questions that are alike."""
-        seen, rows, which = self.perceived_questions(asked)
+        questions, rows, group = self.perceived_questions(asked)
         heard = {name: outcomes[rows] for name, outcomes in heard.items()}
-        return self.of.draw_answers(seen, rng, heard)[which]
+        return self.of.draw_answers(questions, rng, heard)[group]
 
     def question_problems(self, asked: Questions) -> list[str]:
         """Those of the wrapped judge, which is asked only once for each group."""
@@ -114,7 +114,7 @@ class CriterionBlind(Judge):
 
 
 @dataclass(frozen=True)
-class VerbosityBiased(_SeesOtherwise):
+class VerbosityBiased(_PerceptionJudge):
     """Prefers the longer item: sees d' = d + effect (length of first - length of second).
 
     The wrapped judge ``of`` answers by d'. Drawn lengths are standard Normal, so that ``effect`` is the

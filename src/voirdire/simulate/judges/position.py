@@ -11,7 +11,7 @@ from voirdire.simulate.judges.base import IndependentJudge
 from voirdire.simulate.questions import FloatArray, Questions
 
 
-class _Blind(IndependentJudge):
+class _ContentBlindJudge(IndependentJudge):
     """A judge whose chance to pick the first item is the same whatever the items are."""
 
     chance: ClassVar[float]
@@ -26,7 +26,7 @@ class _Blind(IndependentJudge):
 
 
 @dataclass(frozen=True)
-class Random(_Blind):
+class Random(_ContentBlindJudge):
     """Tosses a fair coin: P(first) = 1/2 for every pair.
 
     The random predictor of MAPLE, section 5.3.
@@ -46,7 +46,7 @@ class Random(_Blind):
 
 
 @dataclass(frozen=True)
-class AlwaysFirst(_Blind):
+class AlwaysFirst(_ContentBlindJudge):
     """Chooses the item shown first, whatever it is: P(first) = 1.
 
     The position-1-biased model of MAPLE, section 5.3.
@@ -68,7 +68,7 @@ class AlwaysFirst(_Blind):
 
 
 @dataclass(frozen=True)
-class AlwaysSecond(_Blind):
+class AlwaysSecond(_ContentBlindJudge):
     """Chooses the item shown second, whatever it is: P(first) = 0.
 
     The position-2-biased model of MAPLE, section 5.3.

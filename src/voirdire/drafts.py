@@ -17,24 +17,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _drafts: set[Path] = set()
-_step = threading.RLock()
-_inside: list[int] = []  # the threads that are in a step
+_step_lock = threading.RLock()
+_threads_in_step: list[int] = []  # the threads that are in a step
 
 
 @contextmanager
 def atomic_step() -> Iterator[None]:
     """A short step that is not cut in two: :func:`discard_drafts` waits for its end."""
-    with _step:
-        _inside.append(threading.get_ident())
+    with _step_lock:
+        _threads_in_step.append(threading.get_ident())
         try:
             yield
         finally:
-            _inside.pop()
+            _threads_in_step.pop()
 
 
 def in_atomic_step() -> bool:
     """Whether the calling thread is in an :func:`atomic_step` step."""
-    return threading.get_ident() in _inside
+    return threading.get_ident() in _threads_in_step
 
 
 def new_folder(target: Path) -> Path:
@@ -71,7 +71,7 @@ def discard_drafts(seconds: float = 1.0) -> None:
 
     A step that is not over after so many ``seconds`` may have moved what was there aside: then all is left as it is.
     """
-    if not _step.acquire(timeout=seconds):
+    if not _step_lock.acquire(timeout=seconds):
         return
     for draft in list(_drafts):
         for _ in range(20):  # the writer may still be adding files

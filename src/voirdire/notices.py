@@ -26,11 +26,11 @@ def listen_for_notes(listener: Callable[[str], None]) -> Iterator[None]:
     >>> heard
     ["'rater' is taken as judge"]
     """
-    said: set[str] = set()
+    heard: set[str] = set()
 
     def say_once(note: str) -> None:
-        if note not in said:
-            said.add(note)
+        if note not in heard:
+            heard.add(note)
             listener(note)
 
     token = _LISTENER.set(say_once)

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-LOST = "The fit ended without an answer; the table may be too large for this machine."
+LOST_MESSAGE = "The fit ended without an answer; the table may be too large for this machine."
 
 
 class Fitting:
@@ -99,5 +99,5 @@ class Fitting:
         code = self._process.returncode
         if self.outcome is None and not self.problems:
             self.problems = (
-                ["Stopped; nothing was kept."] if self.stopping else [f"{LOST} (exit code {code})"]
+                ["Stopped; nothing was kept."] if self.stopping else [f"{LOST_MESSAGE} (exit code {code})"]
             )

@@ -15,12 +15,12 @@ from typing import Any
 from voirdire.app.choices import Choices, read_choices
 from voirdire.app.fitting import Fitting
 from voirdire.app.people import asking_page, read_answers, write_answers
-from voirdire.app.uploads import TABLE
+from voirdire.app.uploads import TABLE_NAME
 from voirdire.errors import InputError
 from voirdire.tables.doctor import Findings, examine_file
 
-MOST = 100  # windows at a time
-BUSY = "a fit is under way; stop it first"
+MAX_WINDOWS = 100  # windows at a time
+BUSY_MESSAGE = "a fit is under way; stop it first"
 
 
 @dataclass(frozen=True)
@@ -240,25 +240,25 @@ class Session:
 
     def _check_idle(self) -> None:
         if self.fitting is not None:
-            raise InputError(BUSY)
+            raise InputError(BUSY_MESSAGE)
 
     def _examine_table(self, chosen: Choices) -> None:
         assert self._table is not None
-        found = examine_file(self._table, chosen.reading)
-        if any(repr(TABLE) in sentence for sentence in found.stands_out):
+        findings = examine_file(self._table, chosen.reading)
+        if any(repr(TABLE_NAME) in sentence for sentence in findings.stands_out):
             # the file names no judge, who is then called as the file: by its sender, not by us
             judge = self.name.removeprefix("./").split(".")[0] or self.name
             self.given = {**self.given, "judge": judge}
             chosen = replace(chosen, reading=replace(chosen.reading, set={"judge": judge}))
-            found = examine_file(self._table, chosen.reading)
+            findings = examine_file(self._table, chosen.reading)
         self.choices = chosen
-        written = quote(os.fspath(self._table))
+        quoted_path = quote(os.fspath(self._table))
         self.findings = replace(
-            found,
+            findings,
             file=self.name,
-            stands_out=tuple(map(self.restore_file_name, found.stands_out)),
-            error=None if found.error is None else self.restore_file_name(found.error),
-            command=found.command.replace(written, quote(self.name), 1),
+            stands_out=tuple(map(self.restore_file_name, findings.stands_out)),
+            error=None if findings.error is None else self.restore_file_name(findings.error),
+            command=findings.command.replace(quoted_path, quote(self.name), 1),
         )
 
 
@@ -285,10 +285,10 @@ class Sessions:
             There are too many.
         """
         with self._lock:
-            if len(self._found) >= MOST:
-                idle = [key for key, one in self._found.items() if one.findings is None]
+            if len(self._found) >= MAX_WINDOWS:
+                idle = [key for key, session in self._found.items() if session.findings is None]
                 if not idle:
-                    raise InputError(f"{MOST} windows hold a file; end voirdire app and start it anew")
+                    raise InputError(f"{MAX_WINDOWS} windows hold a file; end voirdire app and start it anew")
                 self._found.pop(idle[0]).end()
             key = secrets.token_urlsafe(12)
             folder = self._folder / key
@@ -303,12 +303,12 @@ class Sessions:
     def end(self) -> None:
         """End the work of all windows."""
         with self._lock:
-            for one in self._found.values():
-                one.end()
+            for session in self._found.values():
+                session.end()
             self._found.clear()
 
 
 def shorten_problems(problems: Sequence[str], most: int = 20) -> list[str]:
     """Problems to be shown: the first of them, and how many more there are."""
-    rest = len(problems) - most
-    return [*problems[:most], *([f"and {rest:,} more"] if rest > 0 else [])]
+    hidden = len(problems) - most
+    return [*problems[:most], *([f"and {hidden:,} more"] if hidden > 0 else [])]

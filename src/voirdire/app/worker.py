@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from voirdire.errors import InputError
 from voirdire.report.page import Page, Text
 
-STOPPED = "Stopped before there was anything to keep."
+STOPPED_MESSAGE = "Stopped before there was anything to keep."
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
     except InputError as error:
         answer = {"error": error.problems}
     except KeyboardInterrupt:
-        answer = {"error": [STOPPED]}
+        answer = {"error": [STOPPED_MESSAGE]}
     _send_message(out, answer)
 
 
@@ -68,8 +68,8 @@ def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str,
     from voirdire.report.html import html_page
     from voirdire.tables.reading import Reading, read_as
 
-    how = Reading(**order["reading"])
-    table = read_as(order["table"], how) if how.given else order["table"]
+    reading = Reading(**order["reading"])
+    table = read_as(order["table"], reading) if reading.given else order["table"]
     result = fit(table, anchors=order["anchors"], progress=progress, **order["settings"])
     out = Path(order["out"])
     result.save(out / "run")

@@ -14,7 +14,7 @@ from voirdire.collect.protocol import Answer, Judge
 from voirdire.collect.replies import Reply
 
 #: Of the price, what a request in a batch costs.
-BATCH_SHARE = 0.5
+BATCH_PRICE_SHARE = 0.5
 
 
 class Stop(Exception):
@@ -102,13 +102,15 @@ class Budget:
 
     def reserve_cost(self, cost: float) -> float:
         """Set aside what a request may cost until it is paid; the run stops if it may not cost that much."""
-        progress, most = self.progress, self._max_cost
+        progress, max_cost = self.progress, self._max_cost
         self.raise_if_stopped()
         if self._max_calls is not None and progress.requests >= self._max_calls:
             self.stopped = f"stopped at {progress.requests} requests (max_calls)"
-        elif most is not None and progress.cost + self._reserved + cost > most:
+        elif max_cost is not None and progress.cost + self._reserved + cost > max_cost:
             spent = progress.cost + self._reserved
-            self.stopped = f"stopped at a cost of {spent:.4g}: one more request may pass max_cost {most:g}"
+            self.stopped = (
+                f"stopped at a cost of {spent:.4g}: one more request may pass max_cost {max_cost:g}"
+            )
         self.at_bound = self.stopped is not None
         self.raise_if_stopped()
         self.reserve_sent(1, cost)
@@ -143,11 +145,11 @@ def count_text_tokens(text: str) -> int:
     >>> count_text_tokens("x" * 400), count_text_tokens("2024"), count_text_tokens("理由を述べる")
     (100, 3, 7)
     """
-    plain = text.encode("ascii", "ignore")
-    digits = len(plain) - len(plain.translate(None, b"0123456789"))
-    other = len(text) - len(plain)
-    wide = len(text.encode("utf-8", "surrogatepass")) - len(plain) - 2 * other
-    return ceil((len(plain) - digits) / 4 + digits * 2 / 3 + other / 2 + 0.6 * wide)
+    ascii_text = text.encode("ascii", "ignore")
+    digits = len(ascii_text) - len(ascii_text.translate(None, b"0123456789"))
+    non_ascii = len(text) - len(ascii_text)
+    wide = len(text.encode("utf-8", "surrogatepass")) - len(ascii_text) - 2 * non_ascii
+    return ceil((len(ascii_text) - digits) / 4 + digits * 2 / 3 + non_ascii / 2 + 0.6 * wide)
 
 
 def estimate_answer_tokens(schema: Mapping[str, Any] | None, most: int | None = None) -> int:
@@ -158,8 +160,8 @@ def estimate_answer_tokens(schema: Mapping[str, Any] | None, most: int | None = 
     >>> estimate_answer_tokens({"type": "object", "properties": {"winner": {"enum": [1, 2]}}})
     9
     """
-    found = 250 if schema is None else _schema_tokens(schema)
-    return found if most is None else min(found, most)
+    tokens = 250 if schema is None else _schema_tokens(schema)
+    return tokens if most is None else min(tokens, most)
 
 
 def _schema_tokens(schema: Mapping[str, Any]) -> int:
@@ -193,7 +195,7 @@ def token_price(judge: Judge, read: float, wrote: float) -> float:
     >>> token_price(Judge("a", "m", price_in=1.0, price_out=2.0, batch=True), 500_000, 250_000)
     0.5
     """
-    share = BATCH_SHARE if judge.batch else 1.0
+    share = BATCH_PRICE_SHARE if judge.batch else 1.0
     return share * ((judge.price_in or 0.0) * read + (judge.price_out or 0.0) * wrote) / 1e6
 
 

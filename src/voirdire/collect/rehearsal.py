@@ -102,7 +102,7 @@ def rehearse_once(protocol: Protocol, setting: Setting, *, turn: int = 0) -> lis
 
 
 #: Runs, each with other answers: a step may follow from one of them alone (a debate goes on while there is an issue).
-TURNS = 3
+REHEARSALS = 3
 
 
 def rehearse_run(protocol: Protocol, setting: Setting) -> dict[str, list[Question]]:
@@ -119,9 +119,9 @@ def rehearse_run(protocol: Protocol, setting: Setting) -> dict[str, list[Questio
     ['g-eval/steps', 'g-eval/score']
     """
     asked: dict[str, list[Question]] = {}
-    for turn in range(TURNS):
-        known = set(asked)
+    for turn in range(REHEARSALS):
+        earlier_steps = set(asked)
         for question in rehearse_once(protocol, setting, turn=turn):
-            if question.template not in known:
+            if question.template not in earlier_steps:
                 asked.setdefault(question.template, []).append(question)
     return asked

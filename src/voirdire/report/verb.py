@@ -27,15 +27,15 @@ def report_page(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = 
     InputError
         As :func:`voirdire.report.sources.read_run`; a human who is no judge, or for a run that is no fit.
     """
-    found = read_run(run) if isinstance(run, str | Path) else run
-    if isinstance(found, Rows | StudyRun) and human:
+    content = read_run(run) if isinstance(run, str | Path) else run
+    if isinstance(content, Rows | StudyRun) and human:
         raise InputError("--human is for the report of a fit; this run is none")
-    if isinstance(found, Rows):
-        return rows_page(found)
-    if isinstance(found, StudyRun):
-        return study_page(found)
+    if isinstance(content, Rows):
+        return rows_page(content)
+    if isinstance(content, StudyRun):
+        return study_page(content)
 
-    return fit_page(found, human)
+    return fit_page(content, human)
 
 
 def report(
@@ -82,8 +82,8 @@ def report(
     ...     path.read_text().splitlines()[0]
     '# Report of a judge panel: x, y'
     """
-    chosen = check_format(out, format)
-    path = Path(out) if out is not None else Path(f"report{FORMATS[chosen]}")
+    file_format = check_format(out, format)
+    path = Path(out) if out is not None else Path(f"report{FORMATS[file_format]}")
     check_output(path, overwrite=overwrite)
-    write_file(path, render_page(report_page(run, human), chosen))
+    write_file(path, render_page(report_page(run, human), file_format))
     return path

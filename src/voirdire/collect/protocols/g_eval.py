@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
-from voirdire.collect.protocols.roles import Several, answer_schema
-from voirdire.collect.protocols.scoring import Case, Lost, PerCase, ScoreOptions
+from voirdire.collect.protocols.roles import ListOf, answer_schema
+from voirdire.collect.protocols.scoring import Case, MissingAnswer, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
@@ -73,7 +73,7 @@ class GEval(PerCase):
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         """The steps, then all cases whose criterion has some at once."""
         options: GEvalOptions = setting.options
-        schema, asked = answer_schema(options.longest, steps=Several(str, 1, 8)), []
+        schema, asked = answer_schema(options.longest, steps=ListOf(str, 1, 8)), []
         for name, text in options.named_criteria().items():
             if name not in options.steps:
                 shown: dict[str, Any] = {"task": options.task, "criterion": name, "description": text}
@@ -87,14 +87,14 @@ class GEval(PerCase):
         rows = await ask_rows(ask, asked, "texts", read_steps)
         written = {row.values["criterion"]: row.values["text"] for row in rows if row.table == "texts"}
         steps = {**options.steps, **written}
-        stepped = replace(setting, options=replace(options, steps=steps))
-        return [*rows, *await super().judge_rows(stepped, ask, judge)]
+        with_steps = replace(setting, options=replace(options, steps=steps))
+        return [*rows, *await super().judge_rows(with_steps, ask, judge)]
 
     async def score(self, case: Case) -> None:
         """The expected score, over the token's probabilities or over samples."""
         options, steps = case.options, case.options.steps.get(case.criterion)
         if steps is None:
-            raise Lost
+            raise MissingAnswer
         if options.weighting == "logprobs":
             weighted = await case.weighted("g-eval/score", "samples", steps=steps)
             case.score(weighted.value, mass=weighted.mass)
@@ -103,6 +103,6 @@ class GEval(PerCase):
         for number in range(1, options.samples + 1):
             question = case.question("g-eval/score", number, form=case.score_schema(), steps=steps)
             asked.append((replace(question, temperature=options.temperature), {}))
-        given = [found["score"] for found in await case.contents(asked, "sample") if found is not None]
-        if given:
-            case.score(sum(given) / len(given), answers=len(given))
+        scores = [answer["score"] for answer in await case.contents(asked, "sample") if answer is not None]
+        if scores:
+            case.score(sum(scores) / len(scores), answers=len(scores))

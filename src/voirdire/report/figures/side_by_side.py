@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figure_style import GRID, MARKERS, SERIES, name_label, name_rows
+from voirdire.report.figure_style import GRID, MARKERS, SERIES_COLOURS, name_label, name_rows
 from voirdire.report.figures.rows import Rows, axis_limits
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-_SPREAD = 0.5  # share of a row over which marks with intervals stand apart
+_MARK_SPREAD = 0.5  # share of a row over which marks with intervals stand apart
 
 
 def rows_comparing_runs(
@@ -40,7 +40,7 @@ def rows_comparing_runs(
         Of the axis.
     """
     span = axis_limits(value, *(ends or ()))
-    apart = 0.0 if ends is None or len(runs) < 2 else _SPREAD / (len(runs) - 1)
+    offset = 0.0 if ends is None or len(runs) < 2 else _MARK_SPREAD / (len(runs) - 1)
 
     def draw_rows(ax: Axes, part: slice) -> None:
         rows = np.arange(len(names[part]), dtype=float)
@@ -49,15 +49,15 @@ def rows_comparing_runs(
             ax.hlines(rows, np.nanmin(value[part], 1), np.nanmax(value[part], 1), color=GRID, linewidth=4.0)
         handles = []
         for number in range(len(runs)):
-            colour, mark = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
-            place = rows + apart * (number - 0.5 * (len(runs) - 1))
+            colour, mark = SERIES_COLOURS[number % len(SERIES_COLOURS)], MARKERS[number % len(MARKERS)]
+            height = rows + offset * (number - 0.5 * (len(runs) - 1))
             if ends is not None:
                 low, high = (end[part, number] for end in ends)
-                ax.hlines(place, low, high, color=colour, linewidth=1.2, alpha=0.75)
+                ax.hlines(height, low, high, color=colour, linewidth=1.2, alpha=0.75)
             # of marks on one line the first is the largest, so that each rings those that cover it
             size = max(9.0 - 2.6 * number, 2.0) if ends is None else 3.4
             handles += ax.plot(
-                value[part, number], place, mark, color=colour, markersize=size, markeredgewidth=0
+                value[part, number], height, mark, color=colour, markersize=size, markeredgewidth=0
             )
         name_rows(ax, names[part])
         ax.set_xlim(span)

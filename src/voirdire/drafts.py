@@ -1,4 +1,4 @@
-"""What is being written, so that nothing half written is left where a signal ends the process.
+"""Drafts: unfinished files, removed where a signal ends the process.
 
 A process that is ended by a signal cannot unwind, as compiled code may hold its main thread. So temporary folders
 are made here, steps that must not be cut in two are wrapped in :func:`atomic_step`, and whoever ends the process
@@ -33,7 +33,7 @@ def atomic_step() -> Iterator[None]:
 
 
 def in_atomic_step() -> bool:
-    """Whether the calling thread is in an :func:`atomic_step` step."""
+    """True where the calling thread is in an :func:`atomic_step` step."""
     return threading.get_ident() in _threads_in_step
 
 

@@ -19,7 +19,7 @@ from voirdire.layouts import Layout
 
 
 def cache_dir() -> Path:
-    """Where downloads and compiled code are kept: ``VOIRDIRE_CACHE``, else the system's cache folder for voirdire.
+    """Folder of downloads and compiled code: ``VOIRDIRE_CACHE``, else the system's cache folder for voirdire.
 
     Examples
     --------
@@ -69,25 +69,29 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = drafts.new_folder(target)
         undo.callback(drafts.remove_draft, draft)
-        new = draft / "new"  # the draft is private, the folder in it is not
-        new.mkdir()
-        yield new
+        new_path = draft / "new"  # the draft is private, the folder in it is not
+        new_path.mkdir()
+        yield new_path
         with drafts.atomic_step():
-            _put_in_place(new, target, lambda old: _refuse_foreign(folder, old, layout, overwrite=overwrite))
+            _put_in_place(
+                new_path,
+                target,
+                lambda old_path: _refuse_foreign(folder, old_path, layout, overwrite=overwrite),
+            )
 
 
 def _put_in_place(place: Path, target: Path, check: Callable[[Path], None]) -> None:
     """Put a folder in its place; what is there is moved aside first, and back if that fails."""
-    old = place.with_name("old")
+    old_path = place.with_name("old")
     try:
         if os.path.lexists(target):
-            os.replace(target, old)
-            check(old)  # something may have been put there since
+            os.replace(target, old_path)
+            check(old_path)  # something may have been put there since
         os.replace(place, target)
     finally:
         # Told by what is there, because an interrupted call may have done its work.
-        if os.path.lexists(old) and not os.path.lexists(target):
-            _put_back(old, target)
+        if os.path.lexists(old_path) and not os.path.lexists(target):
+            _put_back(old_path, target)
 
 
 def _put_back(old: Path, target: Path) -> None:
@@ -231,7 +235,7 @@ def _check_writable(folder: str | Path) -> Path:
 
 @contextmanager
 def report_errors(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
-    """Say in one message that what is written in the block cannot be."""
+    """Raise one message where the block cannot write."""
     try:
         yield
     except InputError:
@@ -268,8 +272,8 @@ def write_file(path: str | Path, content: str | bytes) -> None:
         with ExitStack() as undo:
             draft = drafts.new_folder(real_path)
             undo.callback(drafts.remove_draft, draft)
-            new = draft / "new"
-            new.write_bytes(data)
+            new_path = draft / "new"
+            new_path.write_bytes(data)
             if real_path.exists():
-                shutil.copymode(real_path, new)
-            os.replace(new, real_path)
+                shutil.copymode(real_path, new_path)
+            os.replace(new_path, real_path)

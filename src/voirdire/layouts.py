@@ -19,7 +19,7 @@ MAX_JSON_BYTES = 256 * 2**20  # bytes of a JSON file that is read
 
 @dataclass(frozen=True)
 class Layout:
-    """What a folder of one kind holds.
+    """Content of a folder of one kind.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Layout:
         return None
 
     def __call__(self, folder: Path) -> bool:
-        """Whether a folder is of this kind, so that layouts can be parts of layouts."""
+        """True where a folder is of this kind, so that layouts can be parts of layouts."""
         return folder.is_dir() and self.find_foreign(folder) is None
 
 

@@ -69,7 +69,7 @@ def run_parallel(
 def run_in_order(
     run: Callable[[Unit], Result], work: Sequence[Unit], jobs: int | None, client: object = None
 ) -> list[Result]:
-    """What ``run`` gives for each piece of work, in the order of the work; otherwise as :func:`run_parallel`.
+    """Results of ``run`` for each piece of work, in the order of the work; otherwise as :func:`run_parallel`.
 
     Examples
     --------

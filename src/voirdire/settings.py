@@ -28,7 +28,7 @@ PROB = 0.9
 
 
 def least_draws(prob: float, beyond: int = 1) -> int:
-    """Draws of which so many are expected beyond each end of an interval: with fewer, nobody knows where it ends.
+    """Least number of draws with so many expected beyond each end of an interval.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def nearest_word(word: object, known: Iterable[str]) -> str:
 
 
 def suggest_words(word: object, known: Iterable[str]) -> str:
-    """What to try instead of a word: the nearest of the known ones, then all of them.
+    """Suggest words instead of an unknown one: the nearest, then all known ones.
 
     Examples
     --------
@@ -138,20 +138,20 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
     InputError
         It cannot be read, or is no TOML.
     """
-    place = f"{what} {path}".lstrip()
+    prefix = f"{what} {path}".lstrip()
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{place}: cannot be read ({error.strerror})") from error
+        raise InputError(f"{prefix}: cannot be read ({error.strerror})") from error
     except RecursionError:
-        raise InputError(f"{place}: is nested too deeply; write it flatter") from None
+        raise InputError(f"{prefix}: is nested too deeply; write it flatter") from None
     except ValueError as error:  # no TOML, no UTF-8, a number of too many digits
-        raise InputError(f"{place}: not valid TOML ({error})") from error
+        raise InputError(f"{prefix}: not valid TOML ({error})") from error
 
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """What a value must be.
+    """Rule that a value must keep.
 
     Attributes
     ----------
@@ -186,17 +186,17 @@ class Rule:
         return self.says.format(key=key, value=value, words=self.words)
 
     def keep(self, value: Any) -> Any:
-        """What is kept of a value that keeps the rule."""
+        """Value as it is kept (a list as a tuple)."""
         return value if self.kept is None else self.kept(value)
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a finite real number (True and False are none)."""
+    """True where a value is a finite real number (True and False are none)."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and _is_finite(value)
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number."""
+    """True where a value is a whole number."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -245,7 +245,7 @@ def find_faults(
     missing: str = "{key!r} is missing",
     near: Callable[[str, list[str]], str] = nearest_word,
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with a table: unknown keys, then keys that are missing, then values that break their rule.
+    """Find the faults of a table: unknown keys, then missing keys, then values that break their rule.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Who may ask the server for something: this machine's user, by a secret, from the page itself; nobody else.
+"""Access control of the server: only this machine's user, by a secret, from the page itself.
 
 Another page in the same browser can send requests to 127.0.0.1, too, or have a name of its own point there (DNS
 rebinding). So every request must name this server as its host and carry the secret as a cookie that other sites do not

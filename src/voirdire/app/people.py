@@ -91,7 +91,7 @@ def read_answers(text: str, questions: Sequence[dict[str, str]]) -> list[dict[st
     >>> read_answers("person,first,second,winner\\nme,b,a,first\\n", [{"first": "a", "second": "b"}])
     [{'first': 'b', 'second': 'a', 'winner': 'first'}]
     """
-    asked = {_question_key(question) for question in questions}
+    asked_keys = {_question_key(question) for question in questions}
     rows = [
         {name: row[name] for name in ("first", "second", "winner", "criterion", "context") if row.get(name)}
         for row in csv.DictReader(io.StringIO(text, newline=""))
@@ -101,7 +101,7 @@ def read_answers(text: str, questions: Sequence[dict[str, str]]) -> list[dict[st
     wrong_rows = [
         number
         for number, row in enumerate(rows, 1)
-        if _question_key(row) not in asked or row.get("winner") not in _OUTCOMES
+        if _question_key(row) not in asked_keys or row.get("winner") not in _OUTCOMES
     ]
     if wrong_rows:
         raise InputError(f"answer {wrong_rows[0]} is none to a question that was asked; ask anew")

@@ -180,8 +180,8 @@ class Session:
         """
         with self.lock:
             self._check_idle()
-            asked = () if self.fitted is None else self.fitted.outcome["questions"]
-            self.answers = [*self.answers, *read_answers(text, asked)]
+            questions = () if self.fitted is None else self.fitted.outcome["questions"]
+            self.answers = [*self.answers, *read_answers(text, questions)]
             self.begin_fit()
 
     def forget_answers(self) -> None:
@@ -210,7 +210,7 @@ class Session:
 
     @property
     def reason_not_fittable(self) -> str:
-        """Why the file cannot be fitted as it is read; empty where it can."""
+        """Reason why the file cannot be fitted as it is read; empty where it can."""
         if self.findings is None:
             return ""
         if self.findings.error is not None:

@@ -217,10 +217,12 @@ def agree(
 
 def single_given_option(asked: dict[str, Any]) -> str:
     """The option that is given; empty without one, and a usage error where there are two."""
-    given = [name for name, value in asked.items() if value]
-    if len(given) > 1:
-        raise typer.BadParameter(f"{given[0]} and {given[1]} are two questions; ask one at a time")
-    return given[0] if given else ""
+    given_names = [name for name, value in asked.items() if value]
+    if len(given_names) > 1:
+        raise typer.BadParameter(
+            f"{given_names[0]} and {given_names[1]} are two questions; ask one at a time"
+        )
+    return given_names[0] if given_names else ""
 
 
 def read_thresholds(gate: Iterable[str]) -> dict[str, float]:

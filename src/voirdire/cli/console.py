@@ -195,12 +195,12 @@ def print_sentence(message: str, indent: int = 0) -> None:
 
 
 def print_error(message: str) -> None:
-    """Say on stderr what is wrong, as plain text."""
+    """Print an error on stderr, as plain text."""
     print(f"error: {printable_lines(message)}", file=sys.stderr)
 
 
 def print_note(message: str) -> None:
-    """Say something on stderr that is no result."""
+    """Print a note on stderr, which is no result."""
     print(printable_text(message), file=sys.stderr)
 
 
@@ -226,7 +226,7 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 
 def print_saved(folder: Path, json_output: bool) -> None:
-    """Say where a result was saved: on stderr where stdout is for JSON."""
+    """Print where a result was saved: on stderr where stdout is for JSON."""
     message = f"Saved to {printable_text(str(folder))}"
     if json_output:
         print_note(message)

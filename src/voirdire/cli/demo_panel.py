@@ -59,9 +59,11 @@ class Demo:
     def unasked_pairs(self) -> list[tuple[str, str]]:
         """Pairs of texts with different grades, the better first, that people were not asked about."""
         grades = self.grades()
-        asked = {frozenset(pair) for pair in zip(self.people["first"], self.people["second"], strict=True)}
+        asked_pairs = {
+            frozenset(pair) for pair in zip(self.people["first"], self.people["second"], strict=True)
+        }
         ordered = (sorted(pair, key=grades.__getitem__, reverse=True) for pair in combinations(grades, 2))
-        return [(a, b) for a, b in ordered if grades[a] > grades[b] and frozenset((a, b)) not in asked]
+        return [(a, b) for a, b in ordered if grades[a] > grades[b] and frozenset((a, b)) not in asked_pairs]
 
     def measures(self) -> dict[str, float]:
         """Share of the unasked pairs in the right order, a draw counted half: by majority vote, and by each fit.

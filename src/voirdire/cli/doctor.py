@@ -55,8 +55,8 @@ def doctor(
 
 
 def _finding_lines(one: Findings) -> list[str]:
-    what = "a table" if one.tool == "table" else f"a file of {one.tool}"
-    lines = [f"{one.file}: {what} ({one.wrapping})"]
+    description = "a table" if one.tool == "table" else f"a file of {one.tool}"
+    lines = [f"{one.file}: {description} ({one.wrapping})"]
     if one.columns:
         lines.append("columns")
         width = max(len(column.name) for column in one.columns)
@@ -69,7 +69,7 @@ def _finding_lines(one: Findings) -> list[str]:
     if one.error is None:
         ready = [verb for verb in ("fit", "board", "agree", "metaeval", "replace") if verb not in one.lacks]
         lines.append(f"ready for {', '.join(ready) or 'nothing yet'}")
-        lines += [f"  {verb} needs {what}" for verb, what in one.lacks.items()]
+        lines += [f"  {verb} needs {description}" for verb, description in one.lacks.items()]
     if one.command:
         lines.append(f"type: {one.command}")
     return lines

@@ -37,9 +37,9 @@ QUESTION_COLUMNS = ("judge", "criterion", "context")
 def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None, json: bool) -> None:
     """Choose rankings to ask for, write them as a table to fill in, and show them."""
     rankings = result.next_rankings(**how)
-    who = how.get("who", "judge")
+    respondent = how.get("who", "judge")
     if out is not None:
-        form = _ranking_form(rankings, result, who)
+        form = _ranking_form(rankings, result, respondent)
         write_file(out, form.to_csv(index=False))
         context_note = (
             " and, where it is empty, context" if "context" in form and form["context"].isna().any() else ""
@@ -48,8 +48,8 @@ def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None,
             f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){context_note}"
         )
     rows = [row | {"items": list(row["items"])} for row in rankings.to_dict("records")]
-    content = _as_dict(rankings, result.model.name, who, how["seed"]) | {"rankings": rows}
-    console.print_result(content, json, lambda: _show_rankings(rankings, who))
+    content = _as_dict(rankings, result.model.name, respondent, how["seed"]) | {"rankings": rows}
+    console.print_result(content, json, lambda: _show_rankings(rankings, respondent))
 
 
 def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:

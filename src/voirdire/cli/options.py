@@ -101,7 +101,7 @@ Quick = Annotated[
 
 
 class _ParameterText(NamedTuple):
-    """What a docstring says of a parameter: the word for its value, the help, the panel of the help."""
+    """Text of a docstring about a parameter: the word for its value, the help, the panel of the help."""
 
     metavar: str | None = None
     help: str | None = None

@@ -1,4 +1,4 @@
-"""What verbs write beside what they print: files, and Markdown that may go to stdout; and failed checks."""
+"""Files that verbs write, Markdown that may go to stdout, and the exit at failed checks."""
 
 from __future__ import annotations
 

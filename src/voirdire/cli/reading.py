@@ -172,13 +172,13 @@ class TableOptions:
         return [self._read_file(path, other_columns, phase) for path in paths]
 
     def table(self, path: Path, further: Iterable[Path | None] = ()) -> Any:
-        """As `tables`, of one."""
+        """Read one table, as `tables` does."""
         return self.tables([path], further)[0]
 
     def together(
         self, path: Path, further: Iterable[Path | None] = (), without: Iterable[Path | None] = ()
     ) -> Any:
-        """As `table`; of a folder all tables in it as one, by name, but those that are left out.
+        """Read a table, or all tables of a folder as one, in the order of their names, but those left out.
 
         Raises
         ------
@@ -203,28 +203,28 @@ class TableOptions:
         return read_as(tables, self.how)
 
     def questions(self, path: Path) -> Any:
-        """As `table`, of questions, which need no column of answers."""
-        how, answers = self.how, set(ANSWERS.values())
-        renamed = how.map or {}
+        """Read a table of questions, which needs no column of answers."""
+        reading, answers = self.how, set(ANSWERS.values())
+        renamed = reading.map or {}
         allowed = {"map", "sep", "sheet", "where", "leave_out"}
-        if not how.given or set(how.given) - allowed or answers & renamed.keys():
+        if not reading.given or set(reading.given) - allowed or answers & renamed.keys():
             return self.table(path)
         import pandas as pd
 
-        with open_source(path, how.separator, how.sheet) as source:
-            leave_out_columns([source], how.leave_out)
+        with open_source(path, reading.separator, reading.sheet) as source:
+            leave_out_columns([source], reading.leave_out)
             names, rows = source.columns(), list(source.records())
-        if not how.map and answers & set(names):
+        if not reading.map and answers & set(names):
             return self.table(path)
         named_columns = [(name, "--map") for name in renamed.values()]
-        named_columns += [(name, "--where") for name in how.where or {}]
+        named_columns += [(name, "--where") for name in reading.where or {}]
         problems = [
             f"{path}: there is no column {name!r} ({option}){nearest_name(name, names)}"
             for name, option in named_columns
             if name not in names
         ]
         problems += [
-            f"{place}: it is no row of named cells" for place, row in rows if not isinstance(row, dict)
+            f"{position}: it is no row of named cells" for position, row in rows if not isinstance(row, dict)
         ]
         if problems:
             raise InputError(problems)
@@ -232,12 +232,12 @@ class TableOptions:
         for note in left_out_notes(str(path), hidden, renamed):
             give_notice(note)
         frame = pd.DataFrame([row for _, row in rows], columns=list(names))
-        for name, value in (how.where or {}).items():
+        for name, value in (reading.where or {}).items():
             frame = frame[
                 [cell_to_name(cell, ends=True) == cell_to_name(value, ends=True) for cell in frame[name]]
             ]
         if rows and frame.empty:
-            conditions = ", ".join(f"{name}={value}" for name, value in (how.where or {}).items())
+            conditions = ", ".join(f"{name}={value}" for name, value in (reading.where or {}).items())
             raise InputError(f"{path}: no row has {conditions} (--where)")
         return frame.drop(columns=hidden).rename(columns={name: role for role, name in renamed.items()})
 
@@ -249,8 +249,8 @@ class TableOptions:
         self._check_role(path, "people")
         option_names = ("map", "winners", "sep", "label_sets", "leave_out", "where")
         has_options = any(getattr(self.how, name) for name in option_names)
-        how = fitting_options(self.how, _file_columns(path)) if has_options else Reading()
-        return read_as(path, how, unnamed=True).table if how.given else path
+        reading = fitting_options(self.how, _file_columns(path)) if has_options else Reading()
+        return read_as(path, reading, unnamed=True).table if reading.given else path
 
     def people_tables(self, paths: Sequence[Path] | None) -> Any:
         """Answers that a repeatable option for people's gave: the one table, or all of them; None without."""
@@ -258,31 +258,33 @@ class TableOptions:
         return tables[0] if len(tables) == 1 else tables or None
 
     def _read_file(self, path: Path, elsewhere: set[str], phase: str | None) -> Any:
-        how = self.how.of_file(str(path))
+        reading = self.how.of_file(str(path))
         if run_folder(path) is not None:
-            if excess := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
+            if excess := sorted(replace(reading, where=None, table=None, levels=None, positive=None).given):
                 option = excess[0].replace("_", "-")
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return select_rows(
-                path, phase, how.where, answer=None if how.table is None else ANSWERS[how.table]
+                path, phase, reading.where, answer=None if reading.table is None else ANSWERS[reading.table]
             )
-        if how.map and elsewhere:
+        if reading.map and elsewhere:
             own_columns = _file_columns(path)
-            how = replace(
-                how,
+            reading = replace(
+                reading,
                 map={
                     role: name
-                    for role, name in how.map.items()
+                    for role, name in reading.map.items()
                     if name in own_columns or name not in elsewhere
                 },
             )
-        if how.leave_out and elsewhere:
+        if reading.leave_out and elsewhere:
             own_columns = _file_columns(path)
-            left_out = tuple(name for name in how.leave_out if name in own_columns or name not in elsewhere)
-            how = replace(how, leave_out=left_out)
+            left_out = tuple(
+                name for name in reading.leave_out if name in own_columns or name not in elsewhere
+            )
+            reading = replace(reading, leave_out=left_out)
         if fitting_options(self.how, [*elsewhere]).winners:
-            how = replace(how, winners=fitting_options(self.how, _file_columns(path)).winners)
-        answers = read_as(path, how)
+            reading = replace(reading, winners=fitting_options(self.how, _file_columns(path)).winners)
+        answers = read_as(path, reading)
         return answers if phase is None else select_rows(answers, phase)
 
 
@@ -366,7 +368,7 @@ def read_pairs(
     last: bool = False,
     name: Callable[[str], str] = repr,
 ) -> dict[str, T]:
-    """What options of the form KEY=VALUE say, by key.
+    """Read options of the form KEY=VALUE; values by key.
 
     Parameters
     ----------

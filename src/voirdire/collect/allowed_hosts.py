@@ -39,7 +39,7 @@ _KEY_PATTERN = re.compile(
 
 
 def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator[tuple[str, str]]:
-    """Where a key seems to be written, and the text itself.
+    """Find texts that look like keys: the field of each, and the text.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator
 
 
 def without_secrets(text: str, found: list[tuple[str, str]]) -> str:
-    """A message without what was found.
+    """Replace the keys that were found in a message.
 
     Examples
     --------
@@ -178,8 +178,8 @@ with it, say --allow-key OPENAI_API_KEY=llm.example.org
         if confirm is not None and confirm(name, shown):
             _remember_host(name, host)
         else:
-            place = f"judge {judge.name!r}: the key in {name} would go to {shown}, which nobody has allowed"
-            problems.append(f"{place}; if you trust that host with it, say --allow-key {name}={host}")
+            problem = f"judge {judge.name!r}: the key in {name} would go to {shown}, which nobody has allowed"
+            problems.append(f"{problem}; if you trust that host with it, say --allow-key {name}={host}")
     return problems
 
 

@@ -61,7 +61,7 @@ def usable_content(
 
 
 def describe_misfit(content: Any, schema: Mapping[str, Any] | None) -> str | None:
-    """Why something cannot be an answer, None if it can: text where there is no schema, else what fits it.
+    """Describe why content is no answer; None if it is: a text without a schema, else what fits the schema.
 
     Examples
     --------
@@ -224,9 +224,9 @@ def find_breach(value: Any, schema: Mapping[str, Any], place: str = "answer") ->
 
 def _find_breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterator[str]:
     types = schema.get("type", [])
-    named = [types] if isinstance(types, str) else list(types)
-    if named and not any(_is_type(value, name) for name in named):
-        yield f"{place} is {_short_json(value)}, not of type {' or '.join(named)}"
+    type_names = [types] if isinstance(types, str) else list(types)
+    if type_names and not any(_is_type(value, name) for name in type_names):
+        yield f"{place} is {_short_json(value)}, not of type {' or '.join(type_names)}"
         return
     if "enum" in schema and not any(_is_same(value, choice) for choice in schema["enum"]):
         yield f"{place} is {_short_json(value)}, none of {_short_json(schema['enum'])}"
@@ -250,13 +250,13 @@ def _find_breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterato
 
 
 def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     for name in schema.get("required", []):
         if name not in value:
             yield f"{place}.{name} is missing"
     for name, inner in value.items():
-        if name in known:
-            yield from _find_breaches(inner, known[name], f"{place}.{name}")
+        if name in properties:
+            yield from _find_breaches(inner, properties[name], f"{place}.{name}")
         elif schema.get("additionalProperties", True) is False:
             yield f"{place} has {name!r}, which is not asked for"
 

@@ -97,22 +97,22 @@ class Asking:
             return Answer(None, NOT_ASKED)
         request = self._request(question, judge)
         digest, answer = stored
-        place = f"the journal {self._journal.path} holds an answer of {judge.name} to"
+        prefix = f"the journal {self._journal.path} holds an answer of {judge.name} to"
         shown = key_text(question.key)
         if digest != self._digest(name, request):
             raise InputError(
-                f"{place} another form of the question {shown}: a prompt or the protocol has changed since; go on "
+                f"{prefix} another form of the question {shown}: a prompt or the protocol has changed since; go on "
                 "with the version that began it, or name another output folder"
             )
         if answer.missing is None and describe_misfit(answer.content, question.schema):
             raise InputError(
-                f"{place} the question {shown} that is none; it is damaged, name another output folder"
+                f"{prefix} the question {shown} that is none; it is damaged, name another output folder"
             )
         self._budget.count(answer)
         return answer
 
     def stop(self, reason: str) -> str | None:
-        """Ask nothing more; what `finish` will wait for, if anything."""
+        """Stop asking; return what `finish` will wait for, if anything."""
         self._budget.stopped = self._budget.stopped or reason
         notices = []
         if count := self._waiting_count():

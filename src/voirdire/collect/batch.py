@@ -163,8 +163,8 @@ class Batches:
     def _cut_batch(self) -> list[QueuedRequest]:
         """Take as much from the queue as goes into one batch; in the order in which the journal lists it."""
         sizes = accumulate(len(line.line) for line in self._queue[:_MAX_REQUESTS])
-        taken = max(sum(size <= _MAX_FILE_BYTES for size in sizes), 1)
-        lines, self._queue = self._queue[:taken], self._queue[taken:]
+        line_count = max(sum(size <= _MAX_FILE_BYTES for size in sizes), 1)
+        lines, self._queue = self._queue[:line_count], self._queue[line_count:]
         return sorted(lines)
 
     def _resume_batch(self, name: str) -> None:

@@ -84,8 +84,8 @@ class BatchApi:
         """Lines of a file of answers by ``custom_id`` (of equal ones the first); how many lines are no answers."""
         content = await self._call_sdk("files", "content", file)
         rows = [_read_table(line) for line in filter(bytes.strip, content.split(b"\n"))]
-        named = [row for row in rows if row is not None and isinstance(row.get("custom_id"), str)]
-        return {row["custom_id"]: row for row in reversed(named)}, len(rows) - len(named)
+        named_rows = [row for row in rows if row is not None and isinstance(row.get("custom_id"), str)]
+        return {row["custom_id"]: row for row in reversed(named_rows)}, len(rows) - len(named_rows)
 
     async def _call_sdk(self, group: str, method: str, *args: Any, **given: Any) -> bytes:
         def call_group(sdk: Any) -> Any:

@@ -135,7 +135,7 @@ class Budget:
 
 
 def count_text_tokens(text: str) -> int:
-    """About how many tokens a text has.
+    """Estimate the number of tokens of a text.
 
     Four ASCII characters are one token, three digits two, two letters of other alphabets one; a character of three
     bytes in UTF-8 (Chinese, Japanese) is 1.1. Models' tokenizers are within a factor of two of that.
@@ -153,7 +153,7 @@ def count_text_tokens(text: str) -> int:
 
 
 def estimate_answer_tokens(schema: Mapping[str, Any] | None, most: int | None = None) -> int:
-    """About how many tokens an answer has: 4 per field and 3 per choice, 80 per free text, 250 without a schema.
+    """Estimate the tokens of an answer: 4 per field, 3 per choice, 80 per free text, 250 without a schema.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def _schema_tokens(schema: Mapping[str, Any]) -> int:
 
 
 def list_entries(schema: Mapping[str, Any]) -> int:
-    """About how many entries a list of an answer has.
+    """Estimate the number of entries of a list in an answer.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def token_price(judge: Judge, read: float, wrote: float) -> float:
 
 
 def expected_cost(judge: Judge, request: Request) -> float:
-    """About what a request will cost.
+    """Estimate the cost of a request.
 
     Examples
     --------

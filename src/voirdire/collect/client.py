@@ -233,7 +233,7 @@ class Client:
             self._sdk = None
 
     async def reach(self, timeout: float) -> str | None:
-        """Why the server cannot be used; None if it answers at all, or runs in this process, however busy that is."""
+        """Reason why the server cannot be used; None if it answers at all, or runs in this process."""
         if self._local:
             return None
         try:

@@ -58,13 +58,15 @@ def estimate(
     """
     plan = make_plan(panel, items, protocol, options=options, settings=settings, prompts=prompts)
     calls = plan.calls()
-    asked = []
+    question_sizes = []
     for question in rehearse_once(plan.protocol, plan.setting):
         prompt = plan.prompts.render(question.template, question.variables)
-        asked.append((question.judge, count_text_tokens(prompt.system + prompt.user), question.schema))
+        question_sizes.append(
+            (question.judge, count_text_tokens(prompt.system + prompt.user), question.schema)
+        )
     rows = []
     for judge in plan.setting.judges:
-        sample = [entry for entry in asked if entry[0] == judge.name] or asked
+        sample = [entry for entry in question_sizes if entry[0] == judge.name] or question_sizes
         max_calls, size = calls.most[judge.name], max(len(sample), 1)
         read = sum(tokens for _, tokens, _ in sample) / size * max_calls
         wrote = (

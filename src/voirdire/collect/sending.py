@@ -66,7 +66,7 @@ class Sender:
         self._replies, self._paid = 0, 0.0
 
     async def answer(self, key: Key, request: Request) -> tuple[Answer, list[SentRequest]]:
-        """Ask until the answer can be used, or no more; the answer, and all requests that it took."""
+        """Ask until an answer can be used or the tries are used up; the answer, and all its requests."""
         requests: list[SentRequest] = []
         reason = ""
         for number in range(self._panel.answer_tries):
@@ -160,22 +160,22 @@ class Sender:
         """Forms to try in turn until the server does not refuse them: first those that it has answered."""
         schema, logprobs = features = _requested_features(request)
         feature_kind = bool(schema), logprobs
-        alike = [
+        similar_forms = [
             form
             for (form_schema, form_logprobs), form in self._proven.items()
             if (bool(form_schema), form_logprobs) == feature_kind
         ]
-        known = [self._proven[features]] if features in self._proven else alike[-1:]
+        answered_forms = [self._proven[features]] if features in self._proven else similar_forms[-1:]
         schemas = [self._first, *(["text"] if schema and self._first == "json_schema" else [])]
         others = [
             Form(form_schema, with_logprobs)
             for with_logprobs in ([True, False] if logprobs else [True])
             for form_schema in schemas
         ]
-        return list(dict.fromkeys([*known, *others]))
+        return list(dict.fromkeys([*answered_forms, *others]))
 
     def _stop_if_fatal(self, trouble: NoReply) -> None:
-        """Stop at what no further question to this judge can bring right."""
+        """Stop at a fault that every further question to this judge would meet."""
         judge = self._judge
         remedies = {
             401: f"check the key in {judge.api_key_env or 'api_key_env'}",
@@ -190,7 +190,7 @@ class Sender:
             raise InputError(f"{stopped}; {remedies[trouble.status]}")
 
     async def _wait_until(self, end: float = 0.0) -> None:
-        """Sleep until then and until the server may be asked again, unless the run stops first."""
+        """Sleep until ``end`` and until the server may be asked again, unless the run stops first."""
         self._budget.raise_if_stopped()
         while (seconds := max(end, self._not_before) - time.monotonic()) > 0:
             await asyncio.sleep(min(seconds, 1.0))

@@ -100,13 +100,13 @@ def gate_badge(found: dict[str, Any]) -> str:
     """
     verdict = found["verdict"]
     label = html.escape(f"{verdict} {found['difference']:+.3f}")
-    left, right = 40, 14 + 7 * len(label)
+    title_width, label_width = 40, 14 + 7 * len(label)
     text = 'font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" fill="#fff" text-anchor="middle"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{title_width + label_width}" height="20" role="img" '
         f'aria-label="gate: {label}"><title>gate: {label}</title>'
-        f'<rect width="{left}" height="20" fill="#444"/>'
-        f'<rect x="{left}" width="{right}" height="20" fill="{_VERDICT_COLOURS[verdict]}"/>'
-        f'<text x="{left / 2:g}" y="14" {text}>gate</text>'
-        f'<text x="{left + right / 2:g}" y="14" {text}>{label}</text></svg>\n'
+        f'<rect width="{title_width}" height="20" fill="#444"/>'
+        f'<rect x="{title_width}" width="{label_width}" height="20" fill="{_VERDICT_COLOURS[verdict]}"/>'
+        f'<text x="{title_width / 2:g}" y="14" {text}>gate</text>'
+        f'<text x="{title_width + label_width / 2:g}" y="14" {text}>{label}</text></svg>\n'
     )

@@ -59,8 +59,8 @@ def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
     votes = votes_of_fit(fit)
     for number, name in enumerate(human):
         rows = _agreement_rows(votes, name, fit.prob, fit.seed)
-        known = [row for row in rows if row["agreement_rate"] is not None]
-        yield Text(_agreement_sentence(name, known), "lead")
+        defined = [row for row in rows if row["agreement_rate"] is not None]
+        yield Text(_agreement_sentence(name, defined), "lead")
         yield make_table(
             f"people-{number}",
             f"Agreement with {isolate_name(name)}, with {100 * fit.prob:g}% bootstrap intervals",

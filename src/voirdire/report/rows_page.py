@@ -121,8 +121,8 @@ def _best_metric_sentence(rows: Sequence[Row], measure: str) -> str:
         return f"{_capitalise_first(measure_words(measure))} is undefined for every metric."
     criteria = len({row["criterion"] for row in rows})
     best = max(wins, key=lambda name: wins[name])
-    where = "" if criteria < 2 else f" under {wins[best]} of {criteria} criteria"
-    return f"By {measure_words(measure)}, {isolate_name(best)} agrees best with people{where}."
+    criteria_text = "" if criteria < 2 else f" under {wins[best]} of {criteria} criteria"
+    return f"By {measure_words(measure)}, {isolate_name(best)} agrees best with people{criteria_text}."
 
 
 def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:

@@ -36,13 +36,16 @@ def study_page(run: StudyRun) -> Page:
     )
     settings = [(key.capitalize(), str(value)) for key, value in run.settings.items()]
     source = [("Source", run.about["source"])] if run.about.get("source") else []
-    made = (Facts("Settings", (("Study", run.name), *settings, *source)), *software_blocks(run.versions))
+    method_blocks = (
+        Facts("Settings", (("Study", run.name), *settings, *source)),
+        *software_blocks(run.versions),
+    )
     aim = [Text(run.about["aim"])] if run.about.get("aim") else []
     finding = [Text(run.about["finding"], "lead")] if run.about.get("finding") else []
     sections = (
         Section("found", "What was found?", "Findings", (*finding, *aim, *blocks)),
         Section("all", "All results", "Results", (_all_cells(run.rows),)),
-        Section("made", "How was it made?", "Method", made),
+        Section("made", "How was it made?", "Method", method_blocks),
     )
     return Page(
         run.about.get("title") or f"Study {run.name}", f"Simulation study {run.name}.", sections, tiles

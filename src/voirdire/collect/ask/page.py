@@ -127,7 +127,7 @@ def security_policy(sends: bool) -> str:
 
 
 def _page_data(asked: Questions) -> dict[str, Any]:
-    about: dict[str, int] = {}
+    background_index: dict[str, int] = {}
     item_index = {name: index for index, name in enumerate(asked.items)}
     rows = []
     for row in asked.rows:
@@ -137,7 +137,9 @@ def _page_data(asked: Questions) -> dict[str, Any]:
         entry: dict[str, Any] = {"items": [item_index[item.id] for item in row_items]}
         entry |= {name: row[name] for name in ("criterion", "context") if name in row}
         if background:
-            entry["about"] = about.setdefault("\n\n".join(sorted(background)), len(about))
+            entry["about"] = background_index.setdefault(
+                "\n\n".join(sorted(background)), len(background_index)
+            )
         rows.append(entry)
     return {
         "answer": asked.answer,
@@ -145,7 +147,7 @@ def _page_data(asked: Questions) -> dict[str, Any]:
         "criteria": any("criterion" in row for row in asked.rows),
         "contexts": any("context" in row for row in asked.rows),
         "items": [{"name": item.id, "text": item.text} for item in asked.items.values()],
-        "about": list(about),
+        "about": list(background_index),
         "questions": rows,
     }
 

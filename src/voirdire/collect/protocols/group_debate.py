@@ -85,12 +85,12 @@ class GroupDebate(Case):
     async def _run_evaluations(self) -> dict[str, dict[str, Any]]:
         """Phase 1: each agent by itself; what it said."""
         schema = self._opinion_schema()
-        asked = [
+        requests = [
             (self.question("maj-eval/evaluate", name, form=schema, **self._who(name)), {"agent": name})
             for name in self.agents
         ]
         latest: dict[str, dict[str, Any]] = {}
-        for name, answer in zip(self.agents, await self.contents(asked, "initial"), strict=True):
+        for name, answer in zip(self.agents, await self.contents(requests, "initial"), strict=True):
             if answer is not None:
                 latest[name] = answer
                 self._add_ratings(name, answer["ratings"], "initial")

@@ -170,7 +170,7 @@ class SimpleRole(GroupProtocol):
     async def cast(
         self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]
     ) -> Mapping[str, Agents]:
-        """So many agents of each group, who are told the group's sentence."""
+        """The agents of each group, who are all told the group's sentence."""
         return {
             group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}
             for group, sentence in options.roles.items()

@@ -101,7 +101,7 @@ class Maple(PanelProtocol):
         return least, most
 
     def calls(self, setting: Setting) -> Calls:
-        """Those of each judge, and the generator's."""
+        """Number of calls of each judge, and of the generator."""
         options, judge_calls = setting.options, super().calls(setting)
         least, most = Counter(judge_calls.least), Counter(judge_calls.most)
         if not options.criteria:
@@ -155,7 +155,7 @@ class Maple(PanelProtocol):
         options: MapleOptions = setting.options
         names = ("Criterion A", "Criterion B")
         schema = answer_schema(priority=names)
-        asked = []
+        requests = []
         # a judge meets the pair of criteria in the orders that the design has for pairs of texts
         pairs = list(combinations(options.criteria, 2))
         for first, second, run in pairing.order_pairs(setting, pairs, judge, "criteria", "criteria"):
@@ -167,9 +167,11 @@ class Maple(PanelProtocol):
             }
             columns = {"judge": judge, "first": first, "second": second, "run": run}
             question = Question(judge, "maple/weigh", shown, ("weigh", first, second, run), schema)
-            asked.append((question, columns))
+            requests.append((question, columns))
         winners = dict(zip(names, pairing.OUTCOMES, strict=False))
-        return await ask_rows(ask, asked, "criteria", lambda answer: {"winner": winners[answer["priority"]]})
+        return await ask_rows(
+            ask, requests, "criteria", lambda answer: {"winner": winners[answer["priority"]]}
+        )
 
 
 def _note_criteria(found: Mapping[str, Any], writer: str, rows: list[Row]) -> dict[str, str]:
@@ -209,7 +211,7 @@ def criteria_schema(least: int, most: int, levels: int, longest: int = 0) -> Sch
 
 
 def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why these criteria cannot name the rows of a table, if they cannot.
+    """Reason why these criteria cannot name the rows of a table; None if they can.
 
     Examples
     --------

@@ -147,12 +147,12 @@ class Mareval(PerCase):
             {"judge": f"{case.judge}/evaluator-{index}", "group": case.judge}
             for index in range(1, case.options.evaluators + 1)
         ]
-        asked = [
+        requests = [
             (case.question("mareval/evaluate", number, index, form=schema, **shown), agent)
             for index, agent in enumerate(agents, 1)
         ]
         evaluations = []
-        answers = await case.contents(asked, phase)
+        answers = await case.contents(requests, phase)
         for index, (agent, answer) in enumerate(zip(agents, answers, strict=True), 1):
             if answer is not None:
                 evaluations.append({"evaluator": index, **answer})

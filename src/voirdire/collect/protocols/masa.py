@@ -114,7 +114,7 @@ class Masa(PanelProtocol):
     columns: ClassVar[tuple[str, ...]] = ()
 
     def others(self, options: MasaOptions) -> tuple[str, ...]:
-        """Those that summarise."""
+        """Judges that summarise."""
         return () if options.given else (*options.summarizers, options.reference)
 
     def setting_faults(self, setting: Setting) -> list[str]:
@@ -146,7 +146,7 @@ class Masa(PanelProtocol):
         return (pairs + options.errors * len(summaries),) * 2
 
     def calls(self, setting: Setting) -> Calls:
-        """Those of each evaluator, and the summaries."""
+        """Number of calls of each evaluator, and of the summaries."""
         counts = Counter(super().calls(setting).most)
         if not setting.options.given:
             counts.update(str(summary.system) for summary in _planned_summaries(setting))
@@ -190,7 +190,7 @@ async def _make_summaries(
     options: MasaOptions = setting.options
     schema = answer_schema(options.longest, summary=str)
     contexts = {item.id: item.context for item in setting.items}
-    asked = []
+    requests = []
     for summary in summaries:
         shown = {"task": options.task, "source": summary.source, "question": contexts[summary.id]}
         question = Question(str(summary.system), "masa/summarise", shown, ("summarise", summary.id), schema)
@@ -200,8 +200,8 @@ async def _make_summaries(
             "system": summary.system,
             "kind": "summary",
         }
-        asked.append((question, columns))
-    text_rows = await ask_rows(ask, asked, "texts", lambda answer: {"text": answer["summary"]})
+        requests.append((question, columns))
+    text_rows = await ask_rows(ask, requests, "texts", lambda answer: {"text": answer["summary"]})
     rows += text_rows
     pairs = zip(summaries, text_rows, strict=True)
     return [replace(summary, text=row.values["text"]) for summary, row in pairs if row.table == "texts"]
@@ -213,20 +213,20 @@ async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: It
     if options.guidance == "enhanced":
         fields = {"reasoning": str, **fields, "confidence": ["low", "medium", "high"]}
     schema = answer_schema(options.longest, **fields)
-    asked = []
+    requests = []
     for first, second in ((one, other), (other, one)):
         shown = {"task": options.task, "source": first.source, "first": first.text, "second": second.text}
         columns = {"judge": judge, "first": first.system, "second": second.system, "context": one.context}
         for run in range(1, options.runs + 1):
             key = ("compare", str(one.context), str(first.system), str(second.system), run)
             question = Question(judge, f"masa/{options.guidance}", shown, key, schema)
-            asked.append((question, {**columns, "run": run}))
+            requests.append((question, {**columns, "run": run}))
 
     def read_vote(found: Mapping[str, Any]) -> dict[str, Any]:
         optional = {part: found[part] for part in ("confidence", "reasoning") if part in found}
         return {**read_winner(found), **optional}
 
-    rows = await ask_rows(ask, asked, "votes", read_vote)
+    rows = await ask_rows(ask, requests, "votes", read_vote)
     winners = [_winning_system(row.values) for row in rows]
     order_winners = winners[: options.runs], winners[options.runs :]
     majorities = [pairing.majority_of_runs(answers) for answers in order_winners]
@@ -241,21 +241,21 @@ async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: It
 
 
 async def _ask_errors(setting: Setting, ask: Ask, judge: str) -> list[Row]:
-    """Whether each summary has a factual error."""
+    """Ask whether each summary has a factual error."""
     options: MasaOptions = setting.options
     schema = answer_schema(options.longest, reasoning=str, error=YES_NO)
-    asked = []
+    requests = []
     for item in setting.items:
         shown = {"task": options.task, "source": item.source, "summary": item.text}
         key = ("error", str(item.context), str(item.system))
         columns: dict[str, Any] = {"judge": judge, "item": f"{item.context} / {item.system}"}
         columns |= {"criterion": CRITERION, "context": item.context, "system": item.system, "run": 1}
-        asked.append((Question(judge, "masa/error", shown, key, schema), columns))
+        requests.append((Question(judge, "masa/error", shown, key, schema), columns))
 
     def read_label(found: Mapping[str, Any]) -> dict[str, Any]:
         return {"label": found["error"], "reasoning": found["reasoning"]}
 
-    return await ask_rows(ask, asked, "labels", read_label)
+    return await ask_rows(ask, requests, "labels", read_label)
 
 
 def _winning_system(vote: Mapping[str, Any]) -> str | None:
@@ -295,8 +295,11 @@ def _given_summary_problems(setting: Setting) -> list[str]:
     if options.against == "reference":
         systems = {item.system for item in setting.items}
         if options.reference not in systems:
-            known = ", ".join(sorted(str(system) for system in systems))
-            return [*problems, f"option reference: {options.reference!r} is none of the systems {known}"]
+            system_names = ", ".join(sorted(str(system) for system in systems))
+            return [
+                *problems,
+                f"option reference: {options.reference!r} is none of the systems {system_names}",
+            ]
         referenced = {item.context for item in setting.items if item.system == options.reference}
         lacking = dict.fromkeys(item.context for item in setting.items if item.context not in referenced)
         problems += [f"context {context!r} has no summary by {options.reference!r}" for context in lacking]

@@ -104,7 +104,7 @@ class Metric:
         return []
 
     def calls(self, setting: Setting) -> Calls:
-        """None."""
+        """No calls: no language model is asked."""
         return Calls({}, {})
 
     def row(self, item: Item, value: float | None) -> Row:

@@ -167,8 +167,8 @@ def pair_problems(setting: Setting) -> list[str]:
         try:
             draw_pairs(setting, items)
         except InputError as error:
-            where = "items" if context is None else f"context {context!r}"
-            problems += [f"{where}: {problem}" for problem in error.problems]
+            prefix = "items" if context is None else f"context {context!r}"
+            problems += [f"{prefix}: {problem}" for problem in error.problems]
     return list(dict.fromkeys(problems))
 
 

@@ -68,7 +68,7 @@ async def compare_pairs(
     """
     criterion_column = {} if criterion is None else {"criterion": criterion}
     schema = answer_schema(winner=ANSWERS if ties else ANSWERS[:2])
-    asked = []
+    requests = []
     for context, items in pairing.items_by_context(setting.items).items():
         pairs = pairing.draw_pairs(setting, items)
         context_column = {} if context is None else {"context": context}
@@ -91,8 +91,8 @@ async def compare_pairs(
                 "run": run,
             }
             key = (COMPARISON_KEY, criterion or "", first.id, second.id, run)
-            asked.append((Question(judge, template, shown, key, schema), values))
-    return await ask_rows(ask, asked, "votes", read_winner)
+            requests.append((Question(judge, template, shown, key, schema), values))
+    return await ask_rows(ask, requests, "votes", read_winner)
 
 
 def read_winner(found: Mapping[str, Any]) -> dict[str, Any]:

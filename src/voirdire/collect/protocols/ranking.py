@@ -73,8 +73,8 @@ class Ranking(PanelProtocol):
             )
         for context, items in items_by_context(setting.items).items():
             if len(items) < 2:
-                where = "items" if context is None else f"context {context!r}"
-                faults.append(f"{where}: there is one item; give at least two to rank")
+                prefix = "items" if context is None else f"context {context!r}"
+                faults.append(f"{prefix}: there is one item; give at least two to rank")
         return faults
 
     def bounds(self, setting: Setting) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Who of the panel does what: judges named in a protocol's options, and what protocols have in common.
+"""Roles of the panel's judges, named in a protocol's options, and the common base of protocols.
 
 JSON schemas of answers, in the few forms that every server with structured output knows.
 """
@@ -80,14 +80,14 @@ class PanelProtocol(ABC):
     def judges(self, setting: Setting) -> tuple[str, ...]:
         """The judges that are named, or all of the panel but those that have another part."""
         others = self.others(setting.options)
-        named = tuple(getattr(setting.options, self.named[0]))
-        return named or tuple(judge.name for judge in setting.judges if judge.name not in others)
+        chosen = tuple(getattr(setting.options, self.named[0]))
+        return chosen or tuple(judge.name for judge in setting.judges if judge.name not in others)
 
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, columns that some items have, and what a protocol finds of its own."""
-        named = {option: getattr(setting.options, option) for option in self.named}
+        named_judges = {option: getattr(setting.options, option) for option in self.named}
         columns = partial_column_problems(setting.items, self.columns)
-        return [*unknown_judges(setting, named), *columns, *self.setting_faults(setting)]
+        return [*unknown_judges(setting, named_judges), *columns, *self.setting_faults(setting)]
 
     @abstractmethod
     def setting_faults(self, setting: Setting) -> list[str]:
@@ -109,7 +109,7 @@ class PanelProtocol(ABC):
 
     @abstractmethod
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """Ask one judge; the rows."""
+        """Ask one judge; return the rows."""
 
 
 def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str] | str]) -> list[str]:
@@ -127,8 +127,8 @@ def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str] | str])
         names = [value] if isinstance(value, str) and value else list(value)
         for name in dict.fromkeys(names):
             if name not in panel:
-                near = nearest_or_all(name, panel)
-                problems.append(f"option {option}: {name!r} is no judge of the panel{near}")
+                hint = nearest_or_all(name, panel)
+                problems.append(f"option {option}: {name!r} is no judge of the panel{hint}")
             if names.count(name) > 1:
                 problems.append(f"option {option}: {name!r} is named twice; name it once")
     return problems

@@ -125,9 +125,9 @@ class Case:
 
         Its key is the template's own name, ``place``, and the case.
         """
-        about, end = self.about()
+        case_variables, end = self.about()
         key = (template.rpartition("/")[2], *place, *end)
-        return Question(self.judge, template, {**self.shown(), **about, **variables}, key, form)
+        return Question(self.judge, template, {**self.shown(), **case_variables, **variables}, key, form)
 
     async def content(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Any:
         """The answer to a question.
@@ -147,7 +147,7 @@ class Case:
     ) -> list[Any]:
         """The answers to questions at once, None for those that are missing, which is noted with the columns given."""
         missing_columns = {"table": table, "phase": phase or self.phase}
-        with_columns = [(question, self.columns(**missing_columns, **more)) for question, more in asked]
+        with_columns = [(question, self.columns(**missing_columns, **columns)) for question, columns in asked]
         return await ask_all(self.ask, with_columns, self.rows)
 
     async def weighted(self, template: str, otherwise: str, **variables: Any) -> WeightedScore:
@@ -240,7 +240,7 @@ class PerCase(ScoreProtocol):
         return 1, 1
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """So many questions for each case."""
+        """Bounds of a case's questions, times the number of cases."""
         options = setting.options
         size = len(setting.items) * len(options.named_criteria()) * options.runs
         least, most = self.questions(options)
@@ -269,4 +269,4 @@ class PerCase(ScoreProtocol):
 
     @abstractmethod
     async def score(self, case: Case) -> None:
-        """Ask what a case takes, and note its rows."""
+        """Ask the questions of a case, and note its rows."""

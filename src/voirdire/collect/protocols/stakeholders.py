@@ -57,12 +57,12 @@ class Personas:
         schema = answer_schema(
             options.longest, stakeholders=ListOf(stakeholder_fields, 0, options.stakeholders)
         )
-        asked = [
+        requests = [
             ("extract", {"document": stakeholder}, (number,), schema)
             for number, stakeholder in enumerate(documents, 1)
         ]
         everyone: list[Record] = []
-        for number, answer in enumerate(await self._contents("stakeholder", asked), 1):
+        for number, answer in enumerate(await self._contents("stakeholder", requests), 1):
             if answer is not None:
                 stakeholders = read_stakeholders(answer["stakeholders"], number, documents[number - 1])
                 if not stakeholders:
@@ -104,7 +104,7 @@ class Personas:
         schema = answer_schema(self.options.longest, name=Name, **dict.fromkeys(ATTRIBUTES, str))
         cast: dict[str, dict[str, dict[str, str]]] = {}
         for number, (group, dimensions) in enumerate(zip(groups, group_dimensions, strict=True), 1):
-            asked = []
+            requests = []
             for index, dimension in enumerate(dimensions, 1):
                 self._note(
                     "dimension", dimension, group["name"], used="yes" if index <= max_personas else "no"
@@ -112,9 +112,9 @@ class Personas:
                 shown = {"group": group["name"], "description": group["description"]}
                 evidence = [source["evidence"] for source in dimension["sources"]]
                 shown |= {"dimension": dimension["dimension"], "evidence": evidence}
-                asked.append(("persona", shown, (number, index), schema))
+                requests.append(("persona", shown, (number, index), schema))
             agents: dict[str, dict[str, str]] = {}
-            for answer in await self._contents("persona", asked[:max_personas]):
+            for answer in await self._contents("persona", requests[:max_personas]):
                 if answer is not None:
                     name = _free_name(short_name(answer["name"]) or group["name"], agents)
                     agents[name] = {title: answer[key] for key, title in ATTRIBUTES.items()}

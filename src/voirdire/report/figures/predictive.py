@@ -1,4 +1,4 @@
-"""Does the model give answers like those that were given? Calibration, shares of wins, shares of judges' answers."""
+"""Posterior predictive checks: calibration, shares of wins, shares of judges' answers."""
 
 from __future__ import annotations
 
@@ -126,13 +126,15 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
     width = 1.25 * max_share
     count, tilted = len(found.columns), _heads_tilted(found.columns)
     for column, name in enumerate(found.columns):
-        left = column * width
-        ax.axvline(left, color=GRID, linewidth=1.0)
+        left_edge = column * width
+        ax.axvline(left_edge, color=GRID, linewidth=1.0)
         observed, low, high = (values[part, column] for values in (found.observed, found.low, found.high))
-        _draw_shares(ax, left + observed, left + low, left + high, found.is_outside[part, column])
+        _draw_shares(
+            ax, left_edge + observed, left_edge + low, left_edge + high, found.is_outside[part, column]
+        )
         ax.annotate(
             name_label(name, _MAX_HEAD_LETTERS),
-            (left if tilted else left + 0.5 * max_share, 1.0),
+            (left_edge if tilted else left_edge + 0.5 * max_share, 1.0),
             xytext=(0, 4),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",

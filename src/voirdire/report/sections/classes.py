@@ -32,18 +32,18 @@ def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     )
     class_heads = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
     heads = target_panel_headings(rows[0], "probability")
-    known = any(row["known"] for row in rows)
+    any_known = any(row["known"] for row in rows)
     yield make_table(
         "classes",
         "Items, the least sure first",
         rows,
         heads={"label": "class"} | heads | class_heads,
         order=("item", "criterion", "label", *heads, *class_heads),
-        drop=() if known else ("known",),
+        drop=() if any_known else ("known",),
         shares=(*heads, *class_heads),
         notes=(
             *(("P(class) is what the first probability is about.",) if len(heads) > 1 else ()),
-            *(("known: the class was given by people.",) if known else ()),
+            *(("known: the class was given by people.",) if any_known else ()),
         ),
     )
 
@@ -81,9 +81,10 @@ def shares_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     rows = result["shares"]
     top = max(rows, key=lambda row: row["share"])
     one_criterion = len({row["criterion"] for row in rows}) < 2
-    where = "" if one_criterion else f" under {isolate_name(top['criterion'])}"
+    criterion_text = "" if one_criterion else f" under {isolate_name(top['criterion'])}"
     yield Text(
-        f"{isolate_name(top['class'])} is the most common class{where}: {share_text(top['share'])} of the items.",
+        f"{isolate_name(top['class'])} is the most common class{criterion_text}: {share_text(top['share'])} of the "
+        "items.",
         "lead",
     )
     yield from figure_blocks(

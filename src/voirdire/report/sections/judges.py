@@ -121,15 +121,15 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 def _no_reliability_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     """Block on judges under a model that knows no reliability."""
-    known = [row for row in rows if not is_missing(row.get("severity"))]
-    if not known:
+    with_severity = [row for row in rows if not is_missing(row.get("severity"))]
+    if not with_severity:
         return f"{fit.model.name} takes all judges alike: it says nothing about which to trust."
-    if len(known) == 1:
+    if len(with_severity) == 1:
         return (
             f"{fit.model.name} knows judges by their severity beside each other: that of one judge alone is fixed at "
             "0, and nothing says how well it tells items apart."
         )
-    severe, mild = (extreme(known, key=lambda row: row["severity"]) for extreme in (max, min))
+    severe, mild = (extreme(with_severity, key=lambda row: row["severity"]) for extreme in (max, min))
     return (
         f"{fit.model.name} takes all judges to tell items apart equally well, and to differ in severity: "
         f"{isolate_name(severe['judge'])} is the most severe, {isolate_name(mild['judge'])} the mildest."

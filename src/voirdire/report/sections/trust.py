@@ -1,4 +1,4 @@
-"""Can the result be trusted: the checks, and whether the fit gives data like those it was made from."""
+"""Section on trust: the checks, and whether the fit gives data like those it was made from."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def handle_early_signals() -> None:
     atexit.register(_ignore_signals, handled)  # what is registered first runs last
 
 
-def say_stopped(number: int, kept: str) -> None:
+def print_stop_message(number: int, kept: str) -> None:
     """Write on stderr what ended the process and what is kept; what is not read is not waited for."""
     with_bar = os.isatty(2)  # its line is cleared, its cursor shown again
     line = "\r\x1b[2K\x1b[?25h" if with_bar else ""
@@ -39,7 +39,7 @@ def say_stopped(number: int, kept: str) -> None:
 
 
 def _end_process(number: int, _frame: object) -> None:
-    say_stopped(number, NOTHING_LEFT_NOTE)
+    print_stop_message(number, NOTHING_LEFT_NOTE)
     os._exit(128 + number)
 
 

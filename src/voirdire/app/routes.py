@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote
 
 from voirdire.app.pages import message_page, page_asset, window_page
 from voirdire.app.people import asking_page
-from voirdire.app.session import BUSY_MESSAGE, Fitted, Session, Sessions
+from voirdire.app.session import BUSY_MESSAGE, FinishedFit, Session, Sessions
 from voirdire.app.uploads import TABLE_NAME, TEXTS_NAME, TooLargeError, receive_file, shown_name
 from voirdire.collect.ask.page import security_policy as asking_policy
 from voirdire.errors import InputError
@@ -71,7 +71,7 @@ def make_app(sessions: Sessions) -> Starlette:
             Route("/", begin_session),
             Route("/assets/{name}", send_asset),
             session_route("", _show_window),
-            session_route("progress", _tell_progress),
+            session_route("progress", _send_progress),
             session_route("ask", _ask_person),
             session_route("report", _show_report),
             session_route("download/{what}", _send_download),
@@ -107,7 +107,7 @@ async def _show_window(request: Request, session: Session) -> Response:
     return HTMLResponse(await _in_thread(window_page, session, _session_root(request)))
 
 
-async def _tell_progress(request: Request, session: Session) -> Response:
+async def _send_progress(request: Request, session: Session) -> Response:
     from starlette.responses import JSONResponse
 
     fitting = await _in_thread(lambda: session.fitting)
@@ -219,7 +219,7 @@ async def _send_download(request: Request, session: Session) -> Response:
     )
 
 
-def _zip_run(fitted: Fitted) -> bytes:
+def _zip_run(fitted: FinishedFit) -> bytes:
     buffer = io.BytesIO()
     folder = fitted.folder / "run"
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -228,12 +228,12 @@ def _zip_run(fitted: Fitted) -> bytes:
     return buffer.getvalue()
 
 
-def _read_answers(fitted: Fitted) -> bytes | None:
+def _read_answers(fitted: FinishedFit) -> bytes | None:
     path = fitted.folder / "answers.csv"
     return path.read_bytes() if path.is_file() else None
 
 
-_DOWNLOADS: dict[str, Callable[[Fitted], bytes | None]] = {
+_DOWNLOADS: dict[str, Callable[[FinishedFit], bytes | None]] = {
     "report.html": lambda fitted: (fitted.folder / "report.html").read_bytes(),
     "run.zip": _zip_run,
     "answers.csv": _read_answers,

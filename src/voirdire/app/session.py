@@ -24,7 +24,7 @@ BUSY_MESSAGE = "a fit is under way; stop it first"
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FinishedFit:
     """A fit that has ended: its folder, what the page says of it, and how many answers of the person are in it."""
 
     folder: Path
@@ -51,7 +51,7 @@ class Session:
     choices : Choices
     texts : Path or None
         A table of the items' texts.
-    fitted : Fitted or None
+    fitted : FinishedFit or None
         The last fit that ended with a result.
     answers : list of dict
         Answers of the person.
@@ -67,7 +67,7 @@ class Session:
         self.given: dict[str, str] = {}
         self.choices = Choices()
         self.texts: Path | None = None
-        self.fitted: Fitted | None = None
+        self.fitted: FinishedFit | None = None
         self.answers: list[dict[str, str]] = []
         self.problems: tuple[str, ...] = ()
         self._table: Path | None = None
@@ -85,7 +85,7 @@ class Session:
             if ended.outcome is None:
                 self.problems = tuple(map(self.restore_file_name, ended.problems))
             else:
-                self.fitted, self.problems = Fitted(ended.out, ended.outcome, len(self.answers)), ()
+                self.fitted, self.problems = FinishedFit(ended.out, ended.outcome, len(self.answers)), ()
             return None
 
     def take_file(self, table: Path, name: str) -> None:

@@ -29,7 +29,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     order = json.loads(sys.stdin.readline())
     stop = threading.Event()
-    threading.Thread(target=_watch_for_stop, args=(stop,), daemon=True).start()
+    threading.Thread(target=_read_stop_request, args=(stop,), daemon=True).start()
     try:
         answer: dict[str, Any] = {"outcome": run_order(order, _make_reporter(out, stop))}
     except InputError as error:
@@ -91,7 +91,7 @@ def _lead_sentence(page: Page) -> str:
     return next(text.text for text in texts if text.role == "lead")
 
 
-def _watch_for_stop(stop: threading.Event) -> None:
+def _read_stop_request(stop: threading.Event) -> None:
     for _ in sys.stdin:
         stop.set()
     os._exit(1)  # the server has ended

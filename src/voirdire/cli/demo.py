@@ -12,7 +12,7 @@ from voirdire.cli.demo_panel import QUESTION
 from voirdire.cli.options import declare_options
 from voirdire.cli.show import number_text, titled_table
 from voirdire.folders import check_new_folder
-from voirdire.report.caveats import doubts_about
+from voirdire.report.caveats import caveat_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +70,7 @@ def show_demo(found: Demo, out: Console) -> None:
         "read them, two guess. The longest answers are the dangerous ones."
     )
     out.print(f"\nRight order, of {pair_count} pairs that people were not asked about", style="bold")
-    doubt = doubts_about(found.alone)
+    doubt = caveat_text(found.alone)
     for key, name, style in (
         ("majority", "majority of the panel", ""),
         ("alone", "fit of its votes" + (f", which warns: {doubt}" if doubt else ""), ""),

@@ -17,7 +17,7 @@ from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.registry import kind_of
-from voirdire.report.caveats import doubt_sentence
+from voirdire.report.caveats import caveat_sentence
 from voirdire.report.sections.best import winner_sentence
 from voirdire.tables.numbers import read_number
 from voirdire.tables.words import count_in_words
@@ -162,7 +162,7 @@ def show_fit(result: Fit) -> None:
     content, out = result.as_dict(leave_out=["confusion"]), console.stdout_console()
     if result.decision is not None:
         out.print(
-            Text(console.printable_text(result.decision.sentence() + doubt_sentence(result)), style="bold")
+            Text(console.printable_text(result.decision.sentence() + caveat_sentence(result)), style="bold")
         )
     elif result.kind.has_unlinked_pairs(result.problem) and not content.get("pairs"):
         out.print(Text(winner_sentence(result, content["items"]), style="bold"))

@@ -102,7 +102,7 @@ _SUMMED_WORDS = {
     "best": "all groups of linked items",
 }
 
-Who = Literal["person", "judge"]
+Respondent = Literal["person", "judge"]
 About = Literal["ranking", "judges", "best"]
 
 
@@ -111,9 +111,9 @@ def next(
     votes: list[Path],
     *,
     count: int | None = None,
-    who: Who | None = None,
+    who: Respondent | None = None,
     size: int | None = None,
-    for_: Annotated[Who | None, typer.Option("--for", hidden=True)] = None,
+    for_: Annotated[Respondent | None, typer.Option("--for", hidden=True)] = None,
     about: About | None = None,
     repeats: bool | None = None,
     criteria: Path | None = None,
@@ -227,7 +227,7 @@ def next(
     console.print_result(content, json, lambda: _show_questions(comparisons, respondent))
 
 
-def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
+def _answer_form(found: pd.DataFrame, who: Respondent, known: set[str]) -> pd.DataFrame:
     """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
     columns = [name for name in QUESTION_COLUMNS if name in found and found[name].notna().any()]
     form = found[["first", "second", *columns]].copy()

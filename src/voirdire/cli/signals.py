@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from voirdire import drafts
-from voirdire.early_signals import NOTHING_LEFT_NOTE, SIGNAL_NAMES, say_stopped
+from voirdire.early_signals import NOTHING_LEFT_NOTE, SIGNAL_NAMES, print_stop_message
 from voirdire.infer import stopping
 
 _GRACE_SECONDS = 2.0  # seconds after which the main thread ends the process itself
@@ -115,7 +115,7 @@ def _hold_thread(number: int, _frame: object) -> None:
 def _end_process(number: int) -> None:
     _ending.acquire()  # whoever comes second waits for the end
     drafts.discard_drafts()
-    say_stopped(number, _notes[-1] if _notes else NOTHING_LEFT_NOTE)
+    print_stop_message(number, _notes[-1] if _notes else NOTHING_LEFT_NOTE)
     os._exit(128 + number)
 
 

@@ -76,12 +76,12 @@ def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator
         yield place, value
 
 
-def without_secrets(text: str, found: list[tuple[str, str]]) -> str:
+def remove_secrets(text: str, found: list[tuple[str, str]]) -> str:
     """Replace the keys that were found in a message.
 
     Examples
     --------
-    >>> without_secrets("model is 'abc'", [("model", "abc")])
+    >>> remove_secrets("model is 'abc'", [("model", "abc")])
     "model is '[key]'"
     """
     for secret in sorted((leak for _, leak in found if leak), key=len, reverse=True):

@@ -47,7 +47,7 @@ def usable_content(
         return None, f"the model {reply.finish}" if reply.finish[0] == "r" else "stopped by a content filter"
     end = " (cut off at max_tokens)" if reply.finish == "length" else ""
     if schema is None:
-        content = without_thoughts(reply.text)
+        content = remove_thinking(reply.text)
         if not content:
             return None, f"empty answer{end}"
     else:
@@ -98,7 +98,7 @@ def parse_json(text: str) -> Any:
     ...
     ValueError: 2 JSON objects instead of one
     """
-    text = without_thoughts(text)
+    text = remove_thinking(text)
     if not text:
         raise ValueError("empty")
     fenced = _FENCED_BLOCK.findall(text)
@@ -113,12 +113,12 @@ def parse_json(text: str) -> Any:
     return objects[0]
 
 
-def without_thoughts(text: str) -> str:
+def remove_thinking(text: str) -> str:
     """A text without blank ends and without a leading block of thoughts.
 
     Examples
     --------
-    >>> without_thoughts("<think>Hm.</think> Yes. ")
+    >>> remove_thinking("<think>Hm.</think> Yes. ")
     'Yes.'
     """
     thought = _THINKING_BLOCK.match(text)

@@ -90,7 +90,7 @@ class Asking:
         stored = self._journal.find(*name)
         if stored is None and self._connect is not None:
             task = self._tasks[name] = asyncio.create_task(self._ask(question, judge))
-            task.add_done_callback(_look_at_exception)
+            task.add_done_callback(_retrieve_exception)
             return await asyncio.shield(task)
         if stored is None:
             self.unasked += 1
@@ -211,7 +211,7 @@ class Asking:
             self._senders[name] = sender
 
 
-def _look_at_exception(task: asyncio.Task[Answer]) -> None:
+def _retrieve_exception(task: asyncio.Task[Answer]) -> None:
     """Look at a task's exception, which the protocol may no longer be there to see."""
     if not task.cancelled():
         task.exception()

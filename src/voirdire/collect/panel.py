@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from voirdire.collect.allowed_hosts import find_leaks, is_loopback, without_secrets
+from voirdire.collect.allowed_hosts import find_leaks, is_loopback, remove_secrets
 from voirdire.collect.options import nearest_or_all
 from voirdire.collect.protocol import Judge
 from voirdire.collect.redact import MIN_KEY_LENGTH, Redactor
@@ -123,7 +123,7 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
         if times > 1:
             problems.append(f"judge {judge_name!r} occurs {times} times; give each judge a name of its own")
     if problems:
-        raise InputError([f"{name}: {without_secrets(problem, leaks)}" for problem in problems])
+        raise InputError([f"{name}: {remove_secrets(problem, leaks)}" for problem in problems])
     return Panel(judges, dict(protocol), **fields)
 
 

@@ -85,7 +85,7 @@ class _Loader(BaseLoader):
         return template_names(self._folders)
 
 
-class _Bounds(NodeTransformer):
+class _BoundInserter(NodeTransformer):
     """Puts a bound around everything that can repeat or grow."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
@@ -169,7 +169,7 @@ class Sandbox(SandboxedEnvironment):
         self._steps_left, self._room = MAX_STEPS, MAX_CHARS
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        tree: nodes.Template = _Bounds().visit(super()._parse(source, name, filename))
+        tree: nodes.Template = _BoundInserter().visit(super()._parse(source, name, filename))
         return tree
 
     def _count_steps(self, count: int = 1) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def doubts_about(fit: Fit) -> str:
+def caveat_text(fit: Fit) -> str:
     """Doubts about claims on items and judges, in words; empty where no check calls for one.
 
     A failed check comes first; else the check of orientation speaks where it is not satisfied.
@@ -21,7 +21,7 @@ def doubts_about(fit: Fit) -> str:
     return fit.kind.page_words.doubt if doubted else ""
 
 
-def doubt_sentence(fit: Fit) -> str:
+def caveat_sentence(fit: Fit) -> str:
     """Words behind a claim that is to be doubted; empty where it is not."""
-    doubt = doubts_about(fit)
+    doubt = caveat_text(fit)
     return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

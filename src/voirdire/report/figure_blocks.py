@@ -9,7 +9,7 @@ from voirdire.errors import InputError
 from voirdire.report import figures
 from voirdire.report.figure_style import empty_figure, figure_style
 from voirdire.report.figures import predictive
-from voirdire.report.figures.rows import Rows, draw_parts
+from voirdire.report.figures.rows import RowFigure, draw_parts
 from voirdire.report.page import Block, Figure, Text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def figure_blocks(
-    fit: Fit, kind: str, title: str, caption: str, rows: Callable[[Fit], Rows] | None = None
+    fit: Fit, kind: str, title: str, caption: str, rows: Callable[[Fit], RowFigure] | None = None
 ) -> Iterator[Block]:
     """A figure where this fit has one, else a remark why there is none.
 

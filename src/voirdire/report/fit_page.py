@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report import people
-from voirdire.report.caveats import doubts_about
+from voirdire.report.caveats import caveat_text
 from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import LEVEL_WORDS, Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks
@@ -94,7 +94,7 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
     # first, because what stands beside it holds only as far as they do
     yield "Checks", LEVEL_WORDS[fit.level], names
     items = result["items"]
-    doubt = f"not to be relied on: {reason}" if (reason := doubts_about(fit)) else ""
+    doubt = f"not to be relied on: {reason}" if (reason := caveat_text(fit)) else ""
     scored = "score" in fit.tables["items"]
     if (scored and not fit.kind.has_unlinked_pairs(fit.problem)) or fit.decision is not None:
         first = items[0] if fit.decision is None else fit.decision.row

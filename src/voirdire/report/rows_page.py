@@ -26,7 +26,7 @@ from voirdire.report.page import (
 )
 from voirdire.report.provenance import software_blocks
 from voirdire.report.rounding import column_decimals
-from voirdire.report.sources import Rows
+from voirdire.report.sources import SavedRows
 from voirdire.report.table import Table, is_missing, make_table, make_wide_table
 
 Row = Mapping[str, Any]
@@ -47,7 +47,7 @@ _MEASURE_NAMES = {
 }
 
 
-def rows_page(run: Rows) -> Page:
+def rows_page(run: SavedRows) -> Page:
     """The report of saved rows."""
     with_people = run.kind == "metaeval"
     title = _page_title(run, "Agreement with people" if with_people else "Agreement of judges")
@@ -70,19 +70,19 @@ def rows_page(run: Rows) -> Page:
     return Page(title, subtitle, sections, tiles)
 
 
-def _page_title(run: Rows, title: str) -> str:
+def _page_title(run: SavedRows, title: str) -> str:
     """A title with the name of the table where it is known, else with those of the judges."""
     if table := run.settings.get("table"):
         return title_with_names(title, [table], "tables")
     return title_with_names(title, (name for row in run.rows for name in row["judges"]), "judges")
 
 
-def _all_rows(run: Rows) -> Table:
+def _all_rows(run: SavedRows) -> Table:
     drop = ("behind", "same_as_best") if run.kind == "metaeval" else ()
     return make_table("rows", "Every value with its interval", run.rows, note_key="note", drop=drop)
 
 
-def _origin_blocks(run: Rows) -> Iterator[Block]:
+def _origin_blocks(run: SavedRows) -> Iterator[Block]:
     settings = [
         (key, _setting_text(value)) for key, value in run.settings.items() if value not in (None, "", [])
     ]
@@ -96,7 +96,7 @@ def _setting_text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _correlation_blocks(run: Rows) -> Iterator[Block]:
+def _correlation_blocks(run: SavedRows) -> Iterator[Block]:
     """Metrics by criteria, one table per coefficient, the best marked; and the values with their intervals."""
     for measure in dict.fromkeys(row["measure"] for row in run.rows):
         rows = [row for row in run.rows if row["measure"] == measure]
@@ -171,7 +171,7 @@ def _missing_reason(rows: Sequence[Row], criterion: Any) -> str:
     return next((reason for reason in reasons if reason), "")
 
 
-def _agreement_blocks(run: Rows) -> Iterator[Block]:
+def _agreement_blocks(run: SavedRows) -> Iterator[Block]:
     rows = list(run.rows)
     deviations = [row for row in rows if row["measure"] == _RUN_DEVIATION]
     if deviations:

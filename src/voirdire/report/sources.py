@@ -49,7 +49,7 @@ _SAVE_HINT = "save one with voirdire fit, agree, metaeval or simulate and --out 
 
 
 @dataclass(frozen=True)
-class Rows:
+class SavedRows:
     """Saved rows of agreement or meta-evaluation.
 
     Attributes
@@ -136,7 +136,7 @@ def save_rows(
     return Path(folder)
 
 
-def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
+def read_run(folder: str | Path) -> Fit | SavedRows | StudyRun:
     """Read whatever a folder holds.
 
     Raises
@@ -170,7 +170,7 @@ def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
     return load(run_folder)
 
 
-def _read_rows(place: Path, run: Mapping[str, Any]) -> Rows:
+def _read_rows(place: Path, run: Mapping[str, Any]) -> SavedRows:
     check_format(place, run)
     if not (place / "rows.json").is_file():
         raise InputError(f"{place}: a half-written run (rows.json is missing); make it again")
@@ -180,7 +180,7 @@ def _read_rows(place: Path, run: Mapping[str, Any]) -> Rows:
         needed = {"measure", "judges", "value"}
         if not all(needed <= set(row) for row in rows):
             raise KeyError("measure")
-        return Rows(run["kind"], tuple(rows), run["settings"], run["versions"], tuple(run["notes"]))
+        return SavedRows(run["kind"], tuple(rows), run["settings"], run["versions"], tuple(run["notes"]))
     except (LookupError, TypeError, ValueError, OSError) as error:
         if isinstance(error, InputError):
             raise

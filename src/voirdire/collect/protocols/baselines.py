@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocols.roles import YES_NO, ListOf
-from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
+from voirdire.collect.protocols.scoring import Case, CaseProtocol, ScoreOptions
 from voirdire.settings import Count
 
 DEFAULT_ROLES = {
@@ -21,7 +21,7 @@ DEFAULT_ROLES = {
 }
 
 
-class Vanilla(PerCase):
+class Vanilla(CaseProtocol):
     """The protocol ``vanilla``: one question, one score."""
 
     name: ClassVar[str] = "vanilla"
@@ -32,7 +32,7 @@ class Vanilla(PerCase):
         case.score(answer["score"])
 
 
-class Cot(PerCase):
+class Cot(CaseProtocol):
     """The protocol ``cot``, after Wei et al. (2022): steps of evaluation, reasoning by them, then the score."""
 
     name: ClassVar[str] = "cot"
@@ -63,7 +63,7 @@ class SelfRefineOptions(ScoreOptions):
     rounds: Count = 2
 
 
-class SelfRefine(PerCase):
+class SelfRefine(CaseProtocol):
     """The protocol ``self-refine``, after Madaan et al. (2023).
 
     A judge scores, criticises its own evaluation, and revises it; a feedback that asks for no change ends it. The last
@@ -127,7 +127,7 @@ class ChatEvalOptions(ScoreOptions):
         return dict(self.roles) or dict(DEFAULT_ROLES)
 
 
-class ChatEval(PerCase):
+class ChatEval(CaseProtocol):
     """The protocol ``chat-eval``, after Chan et al. (2024).
 
     In each of ``rounds`` rounds the roles speak in their fixed order; each sees all that was said before and gives a

@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
+from voirdire.collect.protocols.scoring import Case, CaseProtocol, ScoreOptions
 from voirdire.settings import Count
 
 NO_ISSUE = "NO ISSUE"
@@ -62,7 +62,7 @@ class DebateOptions(ScoreOptions):
     commander: Literal["model", "relay"] = "model"
 
 
-class Debate(PerCase):
+class Debate(CaseProtocol):
     """The protocol ``debate``."""
 
     name: ClassVar[str] = "debate"

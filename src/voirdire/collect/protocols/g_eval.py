@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
 from voirdire.collect.protocols.roles import ListOf, answer_schema
-from voirdire.collect.protocols.scoring import Case, MissingAnswer, PerCase, ScoreOptions
+from voirdire.collect.protocols.scoring import Case, CaseProtocol, MissingAnswer, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
@@ -50,7 +50,7 @@ class GEvalOptions(ScoreOptions):
     steps: Mapping[str, str] = field(default_factory=dict)
 
 
-class GEval(PerCase):
+class GEval(CaseProtocol):
     """The protocol ``g-eval``."""
 
     name: ClassVar[str] = "g-eval"

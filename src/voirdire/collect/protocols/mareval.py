@@ -31,7 +31,7 @@ from itertools import groupby
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocols.roles import ListOf
-from voirdire.collect.protocols.scoring import FINAL, Case, MissingAnswer, PerCase, ScoreOptions
+from voirdire.collect.protocols.scoring import FINAL, Case, CaseProtocol, MissingAnswer, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
@@ -67,7 +67,7 @@ class MarevalOptions(ScoreOptions):
     weighting: Literal["runs", "logprobs"] = "runs"
 
 
-class Mareval(PerCase):
+class Mareval(CaseProtocol):
     """The protocol ``mareval``."""
 
     name: ClassVar[str] = "mareval"

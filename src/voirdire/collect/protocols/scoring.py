@@ -218,13 +218,13 @@ class ScoreProtocol(PanelProtocol):
         ]
 
 
-class PerCase(ScoreProtocol):
+class CaseProtocol(ScoreProtocol):
     """A protocol that scores each case by itself; what it is called and how a case is scored is its own.
 
     Examples
     --------
     >>> from voirdire.collect.protocol import Judge
-    >>> class Threes(PerCase):
+    >>> class Threes(CaseProtocol):
     ...     async def score(self, case):
     ...         case.score(3)
     >>> setting = Setting((Judge("ann", "m"),), (Item("a", "x"), Item("b", "y")), ScoreOptions())

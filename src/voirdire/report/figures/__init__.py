@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.report.figure_style import figure_style
 from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
-from voirdire.report.figures.rows import FIGURE_WIDTH, Rows, rows_height
+from voirdire.report.figures.rows import FIGURE_WIDTH, RowFigure, rows_height
 from voirdire.report.pair_agreement import observed_over_expected
 from voirdire.report.ppc import answers_of_kind
 from voirdire.settings import nearest_word
@@ -35,7 +35,7 @@ class FigureKind:
 
     draw: Callable[[Fit, Axes], None]
     size: Callable[[Fit], tuple[float, float]]
-    rows: Callable[[Fit], Rows] | None = None
+    rows: Callable[[Fit], RowFigure] | None = None
 
 
 def _item_count(fit: Fit) -> int:
@@ -51,7 +51,7 @@ def _judge_row_count(fit: Fit) -> int:
 
 
 def _row_figure_kind(
-    rows: Callable[[Fit], Rows], count: Callable[[Fit], int], extra: float = 0.0
+    rows: Callable[[Fit], RowFigure], count: Callable[[Fit], int], extra: float = 0.0
 ) -> FigureKind:
     def draw_rows(fit: Fit, ax: Axes) -> None:
         rows(fit).draw(ax, slice(None))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.report.figure_style import BLUE, GRID, MAX_LETTERS, MUTED, RED, name_rows
-from voirdire.report.figures.rows import Rows, axis_limits
+from voirdire.report.figures.rows import RowFigure, axis_limits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,12 +77,12 @@ def draw_forest(
     ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
 
 
-def ranking_rows(fit: Fit) -> Rows:
+def ranking_rows(fit: Fit) -> RowFigure:
     """Scores of the items with intervals, best first; those that share the first place stand on a band."""
     return _score_rows(fit, fit.ranking(), "item")
 
 
-def system_rows(fit: Fit) -> Rows:
+def system_rows(fit: Fit) -> RowFigure:
     """Scores of systems over contexts, likewise.
 
     Raises
@@ -98,7 +98,7 @@ def system_rows(fit: Fit) -> Rows:
     return _score_rows(fit, systems, "system")
 
 
-def _score_rows(fit: Fit, found: pd.DataFrame, name: str) -> Rows:
+def _score_rows(fit: Fit, found: pd.DataFrame, name: str) -> RowFigure:
     columns = _value_columns(found, "score", "low", "high")
     leaders = () if fit.decision is None else fit.decision.first
     title = f"score ({fit.kind.unit(fit.problem)})"
@@ -113,7 +113,7 @@ def _forest_rows(
     title: str,
     reference: float | None = None,
     **marks: Sequence[Any],
-) -> Rows:
+) -> RowFigure:
     """Rows of a forest: ``marks`` are arguments of :func:`draw_forest` with one entry a row."""
     row_names = list(names)
 
@@ -123,10 +123,10 @@ def _forest_rows(
         ax.set_xlim(ends)
         ax.set_xlabel(title)
 
-    return Rows(len(row_names), draw_rows)
+    return RowFigure(len(row_names), draw_rows)
 
 
-def judge_rows(fit: Fit) -> Rows:
+def judge_rows(fit: Fit) -> RowFigure:
     """Reliability of the judges with intervals, most reliable first; the dashed line is chance.
 
     Judges who are surely better than chance, not told from it, and worse have colours and marks of their own.
@@ -147,7 +147,7 @@ def judge_rows(fit: Fit) -> Rows:
     )
 
 
-def severity_rows(fit: Fit) -> Rows:
+def severity_rows(fit: Fit) -> RowFigure:
     """Severity of the judges with intervals, the most severe first; the dashed line is the panel's middle.
 
     Raises
@@ -183,13 +183,13 @@ def reliability_order(fit: Fit) -> npt.NDArray[np.int64]:
     return np.argsort(-judges["reliability"].to_numpy(dtype=float), kind="stable")
 
 
-def criterion_rows(fit: Fit) -> Rows:
+def criterion_rows(fit: Fit) -> RowFigure:
     """Weights of the criteria with intervals, largest first; the dashed line is equal weights."""
     criteria = fit.criteria().sort_values("weight", ascending=False)
     return _probability_rows(criteria, "criterion", "weight", "weight", reference=1.0 / len(criteria))
 
 
-def share_rows(fit: Fit) -> Rows:
+def share_rows(fit: Fit) -> RowFigure:
     """Shares of the classes with intervals, by criterion."""
     shares = fit.shares()
     several = len(set(shares["criterion"])) > 1
@@ -201,7 +201,7 @@ def share_rows(fit: Fit) -> Rows:
 
 def _probability_rows(
     found: pd.DataFrame, name: str, value: str, title: str, reference: float | None = None
-) -> Rows:
+) -> RowFigure:
     """A forest of probabilities from zero on."""
     columns = _value_columns(found, value, "low", "high")
     return _forest_rows(found[name], columns, (0.0, axis_limits(*columns)[1]), title, reference)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.report.figure_style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows
-from voirdire.report.figures.rows import Rows
+from voirdire.report.figures.rows import RowFigure
 from voirdire.report.ppc import answers_of_kind, calibration_bins, replicated_shares
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _MAX_HEAD_LETTERS = 16  # letters of a column's name
 
 
 @dataclass(frozen=True)
-class Shares:
+class PredictedShares:
     """Share of wins of items (votes) or of each answer of judges (scores, labels), and its range in tables drawn.
 
     Attributes
@@ -51,7 +51,7 @@ class Shares:
         return (self.observed < self.low) | (self.observed > self.high)
 
 
-def predicted_shares(fit: Fit, of: str | None = None) -> Shares:
+def predicted_shares(fit: Fit, of: str | None = None) -> PredictedShares:
     """Shares of wins of the items, or shares of the judges' answers.
 
     Parameters
@@ -70,7 +70,7 @@ def predicted_shares(fit: Fit, of: str | None = None) -> Shares:
     index = {name: position for position, name in enumerate(names) if not np.isnan(observed[position]).any()}
     row_names = [name for name in (_judge_order(fit) if columns else fit.ranking()["item"]) if name in index]
     order = [index[name] for name in row_names]
-    return Shares(row_names, columns, observed[order], low[order], high[order])
+    return PredictedShares(row_names, columns, observed[order], low[order], high[order])
 
 
 def _judge_order(fit: Fit) -> list[str]:
@@ -83,7 +83,7 @@ def _judge_order(fit: Fit) -> list[str]:
     return list(judges["judge"])
 
 
-def predictive_rows(fit: Fit, found: Shares | None = None, of: str | None = None) -> Rows:
+def predictive_rows(fit: Fit, found: PredictedShares | None = None, of: str | None = None) -> RowFigure:
     """Posterior predictive check: observed shares, and those of tables drawn from the fit.
 
     Of votes each item's share of wins (a tie counts half), of scores and labels the shares of each judge's answers, one
@@ -93,16 +93,16 @@ def predictive_rows(fit: Fit, found: Shares | None = None, of: str | None = None
     Parameters
     ----------
     fit : Fit
-    found : Shares, optional
+    found : PredictedShares, optional
         What :func:`predicted_shares` gave, where it is at hand.
     of : str, optional
         As of :func:`predicted_shares`.
     """
     shares = predicted_shares(fit, of) if found is None else found
     if not shares.columns:
-        return Rows(len(shares.rows), partial(_ppc_rows, shares))
+        return RowFigure(len(shares.rows), partial(_ppc_rows, shares))
     shares = _furthest_rows(shares)
-    return Rows(
+    return RowFigure(
         len(shares.rows), partial(_ppc_columns, shares), 0.4 if _heads_tilted(shares.columns) else 0.0
     )
 
@@ -112,15 +112,15 @@ def _heads_tilted(columns: list[str]) -> bool:
     return max(len(name_label(name, _MAX_HEAD_LETTERS)) for name in columns) > 28 // len(columns)
 
 
-def _furthest_rows(found: Shares) -> Shares:
+def _furthest_rows(found: PredictedShares) -> PredictedShares:
     """The 40 rows that are furthest outside their ranges, in the order that they have."""
     gap = np.maximum(found.low - found.observed, found.observed - found.high).max(axis=1)
     row_index = np.sort(np.argsort(-gap, kind="stable")[:MAX_JUDGES])
     parts = (found.observed[row_index], found.low[row_index], found.high[row_index])
-    return Shares([found.rows[row] for row in row_index], found.columns, *parts)
+    return PredictedShares([found.rows[row] for row in row_index], found.columns, *parts)
 
 
-def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
+def _ppc_columns(found: PredictedShares, ax: Axes, part: slice) -> None:
     """One column for each answer, from no share on its left to the largest share of all on its right."""
     max_share = max(float(found.observed.max()), float(found.high.max()))
     width = 1.25 * max_share
@@ -151,7 +151,7 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
     ax.set_xlabel("share of the judge's answers")
 
 
-def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
+def _ppc_rows(found: PredictedShares, ax: Axes, part: slice) -> None:
     ax.grid(axis="x")
     _draw_shares(ax, found.observed[part], found.low[part], found.high[part], found.is_outside[part])
     name_rows(ax, found.rows[part])

@@ -22,7 +22,7 @@ _ROWS_PER_PART = 45  # rows beyond which a part gets another one beside it, up t
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowFigure:
     """A figure of ``count`` rows; ``draw`` draws some of them, on the same scale whichever they are.
 
     ``above`` are the inches that what stands above the rows takes.
@@ -38,12 +38,12 @@ def rows_height(count: int) -> float:
     return 0.9 + ROW_HEIGHT * count
 
 
-def draw_parts(rows: Rows, extra: float = 0.0) -> Sequence[Figure]:
+def draw_parts(rows: RowFigure, extra: float = 0.0) -> Sequence[Figure]:
     """Drawings of the rows: one, or up to three of as many rows each.
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowFigure
     extra : float
         Inches above the rows, for a legend.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.report.figure_style import GRID, MARKERS, SERIES_COLOURS, name_label, name_rows
-from voirdire.report.figures.rows import Rows, axis_limits
+from voirdire.report.figures.rows import RowFigure, axis_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ def rows_comparing_runs(
     value: Floats,
     ends: tuple[Floats, Floats] | None,
     title: str,
-) -> Rows:
+) -> RowFigure:
     """Rows with a mark per run: on one line joined by a bar, or below each other where they have intervals.
 
     Parameters
@@ -65,7 +65,7 @@ def rows_comparing_runs(
         texts = [name_label(run) for run in runs]
         ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_legend_columns(runs))
 
-    return Rows(len(names), draw_rows)
+    return RowFigure(len(names), draw_rows)
 
 
 def legend_height(runs: Sequence[str]) -> float:

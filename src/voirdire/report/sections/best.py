@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.caveats import doubt_sentence
+from voirdire.report.caveats import caveat_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.table import RANKS_NOTE, make_table, target_panel_headings
@@ -20,7 +20,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if result.get("pairs"):
         yield from _unlinked_pairs(result["pairs"])
     else:
-        yield Text(winner_sentence(fit, rows) + doubt_sentence(fit), "lead")
+        yield Text(winner_sentence(fit, rows) + caveat_sentence(fit), "lead")
         for sentence in fit.kind.outcome(fit.problem, fit.posterior):
             yield Text(sentence)
     unit, drawn = fit.kind.unit(fit.problem), fit.posterior.draws is not None
@@ -57,7 +57,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 def systems_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The decision about systems where their answers have classes, not scores: the sentence, scores, the table."""
-    yield Text(winner_sentence(fit, result["systems"]) + doubt_sentence(fit), "lead")
+    yield Text(winner_sentence(fit, result["systems"]) + caveat_sentence(fit), "lead")
     yield from _systems_blocks(fit, result["systems"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.caveats import doubt_sentence
+from voirdire.report.caveats import caveat_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.classes import MAX_ITEMS
 from voirdire.report.page import Block, Text, isolate_name
@@ -20,7 +20,7 @@ SETTLED_PROBABILITY = 0.95  # probability from which a class counts as settled
 def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on classes: how many items are settled, those that are not, and all of them."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
-    yield Text(_class_counts_sentence(rows) + doubt_sentence(fit), "lead")
+    yield Text(_class_counts_sentence(rows) + caveat_sentence(fit), "lead")
     for sentence in fit.kind.outcome(fit.problem, fit.posterior):
         yield Text(sentence)
     yield from figure_blocks(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.report.caveats import doubt_sentence
+from voirdire.report.caveats import caveat_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import Block, Text, isolate_name
@@ -63,7 +63,7 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if has_reliability:
         yield Text(
             better_than_chance_sentence(rows, chance_reliability(fit), whole=True, position=order is None)
-            + doubt_sentence(fit),
+            + caveat_sentence(fit),
             "lead",
         )
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))

@@ -98,7 +98,7 @@ def suggest_words(word: object, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> suggest_words("twocoin", ("entry-coin", "two-coin"))
+    >>> suggest_words("twocoin", ("one-coin", "two-coin"))
     "did you mean 'two-coin'? Known: one-coin, two-coin"
     """
     return f"{nearest_word(word, known)[2:-1]} Known: {', '.join(known)}".lstrip()

@@ -69,7 +69,7 @@ def connect_cluster(cluster: object) -> Iterator[Any]:
 
 @cache
 def reuse_freed_memory() -> None:
-    """Let a worker use again what arrays have left, as any process of Linux does.
+    """Let a worker reuse the memory of freed arrays, as any process of Linux does.
 
     By default a worker of Dask gives back every 64 kB that are free (``MALLOC_TRIM_THRESHOLD_``), and gets new pages
     for the next array: a quarter of the time of bootstrap refits. Other settings are left as they are.

@@ -116,7 +116,7 @@ def unknown_name_message(what: str, word: object, known: Iterable[str]) -> str:
 
 
 def unknown_value_message(what: str, word: object, known: Iterable[str]) -> str:
-    """The same sentence about the word that a file has for something.
+    """The sentence about a value in a file that is none of the known ones.
 
     Examples
     --------

@@ -76,7 +76,7 @@ class Session:
 
     @property
     def fitting(self) -> Fitting | None:
-        """The fit under way; one that has ended is taken in first."""
+        """The fit under way; the result of one that has ended is stored first."""
         with self.lock:
             ended = self._fitting
             if ended is None or ended.running:
@@ -144,7 +144,7 @@ class Session:
                 self._examine_table(chosen)
 
     def begin_fit(self) -> None:
-        """Begin to fit by the choices, with the answers that there are.
+        """Begin a fit by the choices, with the answers so far.
 
         Raises
         ------
@@ -171,7 +171,7 @@ class Session:
             self._fitting = Fitting(order, out / "log.txt")
 
     def take_answers(self, text: str) -> None:
-        """Take answers of the person beside those that there are, and fit again.
+        """Add answers of the person to those so far, and fit again.
 
         Raises
         ------
@@ -226,7 +226,7 @@ class Session:
         return self.choices.command(self.findings.command, bool(self.answers))
 
     def restore_file_name(self, text: str) -> str:
-        """A sentence about the file as its sender calls it."""
+        """Replace our name of the file in a sentence by its sender's."""
         if self._table is None:
             return text
         return text.replace(os.fspath(self._table), self.name).replace(self._table.name, self.name)

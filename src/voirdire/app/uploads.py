@@ -80,7 +80,7 @@ _FILE_ENDINGS = (
 
 
 class TooLargeError(InputError):
-    """A file is larger than is taken."""
+    """Raised where a file is larger than the limit."""
 
 
 def shown_name(given: str) -> str:

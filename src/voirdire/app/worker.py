@@ -98,7 +98,7 @@ def _read_stop_request(stop: threading.Event) -> None:
 
 
 def _make_reporter(out: TextIO, stop: threading.Event) -> Callable[..., None]:
-    """Progress to the server; once a stop is asked, chains hear Ctrl-C, which keeps what they have drawn."""
+    """Make the callback of progress; once a stop is asked, it raises Ctrl-C, which keeps the draws so far."""
 
     def report_progress(done: int, total: int, said: str = "") -> None:
         if stop.is_set():

@@ -84,13 +84,13 @@ class _Group(typer.core.TyperGroup):
     """The verbs, with wrong input turned into a message and exit code 1."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the verbs, each of which knows what it is for from now on."""
+        """Names of the verbs; sets the help of each."""
         for verb in VERBS:
             self.commands[verb.rstrip("_")].help = _first_sentence(verb)
         return super().list_commands(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The verb that is called; a word that is none is told which is meant, where one is."""
+        """The verb that is called; for an unknown word the message suggests one."""
         word = args[0]
         if self.get_command(ctx, word) is None and not word.startswith("-"):
             verbs = [name.rstrip("_") for name in VERBS]

@@ -97,7 +97,7 @@ def _cell_text(cell: Any) -> Text:
 
 
 class Progress(Protocol):
-    """Callback of a verb: how much is done, of how much in all, and what is known so far."""
+    """Callback of a verb: how much is done, of how much in all, and a text about the state."""
 
     def __call__(self, done: int, total: int, said: str = "") -> None:
         """Show it."""

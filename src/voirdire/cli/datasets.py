@@ -60,7 +60,7 @@ def datasets(
 
 
 def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
-    """Tables as files that are not there yet."""
+    """Write tables to new files."""
     existing = [
         f"{path} exists: remove it, or name another folder with --out" for path in tables if path.exists()
     ]

@@ -53,7 +53,7 @@ def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None,
 
 
 def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:
-    """One row an item, each ranking with a run of its own that the table does not have. People open it."""
+    """Form with one row an item; each ranking has a run of its own, new to the table. Opened in spreadsheets."""
     columns = ["judge", *(name for name in QUESTION_COLUMNS[1:] if name in found)]
     if who == "person" or found["judge"].isna().all():
         columns.remove("judge")
@@ -228,7 +228,7 @@ def next(
 
 
 def _answer_form(found: pd.DataFrame, who: Respondent, known: set[str]) -> pd.DataFrame:
-    """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
+    """Form to be answered: of votes, or of anchors, then without judge. Opened in spreadsheets."""
     columns = [name for name in QUESTION_COLUMNS if name in found and found[name].notna().any()]
     form = found[["first", "second", *columns]].copy()
     if who == "person":

@@ -89,7 +89,7 @@ Method = Literal["auto", "laplace", "nuts", "map", "adam"]
 
 
 def matching_models(typed: str) -> list[str]:
-    """Models whose name begins so, for the tab key; none where it is a file that is typed."""
+    """Model names that begin with the typed text, for completion."""
     return [name for name in model_names() if name.startswith(typed)]
 
 

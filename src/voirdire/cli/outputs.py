@@ -41,7 +41,7 @@ def write_page(out: Path | None, page: Callable[[], Page], format: str) -> None:
 
 
 def exit_at_failed_checks(fit: Any) -> None:
-    """Name the checks of a fit that failed, and exit, where one did."""
+    """Print the failed checks of a fit, and exit, if there are any."""
     if fit.level == "fail":
         failed = ", ".join(check.check for check in fit.all_checks if check.level == "fail")
         console.print_error(f"failed checks: {failed}")

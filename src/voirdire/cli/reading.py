@@ -329,7 +329,7 @@ def split_commas(given: Sequence[str] | None) -> list[str]:
 
 
 def _given_once(option: str, given: Texts) -> Texts:
-    """Values of an option whose order says something, so that two of them are no longer list."""
+    """Values of an option that may be given once only, as their order matters."""
     if given is not None and len(given) > 1:
         raise InputError(
             f"{option} is given {len(given)} times; give it once, with commas between: {option} A,B,..."

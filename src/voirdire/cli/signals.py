@@ -61,7 +61,7 @@ def handle_signals() -> Iterator[None]:
 
 @contextmanager
 def leave_signals_alone() -> Iterator[None]:
-    """Leave signals to the block, which ends well by itself: Ctrl-C is a KeyboardInterrupt, SIGTERM ends it."""
+    """Leave signals to the block, which handles them: Ctrl-C is a KeyboardInterrupt, SIGTERM ends it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -106,7 +106,7 @@ def _watch_signals(reader: socket.socket) -> None:
 
 
 def _hold_thread(number: int, _frame: object) -> None:
-    """Hold the main thread while the watching thread clears up, but not in a step that it waits for."""
+    """Hold the main thread while the watching thread cleans up, but not within an atomic step."""
     if not drafts.in_atomic_step():
         time.sleep(_GRACE_SECONDS)
         _end_process(number)
@@ -120,7 +120,7 @@ def _end_process(number: int) -> None:
 
 
 def _reset_handlers() -> None:
-    """Default handlers, as in a child: its signals are its own."""
+    """Restore the default handlers, as in a child process."""
     if signal.getsignal(signal.SIGINT) is _hold_thread:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGTERM) is _hold_thread:

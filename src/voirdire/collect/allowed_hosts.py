@@ -1,4 +1,4 @@
-"""Hosts that a key may go to: a panel is somebody else's file, and names both.
+"""Hosts that a key may be sent to: a panel, which may be another person's file, names both.
 
 A key goes to a host where that is plain (a provider's own variable to the provider, anything to this machine), where
 the user says so (``--allow-key NAME=HOST``), or has said so before when asked on a terminal. What is answered there is
@@ -211,7 +211,7 @@ def _read_allowed_hosts() -> set[tuple[str, str]]:
 
 
 def _remember_host(name: str, host: str) -> None:
-    """Keep an answer for the next time; where that cannot be written, it holds for this run."""
+    """Save an allowed host for later runs; where that fails, it holds for this run."""
     try:
         folder = settings_dir()
         folder.mkdir(parents=True, exist_ok=True)

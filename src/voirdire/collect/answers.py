@@ -24,9 +24,9 @@ _CHECKED_KEYWORDS = {
 _THINKING_BLOCK = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 #: How an object begins; a brace in prose or in a formula does not.
 _OBJECT_START = re.compile(r"\{[ \t\r\n]*[\"}]")
-#: Beginnings that turn out to be none before a text is given up, and how often its length they may be read together.
+#: Most braces that begin no object, and most characters read after them, as a multiple of the text's length.
 _MAX_FALSE_STARTS, _MAX_READ_RATIO = 100, 4
-#: No answer that is asked for is nested as deeply, or has numbers of as many digits.
+#: Most levels of nesting, and most digits of a number, in an answer.
 _MAX_DEPTH, _MAX_DIGITS = 50, 300
 _FENCED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
@@ -114,7 +114,7 @@ def parse_json(text: str) -> Any:
 
 
 def remove_thinking(text: str) -> str:
-    """A text without blank ends and without a leading block of thoughts.
+    """Remove blank ends and a leading block of thinking from a text.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _check_depth(value: Any) -> Any:
 
 
 def _find_objects(text: str) -> Iterator[Any]:
-    """Objects in a text, none inside another; in time that grows as its length."""
+    """Objects in a text, none inside another; takes time proportional to its length."""
     start, false_starts, chars_read = _OBJECT_START.search(text), 0, 0
     while start:
         try:

@@ -24,7 +24,7 @@ from voirdire.collect.rule_judges import decide_by_rule
 from voirdire.collect.sending import Sender
 from voirdire.errors import InputError
 
-#: Seconds for a server's first answer: on a busy machine one that is there takes long.
+#: Seconds for a server's first answer: a busy machine takes long.
 _REACH_TIMEOUT = 60.0
 NOT_ASKED = "not asked yet"
 
@@ -129,7 +129,7 @@ class Asking:
         return "; ".join(notices) or None
 
     def abandon_all(self) -> None:
-        """Wait for nothing that is under way."""
+        """Cancel all that is under way."""
         for sender in self._senders.values():
             sender.batches.abandon_all()
         for task in self._tasks.values():
@@ -171,7 +171,7 @@ class Asking:
         return answer
 
     def _idle(self) -> bool:
-        """True where nothing is on its way but what waits in batches."""
+        """True where only requests in batches are under way."""
         return self._moving <= self._waiting_count()
 
     async def _answer(self, question: Question, judge: Judge) -> Answer:
@@ -212,6 +212,6 @@ class Asking:
 
 
 def _retrieve_exception(task: asyncio.Task[Answer]) -> None:
-    """Look at a task's exception, which the protocol may no longer be there to see."""
+    """Retrieve a task's exception, as the protocol may have ended."""
     if not task.cancelled():
         task.exception()

@@ -38,9 +38,9 @@ from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
 _T = TypeVar("_T")
-#: Most requests of a batch, and most bytes of its file: what servers take, and what fits into memory.
+#: Most requests of a batch (what servers accept), and most bytes of its file (what fits into memory).
 _MAX_REQUESTS, _MAX_FILE_BYTES = 20_000, 100 * 1024 * 1024
-#: Seconds between two looks at the queue; after so many without a new request it is sent, whatever else is on its way.
+#: Seconds between two looks at the queue, and without a new request until it is sent in any case.
 _QUEUE_PAUSE, _MAX_QUIET = 0.03, 10.0
 #: Seconds between two looks at a batch, least and most; they grow.
 _MIN_PAUSE, _MAX_PAUSE = 0.02, 60.0
@@ -82,7 +82,7 @@ class Batches:
         return len(self._replies)
 
     async def recover_batches(self) -> None:
-        """Find out which batches were begun when a run before ended in the midst of it."""
+        """Find the batches that an interrupted run may have begun."""
         for begun in self.rows.open():
             if begun.batch is not None:
                 continue
@@ -139,17 +139,17 @@ class Batches:
             self._tasks[name].cancel()
 
     def abandon_all(self) -> None:
-        """Wait for nothing at all."""
+        """Cancel all tasks."""
         for task in self._tasks.values():
             task.cancel()
 
     async def close(self) -> None:
-        """Wait until what is being begun has been begun."""
+        """Wait until every batch that is being begun has begun."""
         tasks = [*self._tasks.values(), *([self._gathering] if self._gathering else [])]
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _gather_queue(self) -> None:
-        """Make batches of the queue when no more comes."""
+        """Make batches of the queue once no more requests come."""
         waiting, quiet = 0, 0.0
         while self._queue:
             await asyncio.sleep(_QUEUE_PAUSE)
@@ -196,7 +196,7 @@ class Batches:
         self._tasks[name] = asyncio.create_task(run_guarded())
 
     def _settle_request(self, custom: str, outcome: Table | Exception) -> None:
-        """Hand out what came of a request, or why nothing did."""
+        """Pass on the outcome of a request, or the reason why there is none."""
         future = self._replies.pop(custom, None)
         if future is not None and not future.done():
             if isinstance(outcome, Exception):
@@ -296,7 +296,7 @@ class Batches:
         return outcomes
 
     async def _fetch_lines(self, file: str) -> dict[str, Table]:
-        """Lines of a file of answers: fetched again where it is damaged, and in the end taken as it is."""
+        """Lines of a file of answers, fetched again where it is damaged; in the end the readable ones."""
         rows: dict[str, Table] = {}
 
         async def fetch_lines() -> None:
@@ -314,7 +314,7 @@ class Batches:
         return rows
 
     async def _retry_call(self, call: Callable[[], Awaitable[_T]]) -> _T:
-        """Call again what fails in passing, as often as a request."""
+        """Repeat a call that fails temporarily, as often as a request."""
         for tries in count(1):
             try:
                 return await call()
@@ -328,7 +328,7 @@ class Batches:
         raise AssertionError
 
     def _fatal_error(self, trouble: NoReply, what: str) -> Exception:
-        """Fault that ends the run: one that time may mend, or one that it will not."""
+        """Fault that ends the run: a temporary one (`Stop`) or a lasting one (`InputError`)."""
         reason = f"judge {self._judge.name!r} at {self._client.address}: {what} ({trouble.reason})"
         self._budget.stopped = self._budget.stopped or reason
         if trouble.passing:

@@ -16,7 +16,7 @@ from voirdire.collect.replies import NoReply, error_message, may_succeed_later
 Table: TypeAlias = dict[str, Any]
 #: Where the requests of a batch go, and how long a server may take over them.
 ENDPOINT, COMPLETION_WINDOW = "/v1/chat/completions", "24h"
-#: Of the metadata of a batch: what this program calls it.
+#: Key in a batch's metadata, under which stands our name of the batch.
 METADATA_KEY = "voirdire"
 #: Statuses that do not change any more.
 FINAL_STATUSES = ("completed", "failed", "expired", "cancelled")
@@ -112,7 +112,7 @@ def _read_table(content: bytes) -> Table | None:
 
 
 def _check_id(found: Any, what: str = "batch") -> Table:
-    """An answer of the server about something whose name can stand in an address."""
+    """Check that an answer of the server has an ``id`` that can stand in an address."""
     name = found.get("id") if isinstance(found, dict) else None
     if not isinstance(name, str) or not _ID_PATTERN.fullmatch(name):
         raise NoReply(f"the server's answer names no {what}", passing=True)

@@ -13,7 +13,7 @@ from voirdire.collect.panel import Panel
 from voirdire.collect.protocol import Answer, Judge
 from voirdire.collect.replies import Reply
 
-#: Of the price, what a request in a batch costs.
+#: Price of a request in a batch, as a share of the ordinary price.
 BATCH_PRICE_SHARE = 0.5
 
 
@@ -96,7 +96,7 @@ class Budget:
             raise Stop(self.stopped)
 
     def reserve_sent(self, requests: int, cost: float) -> None:
-        """Set aside what requests cost that were sent before; less than nothing for those that were not after all."""
+        """Set aside the cost of requests that were sent before; negative for those that were not sent after all."""
         self.progress.requests += requests
         self._reserved += cost
 
@@ -128,7 +128,7 @@ class Budget:
         self.tell()
 
     def tell(self) -> None:
-        """Show how far the run is."""
+        """Show the progress of the run."""
         self.progress.seconds = time.monotonic() - self._begun
         if self._show is not None:
             self._show(self.progress)

@@ -137,7 +137,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Form:
-    """Form of requests that a server takes, which is found out at the first one, and remembered.
+    """Form of requests that a server accepts, found at the first request, and remembered.
 
     ``schema`` is ``"json_schema"`` (response_format), ``"grammar"`` (llama.cpp in this process) or ``"text"`` (the
     schema stands in the prompt).

@@ -337,7 +337,7 @@ def unpack_value(packed: bytes) -> Any:
 
 
 def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
-    """The tables as they were made, and whatever else there is: views, triggers."""
+    """Statements that made the tables and all else in the file: views, triggers."""
     return sorted(
         (kind, name, sql or "")
         for kind, name, sql in database.execute("select type, name, sql from sqlite_master")

@@ -128,7 +128,7 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
 
 
 def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Keys that seem to be written into a panel, each with what is wrong; names of options and criteria are free."""
+    """Texts in a panel that look like keys, each with a message; names of options and criteria are not checked."""
     judges = content.get("judges", [])
     parts: list[tuple[str, Any, bool]] = [
         ("", {key: value for key, value in content.items() if key not in ("judges", "protocol")}, True),

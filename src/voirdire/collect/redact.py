@@ -55,7 +55,7 @@ _PRINTABLE = bytes(1 if 32 <= byte < 127 or byte in b"\t\n\r\f\v" else 0 for byt
 
 
 def unescape_rounds(raw: bytes) -> list[bytes]:
-    """A text, and what it becomes as escapes are undone again and again.
+    """A text, and the text after each round of undoing its escapes.
 
     Examples
     --------
@@ -255,7 +255,7 @@ class Redactor:
         return False
 
     def _contains_plain_key(self, view: bytes) -> bool:
-        """True where a key stands there as it is, turned round, broken by white space, or as decimal or octal codes."""
+        """True where bytes hold a key as it is, reversed, broken by white space, or as decimal or octal codes."""
         joined = view.translate(None, _BLANK_BYTES)
         if any(key_bytes in view or key_bytes in joined for key_bytes in self._sought):
             return True

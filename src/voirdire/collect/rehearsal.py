@@ -101,7 +101,7 @@ def rehearse_once(protocol: Protocol, setting: Setting, *, turn: int = 0) -> lis
     return questions
 
 
-#: Runs, each with other answers: a step may follow from one of them alone (a debate goes on while there is an issue).
+#: Number of rehearsals, each with other answers: a step may follow from one kind of answer alone.
 REHEARSALS = 3
 
 

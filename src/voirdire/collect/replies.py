@@ -15,7 +15,7 @@ from voirdire.collect.protocol import Logprobs
 WAIT_HEADERS = {"retry-after-ms": 1000.0, "retry-after": 1.0}
 #: Statuses after which the same request may be answered.
 _RETRY_STATUSES = {408, 409, 425, 429}
-#: No answer has as many tokens; a greater number is none.
+#: Most tokens of an answer; a greater number is taken as not given.
 _MAX_TOKENS = 10**9
 #: Log-probabilities are not above 0, but for rounding.
 _LOGPROB_TOLERANCE = 0.01

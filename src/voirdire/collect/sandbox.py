@@ -1,4 +1,4 @@
-"""Templates by strangers: they fill in texts, in bounded time and space, and can do nothing else.
+"""Sandbox for untrusted templates: they fill in texts, in bounded time and space, and can do nothing else.
 
 On top of Jinja2's sandbox every pass of a loop, call and operation is a step, of which a prompt has half a million;
 values and what is shown have at most 8 million characters, checked before they are made. There are the filters and
@@ -165,7 +165,7 @@ class Sandbox(SandboxedEnvironment):
         self.filters |= {"_joined": self._joined, "_sized": self._check_value_size}
 
     def begin(self) -> None:
-        """Begin another prompt: all steps and all room are there again."""
+        """Begin another prompt: reset the limits on steps and characters."""
         self._steps_left, self._room = MAX_STEPS, MAX_CHARS
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:

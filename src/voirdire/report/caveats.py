@@ -1,4 +1,4 @@
-"""Doubts about what a fit claims, in words."""
+"""Caveats about the claims of a fit, in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def caveat_text(fit: Fit) -> str:
-    """Doubts about claims on items and judges, in words; empty where no check calls for one.
+    """Caveat about claims on items and judges; empty where no check calls for one.
 
     A failed check comes first; else the check of orientation speaks where it is not satisfied.
     """
@@ -22,6 +22,6 @@ def caveat_text(fit: Fit) -> str:
 
 
 def caveat_sentence(fit: Fit) -> str:
-    """Words behind a claim that is to be doubted; empty where it is not."""
+    """Sentence to add to a claim that has a caveat; empty where it has none."""
     doubt = caveat_text(fit)
     return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

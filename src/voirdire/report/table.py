@@ -16,7 +16,7 @@ from voirdire.report.rounding import column_decimals, fixed_decimals
 Record = Mapping[str, Any]
 Kind = Literal["text", "number", "share", "count", "level", "flag"]
 
-# What plain "low" and "high" belong to, the first of these that a record has.
+# Columns whose interval plain "low" and "high" are: the first of these that a record has.
 _INTERVAL_OWNERS = (
     "score",
     "weight",

@@ -131,7 +131,7 @@ def _check_levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ..
 
 
 def _read_items(names: list[str], column: str, known: dict[str, Item], problems: Problems) -> list[str]:
-    """The names of items as the table of items has them: forms keep spreadsheets from taking them for formulas."""
+    """Names of items as in the table of items, without the escapes that forms have against formulas."""
     unescaped = dict(zip(dict.fromkeys(names), unescape_names(dict.fromkeys(names), known), strict=True))
     unknown = list(dict.fromkeys(unescaped[name] for name in names if name and unescaped[name] not in known))
     for name in unknown[:_MAX_LISTED]:

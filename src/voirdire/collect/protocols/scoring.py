@@ -69,7 +69,7 @@ class ScoreOptions:
 
 
 class MissingAnswer(Exception):
-    """An answer is missing, which is noted, and all that follows hangs on it."""
+    """Raised where a missing answer, which is noted, ends the case."""
 
 
 @dataclass

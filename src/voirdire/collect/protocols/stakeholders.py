@@ -1,4 +1,4 @@
-"""Personas from documents: who is concerned by the texts, what matters to them, where that is said, who speaks for it.
+"""Personas from documents: stakeholders, their dimensions with evidence, and a persona for each dimension.
 
 Names and places are kept: a merged dimension lists the (dimension, evidence) pairs it was made of, and nothing that a
 model leaves out of a grouping is lost: it forms a group, or a dimension, of its own.
@@ -239,7 +239,7 @@ def read_dimensions(perspectives: Sequence[Record], dimensions: Iterable[Mapping
 def _claim_members(
     groups: Iterable[Mapping[str, Any]], count: int
 ) -> Iterator[tuple[Mapping[str, Any] | None, list[int]]]:
-    """Each group with the numbers that no group before has; then those from 1 to ``count`` that are in none."""
+    """Each group with the numbers that no earlier group has; then the numbers up to ``count`` that are in none."""
     placed: set[int] = set()
     for group in groups:
         numbers = [number for number in dict.fromkeys(group["members"]) if number not in placed]

@@ -83,7 +83,7 @@ def ranking_rows(fit: Fit) -> RowFigure:
 
 
 def system_rows(fit: Fit) -> RowFigure:
-    """Scores of systems over contexts, likewise.
+    """Scores of systems over contexts with intervals, best first.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def draw_trace(fit: Fit, ax: Axes) -> None:
 
 
 def draw_orientation_histogram(fit: Fit, ax: Axes) -> None:
-    """Histogram of how much less probable the prior finds each draw turned round (every strength reversed)."""
+    """Histogram of the prior density of each draw with all strengths reversed, relative to the draw's own."""
     density = fit.problem.density
     assert fit.posterior.draws is not None
     ratio = fold_draws(density, fit.posterior.draws, fit.problem.data)[1].ravel()

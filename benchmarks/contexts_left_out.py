@@ -11,7 +11,11 @@ from common import shared, show, small
 import voirdire
 from voirdire.infer.posterior import some_draws
 from voirdire.kinds.answers import sample_categorical
-from voirdire.kinds.votes.response_probabilities import ComparisonCodes, answer_probabilities, sample_new_context
+from voirdire.kinds.votes.response_probabilities import (
+    ComparisonCodes,
+    answer_probabilities,
+    sample_new_context,
+)
 from voirdire.model.terms.reliability import Values
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "crowd-bt")

@@ -267,7 +267,7 @@ def test_workers_with_another_voirdire_are_refused(client: Any, monkeypatch: pyt
 
 
 def test_an_address_where_nothing_answers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voirdire.cluster.ANSWERS_WITHIN", 1)
+    monkeypatch.setattr("voirdire.cluster.ANSWER_TIMEOUT", 1)
     with pytest.raises(InputError, match=r"cluster tcp://127\.0\.0\.1:9: no Dask scheduler answers"):
         list(run_parallel(abs, [1], 1, "tcp://127.0.0.1:9"))
     with pytest.raises(InputError, match=r"client is 7; must be a distributed\.Client or the address"):

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError, agreement, collect, fit, load
-from voirdire.cli.demo import FOLDER
+from voirdire.cli.demo import DEFAULT_FOLDER
 from voirdire.cli.demo_panel import Demo
 from voirdire.cli.demo_panel import demo_layout as demo_layout
 from voirdire.folders import check_resumed_folder, new_folder, write_file
@@ -190,7 +190,7 @@ def test_the_demo_replaces_its_own_folder_and_no_changed_table(tmp_path: Path) -
 
     panel = data("demo")
     demo = Demo(panel.table, panel.gold, panel.items, found, found, found)  # type: ignore[arg-type]
-    folder = tmp_path / FOLDER
+    folder = tmp_path / DEFAULT_FOLDER
     demo.save(folder)
     demo.save(folder, overwrite=True)
     assert sorted(demo_layout().parts) == sorted(path.name for path in folder.iterdir())

@@ -59,8 +59,8 @@ __all__ = [
 __version__ = "0.1.0"
 
 # Names imported at their first use: modules (agreement can be called), and where the others live.
-_MODULES = ("agreement", "collect", "datasets")
-_HOMES = {
+_SUBMODULES = ("agreement", "collect", "datasets")
+_HOME_MODULES = {
     "Fit": "voirdire.kinds.fit",
     "InputError": "voirdire.errors",
     "audit": "voirdire.decide.audit",
@@ -109,10 +109,10 @@ sys.modules[__name__].__class__ = _Package
 def __getattr__(name: str) -> Any:
     if name == "covariates":
         return importlib.import_module("voirdire.tables.covariates")
-    if name in _MODULES:
+    if name in _SUBMODULES:
         return importlib.import_module(f"voirdire.{name}")
-    if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _HOME_MODULES:
+        value = getattr(importlib.import_module(_HOME_MODULES[name]), name)
         globals()[name] = value
         return value
     remedy = "; voirdire.read reads tables of every kind" if name.startswith("read") else ""

@@ -13,9 +13,12 @@ from typing import Any
 
 from voirdire.errors import InputError
 
-ANSWERS_WITHIN = 30  # seconds in which the scheduler must answer, and the first worker
-TRIMMED = "65536"  # what Dask sets for its workers
-KEPT = {-3: 32 << 20, -1: 64 << 20}  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD: where glibc's own rule ends
+ANSWER_TIMEOUT = 30  # seconds in which the scheduler must answer, and the first worker
+DASK_TRIM_THRESHOLD = "65536"  # what Dask sets for its workers
+MALLOC_SETTINGS = {
+    -3: 32 << 20,
+    -1: 64 << 20,
+}  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD: where glibc's own rule ends
 
 
 @contextmanager
@@ -53,7 +56,7 @@ def connect_cluster(cluster: object) -> Iterator[Any]:
             f"client is {cluster!r}; must be a distributed.Client or the address of a scheduler (tcp://HOST:8786)"
         )
     try:
-        client = distributed.Client(cluster, timeout=ANSWERS_WITHIN, set_as_default=False)
+        client = distributed.Client(cluster, timeout=ANSWER_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
             f"cluster {cluster}: no Dask scheduler answers at this address ({error}); start one with "
@@ -66,37 +69,37 @@ def connect_cluster(cluster: object) -> Iterator[Any]:
 
 @cache
 def reuse_freed_memory() -> None:
-    """Let a worker use again what arrays have left, as any process of Linux does.
+    """Let a worker reuse the memory of freed arrays, as any process of Linux does.
 
     By default a worker of Dask gives back every 64 kB that are free (``MALLOC_TRIM_THRESHOLD_``), and gets new pages
     for the next array: a quarter of the time of bootstrap refits. Other settings are left as they are.
     """
-    if sys.platform == "linux" and os.environ.get("MALLOC_TRIM_THRESHOLD_") == TRIMMED:
+    if sys.platform == "linux" and os.environ.get("MALLOC_TRIM_THRESHOLD_") == DASK_TRIM_THRESHOLD:
         library = ctypes.CDLL(None)
         if hasattr(library, "mallopt"):  # of glibc
-            for option, size in KEPT.items():
+            for option, size in MALLOC_SETTINGS.items():
                 library.mallopt(option, size)
 
 
 def _check_workers(client: Any, place: str) -> None:
     """Wait for a worker, and compare the versions of all with ours."""
     try:
-        client.wait_for_workers(1, timeout=ANSWERS_WITHIN)
+        client.wait_for_workers(1, timeout=ANSWER_TIMEOUT)
     except TimeoutError as error:
         raise InputError(
             f"{place}: has no workers; start some with `dask worker ADDRESS` where voirdire is installed"
         ) from error
-    here = _our_version()
+    own_version = _our_version()
     # a function of Python's own, which a worker without voirdire knows, too
     versions = client.run(metadata.version, "voirdire", on_error="return")
-    wrong = [
-        f"{place}: worker {worker} has {'no voirdire' if isinstance(found, Exception) else f'voirdire {found}'}; "
-        f"install voirdire=={here} there"
-        for worker, found in sorted(versions.items())
-        if found != here
+    problems = [
+        f"{place}: worker {worker} has {'no voirdire' if isinstance(version, Exception) else f'voirdire {version}'}; "
+        f"install voirdire=={own_version} there"
+        for worker, version in sorted(versions.items())
+        if version != own_version
     ]
-    if wrong:
-        raise InputError(wrong)
+    if problems:
+        raise InputError(problems)
 
 
 def _our_version() -> str:

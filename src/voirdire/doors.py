@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def open_door(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_attributes(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package: a name's home is imported when the name is asked for.
 
     Parameters
@@ -23,7 +25,7 @@ def open_door(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], A
 
     Examples
     --------
-    >>> find_name, list_names = open_door("voirdire", {"InputError": "errors"})
+    >>> find_name, list_names = lazy_attributes("voirdire", {"InputError": "errors"})
     >>> find_name("InputError").__name__, list_names()
     ('InputError', ['InputError'])
     """

@@ -1,4 +1,4 @@
-"""What is being written, so that nothing half written is left where a signal ends the process.
+"""Drafts: unfinished files, removed where a signal ends the process.
 
 A process that is ended by a signal cannot unwind, as compiled code may hold its main thread. So temporary folders
 are made here, steps that must not be cut in two are wrapped in :func:`atomic_step`, and whoever ends the process
@@ -17,24 +17,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _drafts: set[Path] = set()
-_step = threading.RLock()
-_inside: list[int] = []  # the threads that are in a step
+_step_lock = threading.RLock()
+_threads_in_step: list[int] = []  # the threads that are in a step
 
 
 @contextmanager
 def atomic_step() -> Iterator[None]:
     """A short step that is not cut in two: :func:`discard_drafts` waits for its end."""
-    with _step:
-        _inside.append(threading.get_ident())
+    with _step_lock:
+        _threads_in_step.append(threading.get_ident())
         try:
             yield
         finally:
-            _inside.pop()
+            _threads_in_step.pop()
 
 
 def in_atomic_step() -> bool:
-    """Whether the calling thread is in an :func:`atomic_step` step."""
-    return threading.get_ident() in _inside
+    """True where the calling thread is in an :func:`atomic_step` step."""
+    return threading.get_ident() in _threads_in_step
 
 
 def new_folder(target: Path) -> Path:
@@ -71,7 +71,7 @@ def discard_drafts(seconds: float = 1.0) -> None:
 
     A step that is not over after so many ``seconds`` may have moved what was there aside: then all is left as it is.
     """
-    if not _step.acquire(timeout=seconds):
+    if not _step_lock.acquire(timeout=seconds):
         return
     for draft in list(_drafts):
         for _ in range(20):  # the writer may still be adding files

@@ -13,8 +13,8 @@ import select
 import signal
 import sys
 
-NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
-KEPT = "nothing is left half written"
+SIGNAL_NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+NOTHING_LEFT_NOTE = "nothing is left half written"
 
 
 def handle_early_signals() -> None:
@@ -23,23 +23,23 @@ def handle_early_signals() -> None:
     A signal that the process was started to ignore (``nohup``) stays ignored. One that comes once Python has run what
     was registered for its end (`atexit`) comes too late to change anything, and is ignored.
     """
-    ours = [number for number in NAMES if signal.getsignal(number) is not signal.SIG_IGN]
-    for number in ours:
+    handled = [number for number in SIGNAL_NAMES if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in handled:
         signal.signal(number, _end_process)
-    atexit.register(_ignore_signals, ours)  # what is registered first runs last
+    atexit.register(_ignore_signals, handled)  # what is registered first runs last
 
 
-def say_stopped(number: int, kept: str) -> None:
+def print_stop_message(number: int, kept: str) -> None:
     """Write on stderr what ended the process and what is kept; what is not read is not waited for."""
     with_bar = os.isatty(2)  # its line is cleared, its cursor shown again
     line = "\r\x1b[2K\x1b[?25h" if with_bar else ""
-    line += f"stopped by {NAMES[signal.Signals(number)]}: {kept}\n"
+    line += f"stopped by {SIGNAL_NAMES[signal.Signals(number)]}: {kept}\n"
     if select.select([], [2], [], 0.5)[1]:
         os.write(2, line.encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
 
 
 def _end_process(number: int, _frame: object) -> None:
-    say_stopped(number, KEPT)
+    print_stop_message(number, NOTHING_LEFT_NOTE)
     os._exit(128 + number)
 
 

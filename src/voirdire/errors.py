@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 class InputError(ValueError):
@@ -30,10 +30,10 @@ class InputError(ValueError):
         if len(self.problems) == 1:
             message = self.problems[0]
         else:
-            shown = [f"  {problem}" for problem in self.problems[:_SHOWN]]
-            rest = len(self.problems) - len(shown)
-            if rest:
-                shown.append(f"  ... and {rest} more")
+            shown = [f"  {problem}" for problem in self.problems[:_MAX_SHOWN]]
+            hidden = len(self.problems) - len(shown)
+            if hidden:
+                shown.append(f"  ... and {hidden} more")
             message = "\n".join([f"{len(self.problems)} problems:", *shown])
         super().__init__(f"{message}\n  {remedy}" if remedy else message)
 

@@ -19,7 +19,7 @@ from voirdire.layouts import Layout
 
 
 def cache_dir() -> Path:
-    """Where downloads and compiled code are kept: ``VOIRDIRE_CACHE``, else the system's cache folder for voirdire.
+    """Folder of downloads and compiled code: ``VOIRDIRE_CACHE``, else the system's cache folder for voirdire.
 
     Examples
     --------
@@ -69,27 +69,29 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = drafts.new_folder(target)
         undo.callback(drafts.remove_draft, draft)
-        place = draft / "new"  # the draft is private, the folder in it is not
-        place.mkdir()
-        yield place
+        new_path = draft / "new"  # the draft is private, the folder in it is not
+        new_path.mkdir()
+        yield new_path
         with drafts.atomic_step():
             _put_in_place(
-                place, target, lambda old: _refuse_foreign(folder, old, layout, overwrite=overwrite)
+                new_path,
+                target,
+                lambda old_path: _refuse_foreign(folder, old_path, layout, overwrite=overwrite),
             )
 
 
 def _put_in_place(place: Path, target: Path, check: Callable[[Path], None]) -> None:
     """Put a folder in its place; what is there is moved aside first, and back if that fails."""
-    old = place.with_name("old")
+    old_path = place.with_name("old")
     try:
         if os.path.lexists(target):
-            os.replace(target, old)
-            check(old)  # something may have been put there since
+            os.replace(target, old_path)
+            check(old_path)  # something may have been put there since
         os.replace(place, target)
     finally:
         # Told by what is there, because an interrupted call may have done its work.
-        if os.path.lexists(old) and not os.path.lexists(target):
-            _put_back(old, target)
+        if os.path.lexists(old_path) and not os.path.lexists(target):
+            _put_back(old_path, target)
 
 
 def _put_back(old: Path, target: Path) -> None:
@@ -153,15 +155,17 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
     target = _check_writable(folder)
     if not os.path.isdir(target):
         return
-    place = f"output folder {folder}:"
-    with report_errors(place):
-        held = sorted(path.name for path in target.iterdir() if not path.name.startswith("."))
-        if held and journal not in held:
-            raise InputError(f"{place} holds {held[0]!r} and no journal of {layout.what}; name a new folder")
+    prefix = f"output folder {folder}:"
+    with report_errors(prefix):
+        names = sorted(path.name for path in target.iterdir() if not path.name.startswith("."))
+        if names and journal not in names:
+            raise InputError(
+                f"{prefix} holds {names[0]!r} and no journal of {layout.what}; name a new folder"
+            )
         foreign = layout.find_foreign(target, known=True)
     if foreign is not None:
         raise InputError(
-            f"{place} holds {foreign!r}, which is not that of {layout.what} and would be replaced; name another folder"
+            f"{prefix} holds {foreign!r}, which is not that of {layout.what} and would be replaced; name another folder"
         )
 
 
@@ -201,42 +205,44 @@ def lock_folder(folder: str | Path) -> Iterator[None]:
 
 
 def _refuse_foreign(folder: str | Path, target: Path, layout: Layout, *, overwrite: bool) -> None:
-    place = f"output folder {folder}:"
-    with report_errors(place):
+    prefix = f"output folder {folder}:"
+    with report_errors(prefix):
         foreign = layout.find_foreign(target)
-        held = any(target.iterdir())
+        is_filled = any(target.iterdir())
     if foreign is not None and overwrite:
-        raise InputError(f"{place} holds {foreign!r}, which is no part of {layout.what}; name another folder")
-    if held and not overwrite:
-        raise InputError(f"{place} is not empty; name another or pass --overwrite (overwrite=True)")
+        raise InputError(
+            f"{prefix} holds {foreign!r}, which is no part of {layout.what}; name another folder"
+        )
+    if is_filled and not overwrite:
+        raise InputError(f"{prefix} is not empty; name another or pass --overwrite (overwrite=True)")
 
 
 def _check_writable(folder: str | Path) -> Path:
     """The absolute path of a folder that can be made or written in."""
-    place = f"output folder {folder}:"
-    with report_errors(place):
+    prefix = f"output folder {folder}:"
+    with report_errors(prefix):
         target = Path(os.path.abspath(folder))
         with suppress(FileNotFoundError, NotADirectoryError):
             os.lstat(target)  # says what else is wrong with a name
             if not target.is_dir():
-                raise InputError(f"{place} is a file; name a folder")
-        parent = next(above for above in target.parents if os.path.lexists(above))
+                raise InputError(f"{prefix} is a file; name a folder")
+        parent = next(ancestor for ancestor in target.parents if os.path.lexists(ancestor))
         if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
             refusal = "not yours to write" if parent.is_dir() else "no folder"
-            raise InputError(f"{place} cannot be written, {parent} is {refusal}; name another")
+            raise InputError(f"{prefix} cannot be written, {parent} is {refusal}; name another")
     return target
 
 
 @contextmanager
 def report_errors(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
-    """Say in one message that what is written in the block cannot be."""
+    """Raise one message where the block cannot write."""
     try:
         yield
     except InputError:
         raise
     except errors as error:
-        said = getattr(error, "strerror", None) or error
-        raise InputError(f"{place} cannot be written ({said}); name another") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{place} cannot be written ({reason}); name another") from error
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
@@ -259,15 +265,15 @@ def write_file(path: str | Path, content: str | bytes) -> None:
     """
     with report_errors(f"output {path}:"):
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-        real = Path(os.path.realpath(path))
-        if real.exists() and not real.is_file():
-            real.write_bytes(data)
+        real_path = Path(os.path.realpath(path))
+        if real_path.exists() and not real_path.is_file():
+            real_path.write_bytes(data)
             return
         with ExitStack() as undo:
-            draft = drafts.new_folder(real)
+            draft = drafts.new_folder(real_path)
             undo.callback(drafts.remove_draft, draft)
-            new = draft / "new"
-            new.write_bytes(data)
-            if real.exists():
-                shutil.copymode(real, new)
-            os.replace(new, real)
+            new_path = draft / "new"
+            new_path.write_bytes(data)
+            if real_path.exists():
+                shutil.copymode(real_path, new_path)
+            os.replace(new_path, real_path)

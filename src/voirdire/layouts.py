@@ -13,13 +13,13 @@ from voirdire.errors import InputError
 
 Recognise = Callable[[Path], bool]
 
-FORMAT = 2  # of saved fits and rows
-JSON_LIMIT = 256 * 2**20  # bytes of a JSON file that is read
+FORMAT_VERSION = 2  # of saved fits and rows
+MAX_JSON_BYTES = 256 * 2**20  # bytes of a JSON file that is read
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What a folder of one kind holds.
+    """Content of a folder of one kind.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Layout:
         return None
 
     def __call__(self, folder: Path) -> bool:
-        """Whether a folder is of this kind, so that layouts can be parts of layouts."""
+        """True where a folder is of this kind, so that layouts can be parts of layouts."""
         return folder.is_dir() and self.find_foreign(folder) is None
 
 
@@ -77,18 +77,18 @@ def read_json(path: Path) -> dict[str, Any]:
     ...
     ValueError: it is nested too deeply
     """
-    if path.stat().st_size > JSON_LIMIT:
-        raise ValueError(f"it has more than {JSON_LIMIT // 2**20} MB")
+    if path.stat().st_size > MAX_JSON_BYTES:
+        raise ValueError(f"it has more than {MAX_JSON_BYTES // 2**20} MB")
     text = path.read_text(encoding="utf-8")
     try:
-        found = json.loads(text)
+        content = json.loads(text)
         if "\\ud" in text.lower():
-            json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+            json.dumps(content, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ValueError("it holds no object")
-    return found
+    return content
 
 
 def recognise_json(*keys: str, **values: Collection[object]) -> Recognise:
@@ -106,10 +106,12 @@ def recognise_json(*keys: str, **values: Collection[object]) -> Recognise:
 
     def is_ours(path: Path) -> bool:
         try:
-            found = read_json(path)
+            content = read_json(path)
         except (ValueError, OSError):
             return False
-        return found.keys() >= set(keys) and all(found.get(key) in among for key, among in values.items())
+        return content.keys() >= set(keys) and all(
+            content.get(key) in allowed for key, allowed in values.items()
+        )
 
     return is_ours
 
@@ -140,23 +142,25 @@ def with_seal(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
     ...
     ValueError: it is not as it was saved
     """
-    plain: dict[str, Any] = json.loads(json.dumps(dict(content)))
-    return plain | {"sha256": _content_digest(plain, files)}
+    unsealed: dict[str, Any] = json.loads(json.dumps(dict(content)))
+    return unsealed | {"sha256": _content_digest(unsealed, files)}
 
 
 def check_format(place: Path, content: Mapping[str, Any]) -> None:
     """Raise InputError where content is of a format that this version does not know."""
-    found = content.get("format")
-    if found != FORMAT:
-        older = isinstance(found, int) and found < FORMAT
-        remedy = "an older version wrote it: make it anew" if older else "upgrade voirdire"
-        raise InputError(f"{place}: written in format {found!r}, this version reads {FORMAT}; {remedy}")
+    version = content.get("format")
+    if version != FORMAT_VERSION:
+        is_older = isinstance(version, int) and version < FORMAT_VERSION
+        remedy = "an older version wrote it: make it anew" if is_older else "upgrade voirdire"
+        raise InputError(
+            f"{place}: written in format {version!r}, this version reads {FORMAT_VERSION}; {remedy}"
+        )
 
 
 def check_seal(content: Mapping[str, Any], *files: Path) -> None:
     """Raise ValueError where content or files are not those that were sealed."""
-    plain = {key: value for key, value in content.items() if key != "sha256"}
-    if content.get("sha256") != _content_digest(plain, files):
+    unsealed = {key: value for key, value in content.items() if key != "sha256"}
+    if content.get("sha256") != _content_digest(unsealed, files):
         raise ValueError("it is not as it was saved")
 
 

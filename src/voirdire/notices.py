@@ -1,4 +1,4 @@
-"""What is said on the way to a result: whoever asked for the result listens, and shows it where it belongs.
+"""Notices on the way to a result, shown by whoever asked for the result.
 
 Reading a table may take a column for another; the reader says so here and knows nothing of fits or terminals.
 """
@@ -26,11 +26,11 @@ def listen_for_notes(listener: Callable[[str], None]) -> Iterator[None]:
     >>> heard
     ["'rater' is taken as judge"]
     """
-    said: set[str] = set()
+    heard: set[str] = set()
 
     def say_once(note: str) -> None:
-        if note not in said:
-            said.add(note)
+        if note not in heard:
+            heard.add(note)
             listener(note)
 
     token = _LISTENER.set(say_once)
@@ -41,7 +41,7 @@ def listen_for_notes(listener: Callable[[str], None]) -> Iterator[None]:
 
 
 def give_notice(note: str) -> None:
-    """Say something to whoever listens; as a UserWarning where nobody does."""
+    """Give a notice to the listener; a UserWarning where there is none."""
     listener = _LISTENER.get()
     if listener is None:
         warnings.warn(note, stacklevel=2)

@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 from voirdire.cluster import connect_cluster, reuse_freed_memory
 
 Unit = TypeVar("Unit")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 def run_parallel(
-    run: Callable[[Unit], Found], work: Sequence[Unit], jobs: int | None, client: object = None
-) -> Iterator[tuple[Unit, Found]]:
+    run: Callable[[Unit], Result], work: Sequence[Unit], jobs: int | None, client: object = None
+) -> Iterator[tuple[Unit, Result]]:
     """Each piece of work with what ``run`` gives for it, as soon as it is done.
 
     Parameters
@@ -60,42 +60,42 @@ def run_parallel(
     from joblib.parallel import get_active_backend
 
     # of joblib's own processes; those of another backend are its own to end
-    ours = isinstance(get_active_backend()[0], LokyBackend)
-    own = {"initializer": _exit_with_parent, "initargs": (os.getpid(),)} if ours else {}
-    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **own)
+    is_loky = isinstance(get_active_backend()[0], LokyBackend)
+    pool_options = {"initializer": _exit_with_parent, "initargs": (os.getpid(),)} if is_loky else {}
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **pool_options)
     yield from pool(delayed(_run_unit)(run, unit) for unit in work)
 
 
 def run_in_order(
-    run: Callable[[Unit], Found], work: Sequence[Unit], jobs: int | None, client: object = None
-) -> list[Found]:
-    """What ``run`` gives for each piece of work, in the order of the work; otherwise as :func:`run_parallel`.
+    run: Callable[[Unit], Result], work: Sequence[Unit], jobs: int | None, client: object = None
+) -> list[Result]:
+    """Results of ``run`` for each piece of work, in the order of the work; otherwise as :func:`run_parallel`.
 
     Examples
     --------
     >>> run_in_order(abs, [-2, 1], 1)
     [2, 1]
     """
-    numbered = run_parallel(partial(_run_numbered, run), list(enumerate(work)), jobs, client)
-    found = {number: one for (number, _), one in numbered}
-    return [found[number] for number in range(len(work))]
+    results = run_parallel(partial(_run_numbered, run), list(enumerate(work)), jobs, client)
+    by_number = {number: result for (number, _), result in results}
+    return [by_number[number] for number in range(len(work))]
 
 
-def _run_numbered(run: Callable[[Unit], Found], numbered: tuple[int, Unit]) -> Found:
+def _run_numbered(run: Callable[[Unit], Result], numbered: tuple[int, Unit]) -> Result:
     return run(numbered[1])
 
 
 def _on_cluster(
-    run: Callable[[Unit], Found], work: Sequence[Unit], cluster: object
-) -> Iterator[tuple[Unit, Found]]:
+    run: Callable[[Unit], Result], work: Sequence[Unit], cluster: object
+) -> Iterator[tuple[Unit, Result]]:
     with connect_cluster(cluster) as client:
         as_completed: Any = import_module("distributed").as_completed
         # what all tasks share travels once, and is a task itself: a worker that is lost with it is replaced
         shared = client.submit(_pass_through, run, pure=False)
         tasks = {client.submit(_call_in_worker, shared, unit, pure=False): unit for unit in work}
         try:
-            for task, found in as_completed(tasks, loop=client.loop, with_results=True):
-                yield tasks[task], found
+            for task, result in as_completed(tasks, loop=client.loop, with_results=True):
+                yield tasks[task], result
                 task.release()
         finally:
             client.cancel([shared, *tasks])
@@ -105,12 +105,12 @@ def _pass_through(run: Any) -> Any:
     return run
 
 
-def _call_in_worker(run: Callable[[Unit], Found], unit: Unit) -> Found:
+def _call_in_worker(run: Callable[[Unit], Result], unit: Unit) -> Result:
     reuse_freed_memory()
     return run(unit)
 
 
-def _run_unit(run: Callable[[Unit], Found], unit: Unit) -> tuple[Unit, Found]:
+def _run_unit(run: Callable[[Unit], Result], unit: Unit) -> tuple[Unit, Result]:
     return unit, run(unit)
 
 

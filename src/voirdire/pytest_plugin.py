@@ -15,14 +15,18 @@ from typing import Any, Literal
 
 import pytest
 
-PROPERTY = "voirdire_gate"
-OPTION = "voirdire_inconclusive"
-CHOICES = ("fail", "skip", "pass")
+GATE_PROPERTY = "voirdire_gate"
+INCONCLUSIVE_OPTION = "voirdire_inconclusive"
+INCONCLUSIVE_CHOICES = ("fail", "skip", "pass")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the setting of what an inconclusive verdict does."""
-    parser.addini(OPTION, f"What an inconclusive gate does: {', '.join(CHOICES)}.", default="fail")
+    parser.addini(
+        INCONCLUSIVE_OPTION,
+        f"What an inconclusive gate does: {', '.join(INCONCLUSIVE_CHOICES)}.",
+        default="fail",
+    )
 
 
 @pytest.fixture
@@ -41,18 +45,18 @@ def voirdire_gate(
         __tracebackhide__ = True
         from voirdire.decide.gate import gate, verdict_sentence
 
-        action = inconclusive or pytestconfig.getini(OPTION)
-        if action not in CHOICES:
-            name = "inconclusive" if inconclusive else OPTION
-            raise pytest.UsageError(f"{name} {action!r} is none of {', '.join(CHOICES)}")
-        found = gate(*tables, **settings)
-        said = verdict_sentence(found, lambda name: name.encode("unicode_escape").decode("ascii"))
-        record_property(PROPERTY, said)
-        if found["verdict"] == "fail" or (found["verdict"] == "inconclusive" and action == "fail"):
-            pytest.fail(f"{said}\n{found['rule']}\nNote: {found['note']}.", pytrace=False)
-        if found["verdict"] == "inconclusive" and action == "skip":
-            pytest.skip(said)
-        return found
+        action = inconclusive or pytestconfig.getini(INCONCLUSIVE_OPTION)
+        if action not in INCONCLUSIVE_CHOICES:
+            name = "inconclusive" if inconclusive else INCONCLUSIVE_OPTION
+            raise pytest.UsageError(f"{name} {action!r} is none of {', '.join(INCONCLUSIVE_CHOICES)}")
+        verdict = gate(*tables, **settings)
+        sentence = verdict_sentence(verdict, lambda name: name.encode("unicode_escape").decode("ascii"))
+        record_property(GATE_PROPERTY, sentence)
+        if verdict["verdict"] == "fail" or (verdict["verdict"] == "inconclusive" and action == "fail"):
+            pytest.fail(f"{sentence}\n{verdict['rule']}\nNote: {verdict['note']}.", pytrace=False)
+        if verdict["verdict"] == "inconclusive" and action == "skip":
+            pytest.skip(sentence)
+        return verdict
 
     return check_gate
 
@@ -65,13 +69,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         for report in terminalreporter.stats.get(outcome, [])
         if getattr(report, "when", "") == "call"
     ]
-    said = [
+    entries = [
         (report.nodeid, text)
         for report in reports
         for name, text in report.user_properties
-        if name == PROPERTY
+        if name == GATE_PROPERTY
     ]
-    if said:
+    if entries:
         terminalreporter.section("voirdire gate")
-        for node, text in said:
+        for node, text in entries:
             terminalreporter.write_line(f"{node}: {text}")

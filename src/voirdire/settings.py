@@ -28,7 +28,7 @@ PROB = 0.9
 
 
 def least_draws(prob: float, beyond: int = 1) -> int:
-    """Draws of which so many are expected beyond each end of an interval: with fewer, nobody knows where it ends.
+    """Least number of draws with so many expected beyond each end of an interval.
 
     Examples
     --------
@@ -89,12 +89,12 @@ def nearest_word(word: object, known: Iterable[str]) -> str:
     >>> nearest_word("tolerence", ["tolerance", "because"])
     " (did you mean 'tolerance'?)"
     """
-    close = difflib.get_close_matches(str(word), list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    matches = difflib.get_close_matches(str(word), list(known), n=1)
+    return f" (did you mean {matches[0]!r}?)" if matches else ""
 
 
 def suggest_words(word: object, known: Iterable[str]) -> str:
-    """What to try instead of a word: the nearest of the known ones, then all of them.
+    """Suggest words instead of an unknown one: the nearest, then all known ones.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def unknown_name_message(what: str, word: object, known: Iterable[str]) -> str:
 
 
 def unknown_value_message(what: str, word: object, known: Iterable[str]) -> str:
-    """The same sentence about the word that a file has for something.
+    """The sentence about a value in a file that is none of the known ones.
 
     Examples
     --------
@@ -138,20 +138,20 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
     InputError
         It cannot be read, or is no TOML.
     """
-    place = f"{what} {path}".lstrip()
+    prefix = f"{what} {path}".lstrip()
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{place}: cannot be read ({error.strerror})") from error
+        raise InputError(f"{prefix}: cannot be read ({error.strerror})") from error
     except RecursionError:
-        raise InputError(f"{place}: is nested too deeply; write it flatter") from None
+        raise InputError(f"{prefix}: is nested too deeply; write it flatter") from None
     except ValueError as error:  # no TOML, no UTF-8, a number of too many digits
-        raise InputError(f"{place}: not valid TOML ({error})") from error
+        raise InputError(f"{prefix}: not valid TOML ({error})") from error
 
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """What a value must be.
+    """Rule that a value must keep.
 
     Attributes
     ----------
@@ -180,23 +180,23 @@ class Rule:
 
     def find_fault(self, key: str, value: object) -> str:
         """The sentence about a value that breaks the rule, "" about one that keeps it."""
-        first = self.base.find_fault(key, value) if self.base is not None else ""
-        if first or self.holds(value):
-            return first
+        base_fault = self.base.find_fault(key, value) if self.base is not None else ""
+        if base_fault or self.holds(value):
+            return base_fault
         return self.says.format(key=key, value=value, words=self.words)
 
     def keep(self, value: Any) -> Any:
-        """What is kept of a value that keeps the rule."""
+        """Value as it is kept (a list as a tuple)."""
         return value if self.kept is None else self.kept(value)
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a finite real number (True and False are none)."""
+    """True where a value is a finite real number (True and False are none)."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and _is_finite(value)
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number."""
+    """True where a value is a whole number."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -214,7 +214,7 @@ WHOLE = Rule("a whole number", is_whole)
 FLAG = Rule("true or false", lambda v: isinstance(v, bool))
 TABLE = Rule("a table", lambda v: isinstance(v, Mapping))
 LIST = Rule("a list", lambda v: isinstance(v, Sequence) and not isinstance(v, str))
-TABLES = Rule("a list of tables", lambda v: LIST.holds(v) and all(isinstance(one, Mapping) for one in v))
+TABLES = Rule("a list of tables", lambda v: LIST.holds(v) and all(isinstance(entry, Mapping) for entry in v))
 ANY = Rule("anything", lambda v: True)
 COUNT = Rule("a whole number of at least 1", lambda v: is_whole(v) and v >= 1)
 SIZE = Rule("a whole number of at least 0", lambda v: is_whole(v) and v >= 0)
@@ -233,7 +233,7 @@ Size = Annotated[int, SIZE]
 Flag = Annotated[bool, FLAG]
 Name = Annotated[str, Rule("a name", WORD.holds)]
 
-_PLAIN = {str: TEXT, int: WHOLE, float: NUMBER, bool: FLAG}
+_TYPE_RULES = {str: TEXT, int: WHOLE, float: NUMBER, bool: FLAG}
 
 
 def find_faults(
@@ -245,7 +245,7 @@ def find_faults(
     missing: str = "{key!r} is missing",
     near: Callable[[str, list[str]], str] = nearest_word,
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with a table: unknown keys, then keys that are missing, then values that break their rule.
+    """Find the faults of a table: unknown keys, then missing keys, then values that break their rule.
 
     Parameters
     ----------
@@ -284,19 +284,19 @@ def choice_rule(known: Collection[str], says: str = "{key} = {value!r} is none o
     return Rule(", ".join(known), lambda v: isinstance(v, str) and v in known, says)
 
 
-_KNOWN: dict[type[Any], dict[str, Rule]] = {}
+_CLASS_RULES: dict[type[Any], dict[str, Rule]] = {}
 
 
 def field_rules(cls: type[Any]) -> dict[str, Rule]:
     """The rules of a dataclass's fields; kept, since reading annotations costs more than checking them."""
-    if cls not in _KNOWN:
+    if cls not in _CLASS_RULES:
         hints = get_type_hints(cls, include_extras=True)
-        _KNOWN[cls] = {
+        _CLASS_RULES[cls] = {
             field.name: rule_from_annotation(hints[field.name])
             for field in dataclasses.fields(cls)
             if field.init
         }
-    return _KNOWN[cls]
+    return _CLASS_RULES[cls]
 
 
 def rule_from_annotation(hint: Any) -> Rule:
@@ -318,10 +318,10 @@ def rule_from_annotation(hint: Any) -> Rule:
             lambda v: any(type(v) is type(part) and v == part for part in parts),
         )
     if origin in (Union, types.UnionType):
-        inner = [rule_from_annotation(part) for part in parts if part is not type(None)]
-        if len(inner) != 1:
+        inner_rules = [rule_from_annotation(part) for part in parts if part is not type(None)]
+        if len(inner_rules) != 1:
             return ANY
-        rule = inner[0]
+        rule = inner_rules[0]
         return dataclasses.replace(
             rule,
             words=f"{rule.words}, or leave it out",
@@ -329,22 +329,22 @@ def rule_from_annotation(hint: Any) -> Rule:
             kept=None,
         )
     if origin is tuple:
-        each = rule_from_annotation(parts[0])
+        entry_rule = rule_from_annotation(parts[0])
         return Rule(
-            f"a list, each {each.words}",
-            lambda v: LIST.holds(v) and all(each.holds(part) for part in v),
-            kept=lambda v: tuple(each.keep(part) for part in v),
+            f"a list, each {entry_rule.words}",
+            lambda v: LIST.holds(v) and all(entry_rule.holds(part) for part in v),
+            kept=lambda v: tuple(entry_rule.keep(part) for part in v),
         )
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        each = rule_from_annotation(parts[1])
+        entry_rule = rule_from_annotation(parts[1])
         return Rule(
-            f"a table, each value {each.words}",
-            lambda v: TABLE.holds(v) and all(each.holds(part) for part in v.values()),
-            kept=lambda v: {key: each.keep(part) for key, part in v.items()},
+            f"a table, each value {entry_rule.words}",
+            lambda v: TABLE.holds(v) and all(entry_rule.holds(part) for part in v.values()),
+            kept=lambda v: {key: entry_rule.keep(part) for key, part in v.items()},
         )
     if isinstance(hint, type) and issubclass(hint, Checked):
         return Rule(f"a {hint.noun}", lambda v: isinstance(v, hint))
-    return _PLAIN.get(hint, ANY)
+    return _TYPE_RULES.get(hint, ANY)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -362,11 +362,11 @@ class Checked:
 
     def __post_init__(self) -> None:
         fields = {name: getattr(self, name) for name in field_rules(type(self))}
-        found = [fault for _, fault in find_faults(fields, field_rules(type(self)))] or list(
+        faults = [fault for _, fault in find_faults(fields, field_rules(type(self)))] or list(
             self.find_conflicts()
         )
-        if found:
-            raise InputError([f"{self.kind} {self.noun}: {fault}" for fault in found])
+        if faults:
+            raise InputError([f"{self.kind} {self.noun}: {fault}" for fault in faults])
 
     def find_conflicts(self) -> Iterator[str]:
         """Problems between fields that are each in order (none, unless a class says otherwise)."""
@@ -413,8 +413,8 @@ def build_setting(kinds: Mapping[str, type[CheckedT]], spec: object, place: str)
         raise InputError(f"{place}: {spec!r} is neither a kind nor a table; give {{'kind': ...}}")
     kind = spec.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        wrong = f"unknown kind {kind!r}" if "kind" in spec else "'kind' is missing"
-        raise InputError(f"{place}: {wrong}; {suggest_words(kind or '', kinds)}")
+        kind_fault = f"unknown kind {kind!r}" if "kind" in spec else "'kind' is missing"
+        raise InputError(f"{place}: {kind_fault}; {suggest_words(kind or '', kinds)}")
     cls = kinds[kind]
     fields = dict.fromkeys(field_rules(cls), ANY)  # values are checked where the object is made
     needed = [
@@ -422,7 +422,7 @@ def build_setting(kinds: Mapping[str, type[CheckedT]], spec: object, place: str)
         for field in dataclasses.fields(cls)
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     ]
-    found = find_faults(
+    faults = find_faults(
         {key: value for key, value in spec.items() if key != "kind"},
         fields,
         needed,
@@ -430,7 +430,7 @@ def build_setting(kinds: Mapping[str, type[CheckedT]], spec: object, place: str)
         missing=f"{{key!r}} is missing; kind {kind!r} needs it",
         near=lambda key, known: suggest_words(key, known) if known else "it has none",
     )
-    problems = [f"{place}: {fault}" for _, fault in found]
+    problems = [f"{place}: {fault}" for _, fault in faults]
     hints = get_type_hints(cls)
     values = {name: value for name, value in spec.items() if name in fields}
     for name, value in values.items():

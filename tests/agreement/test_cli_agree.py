@@ -36,7 +36,7 @@ from voirdire.cli.metaeval import metaeval
 from voirdire.errors import InputError
 from voirdire.report.output import render_page
 from voirdire.report.rows_page import rows_page
-from voirdire.report.sources import Rows, read_run
+from voirdire.report.sources import SavedRows, read_run
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +273,7 @@ def test_comparisons_are_saved_and_reported(app, tables, tmp_path, verb, table, 
     kept = read_run(tmp_path / "kept")
     assert [row["value"] for row in kept.rows] == [row["difference"] for row in rows]
     assert kept.rows[0]["judges"][-2:] == [rows[0]["a"], rows[0]["b"]]
-    assert isinstance(kept, Rows)
+    assert isinstance(kept, SavedRows)
     assert "Difference in" in render_page(rows_page(kept), "md")
 
 

@@ -154,7 +154,7 @@ def test_a_name_is_no_path(
 def test_a_giant_file_is_refused_and_leaves_nothing(
     drop: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch, announced: bool
 ) -> None:
-    monkeypatch.setattr(uploads, "MOST_BYTES", 2**20)
+    monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 2**20)
     content: Any = b"x" * (2**20 + 1)
     answer = drop(content if announced else iter([content[: 2**19], content[2**19 :]]))
     assert answer.status_code == 413

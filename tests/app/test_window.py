@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import voirdire
-from voirdire.app.guard import POLICY
+from voirdire.app.guard import CONTENT_POLICY
 from voirdire.cli import app
 
 from .conftest import OWN, PORT, TOKEN, VOTES, files_under
@@ -247,7 +247,7 @@ def test_every_answer_has_the_headers(client: Any, stranger: Any, window: str) -
         stranger.get("/", headers={"host": "evil.example"}),
         stranger.get(f"/?token={TOKEN}"),
     ):
-        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["content-security-policy"] == CONTENT_POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["cache-control"] == "no-store"

@@ -15,7 +15,7 @@ from voirdire.kinds.columns import to_records
 def test_long_tables_are_written_as_short_ones(
     rows: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(console, "_ROWS", 3)
+    monkeypatch.setattr(console, "_JSON_BLOCK_ROWS", 3)
     result = {
         "name": 'a "b"',
         "items": [{"item": f"i{n}", "score": n / 7} for n in range(rows)],

@@ -275,11 +275,11 @@ def test_a_bound_is_kept_and_what_is_within_it_is_waited_for(
 def test_large_queues_are_cut(
     tmp_path: Path, start: Callable[..., BatchServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "_MOST", 4)
+    monkeypatch.setattr(batch, "_MAX_REQUESTS", 4)
     server = start(by_length)
     collect(panel(server), ITEMS, "toy", tmp_path / "b", options={"rounds": 3})
     assert sorted(len(one["requests"]) for one in server.batches) == [2, 4, 4, 4, 4]
-    monkeypatch.setattr(batch, "_MOST_BYTES", 2500)
+    monkeypatch.setattr(batch, "_MAX_FILE_BYTES", 2500)
     collect(panel(server), ITEMS, "toy", tmp_path / "c")
     assert all(len(server.files[one["input_file_id"]]) <= 2500 for one in server.batches[5:])
     assert len(server.paid) == 4 * PAIRS

@@ -15,7 +15,7 @@ from voirdire.cli import app
 from voirdire.collect import Prompts
 from voirdire.collect.plan import make_plan
 from voirdire.collect.rehearsal import rehearse_run
-from voirdire.collect.rendering import HERE, required_variables
+from voirdire.collect.rendering import PACKAGE_PROMPTS, required_variables
 from voirdire.collect.shown_prompts import prompts_planned, protocol_templates
 
 PANEL = {
@@ -53,7 +53,11 @@ def test_every_step_of_a_protocol_is_rehearsed(name: str) -> None:
     options, others = STEPS[name]
     plan = make_plan(PANEL, ITEMS, name, options=options)
     asked = set(rehearse_run(plan.protocol, plan.setting))
-    files = {f"{name}/{path.stem}" for path in (HERE / name).glob("*.j2") if "{% block" in path.read_text()}
+    files = {
+        f"{name}/{path.stem}"
+        for path in (PACKAGE_PROMPTS / name).glob("*.j2")
+        if "{% block" in path.read_text()
+    }
     assert asked == files - others
 
 

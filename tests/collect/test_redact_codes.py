@@ -14,7 +14,7 @@ from growth import least_seconds
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from voirdire.collect.redact import SHOWN, Redactor
+from voirdire.collect.redact import KEY_MASK, Redactor
 
 KEY = "sk-Qz7/9+a&b'c-0123456789~x"
 HIDE = Redactor([KEY])
@@ -83,7 +83,7 @@ def test_a_key_in_a_code_is_taken_out_and_what_is_around_it_stays(name: str) -> 
     shown = HIDE.text(f"Error 401: {written} is no valid key (see https://example.org/a%20b).")
     assert shown.startswith("Error 401: ")
     assert shown.endswith(" is no valid key (see https://example.org/a%20b).")
-    assert SHOWN in shown
+    assert KEY_MASK in shown
     assert written not in shown
     assert not HIDE.holds(shown)
     # what is left of the code is its frame, and what else was in it
@@ -96,7 +96,7 @@ def test_a_key_in_a_code_of_a_code_is_taken_out() -> None:
     for outer, inner in PAIRS:
         written = CODES[outer](ALL[inner](KEY))
         shown = HIDE.text(f"Error: {written} .")
-        if SHOWN not in shown or HIDE.holds(shown) or written in shown:
+        if KEY_MASK not in shown or HIDE.holds(shown) or written in shown:
             missed.append((outer, inner))
         assert shown.startswith("Error: "), (outer, inner)
         assert shown.endswith(" ."), (outer, inner)
@@ -117,7 +117,7 @@ def test_whatever_the_key_and_whatever_is_around_it(
     hide = Redactor([key])
     written = CODES[codes[0]](ALL[codes[1]](key))
     shown = hide.text(f"{before} {written} {after}")
-    assert SHOWN in shown
+    assert KEY_MASK in shown
     assert not hide.holds(shown)
     assert key not in shown
     assert written not in shown
@@ -167,20 +167,20 @@ def test_many_hidden_keys_take_no_longer_than_a_whole_text() -> None:
     written = base64_of(base64_of(KEY))
     few = "and ".join([written] * 20)
     shown = HIDE.text(few)
-    assert shown.count(SHOWN) == 20
+    assert shown.count(KEY_MASK) == 20
     assert shown.count("and ") == 19
     many = "and ".join([written] * 10_000)
-    assert HIDE.text(many) == SHOWN
+    assert HIDE.text(many) == KEY_MASK
     assert least_seconds(lambda: HIDE.text(many), 10.0) < 10
 
 
 def test_a_key_broken_over_a_whole_text_is_found() -> None:
     spread = ("\n" * 5000).join(KEY)
     shown = HIDE.text(f"before {spread} after")
-    assert shown == f"before {SHOWN} after"
+    assert shown == f"before {KEY_MASK} after"
     # white space that is none of ASCII's, and what is not seen at all
     for between in ("\u00a0", "\u2003", "\u200b", "\ufeff"):
-        assert HIDE.text(f"before {between.join(KEY)} after") == f"before {SHOWN} after"
+        assert HIDE.text(f"before {between.join(KEY)} after") == f"before {KEY_MASK} after"
 
 
 def test_values_names_and_digits() -> None:
@@ -196,4 +196,7 @@ def test_values_names_and_digits() -> None:
         ],
         "b": "ordinary",
     }
-    assert hide.value(value) == {SHOWN: [SHOWN, {"a": SHOWN}, SHOWN, True, None, 1.5], "b": "ordinary"}
+    assert hide.value(value) == {
+        KEY_MASK: [KEY_MASK, {"a": KEY_MASK}, KEY_MASK, True, None, 1.5],
+        "b": "ordinary",
+    }

@@ -22,7 +22,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.cli.collect import _confirm_host
 from voirdire.collect import Judge, collect, read_panel
-from voirdire.collect.allowed_hosts import BUILT_IN, key_problems, parse_key_hosts
+from voirdire.collect.allowed_hosts import PROVIDER_HOSTS, key_problems, parse_key_hosts
 from voirdire.collect.plan import find_protocol, metadata, protocol_names
 from voirdire.errors import InputError
 
@@ -43,7 +43,7 @@ def judge(url: str = "https://llm.example.org/v1", variable: str = "LAB_KEY") ->
 
 
 def test_a_key_goes_only_where_it_is_meant_to_go() -> None:
-    for name, host in BUILT_IN.items():
+    for name, host in PROVIDER_HOSTS.items():
         assert key_problems([judge(f"https://{host}/v1", name)]) == []
         assert key_problems([judge(f"http://{host}/v1", name)])
         assert key_problems([judge(f"https://{host}.example.org/v1", name)])

@@ -21,7 +21,7 @@ from scripted_server import Reply, completion, user
 
 from voirdire.collect import collect
 from voirdire.collect.answers import find_breach, parse_json, usable_content
-from voirdire.collect.client import LARGEST, _read_bounded
+from voirdire.collect.client import MAX_ANSWER_BYTES, _read_bounded
 from voirdire.collect.replies import NoReply, retry_after
 from voirdire.collect.replies import Reply as Received
 from voirdire.errors import InputError
@@ -38,7 +38,8 @@ VALUES: list[Any] = [
 BODIES: list[bytes] = [
     b"", b"\0", b"null", b"[]", b"{}", b"3", b'"x"', b"\xff\xfe{\0}\0", b"\xef\xbb\xbf{}", b"[" * DEEP, b"{" * DEEP,
     b'{"choices":' * DEEP, b'{"choices": [' + b"1," * DEEP, b"data: {}\n\n", b"<html>busy</html>", b"\x80" * 999,
-    b"9" * 5000, b'{"choices": [{"message": {"content": "', b" " * (LARGEST + 1), b"x" * (LARGEST // 2),
+    b"9" * 5000, b'{"choices": [{"message": {"content": "', b" " * (MAX_ANSWER_BYTES + 1),
+    b"x" * (MAX_ANSWER_BYTES // 2),
 ]  # fmt: skip
 HEADERS: list[dict[str, str]] = [
     {"Content-Encoding": "gzip"}, {"Content-Encoding": "deflate"}, {"Content-Encoding": "br"},
@@ -63,7 +64,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 @cache
 def bomb() -> bytes:
-    return gzip.compress(b" " * 10 * LARGEST)
+    return gzip.compress(b" " * 10 * MAX_ANSWER_BYTES)
 
 
 def fault(rng: np.random.Generator) -> Reply:
@@ -194,13 +195,13 @@ def test_an_answer_is_unpacked_up_to_a_bound(packed: Callable[[bytes], bytes]) -
     text = json.dumps(completion("yes") | {"filler": "x" * 300_000}).encode()
     assert unpack(packed(text), encoding) == unpack(text, "identity") == text
     bomb = packed(b"\0" * 200 * 1024**2)
-    assert len(bomb) < LARGEST / 10
+    assert len(bomb) < MAX_ANSWER_BYTES / 10
     tracemalloc.start()
     try:
-        for data, name in ((bomb, encoding), (b" " * (LARGEST + 1), "identity")):
+        for data, name in ((bomb, encoding), (b" " * (MAX_ANSWER_BYTES + 1), "identity")):
             with pytest.raises(NoReply, match="longer than 8 MB"):
                 unpack(data, name)
-        assert tracemalloc.get_traced_memory()[1] < 5 * LARGEST
+        assert tracemalloc.get_traced_memory()[1] < 5 * MAX_ANSWER_BYTES
     finally:
         tracemalloc.stop()
     for data, name in ((b"no such thing", encoding), (bomb, "gzip, gzip")):

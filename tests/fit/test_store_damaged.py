@@ -14,7 +14,7 @@ import pytest
 
 from voirdire import InputError, agreement, fit, load
 from voirdire.layouts import with_seal
-from voirdire.report.sources import Rows, read_run, save_rows
+from voirdire.report.sources import SavedRows, read_run, save_rows
 
 VOTES = pd.DataFrame(
     {"judge": ["a", "b"] * 3, "first": ["x"] * 6, "second": "y", "winner": ["x", "x", "y"] * 2}
@@ -54,7 +54,7 @@ def mutate(tmp_path: Path, number: int) -> None:
     runs.append(save_rows(agreement(LABELS, resamples=20), tmp_path / "rows", "agree", {"seed": 0}))
     expected: list[object] = [one.as_dict() for one in fits]
     rows = read_run(runs[2])
-    assert isinstance(rows, Rows)
+    assert isinstance(rows, SavedRows)
     rng, refused = np.random.default_rng(0), 0
     for _ in range(number):
         which = int(rng.integers(0, 3))
@@ -67,7 +67,7 @@ def mutate(tmp_path: Path, number: int) -> None:
         except InputError:
             refused += 1
         else:
-            assert found == rows if isinstance(found, Rows) else found.as_dict() == expected[which]
+            assert found == rows if isinstance(found, SavedRows) else found.as_dict() == expected[which]
         path.write_bytes(before)
     assert refused > number / 2
 

@@ -38,7 +38,7 @@ def direct(fitted: Fit) -> Any:
     assert draws is not None
     votes = fitted.problem.coded_votes
     density = fitted.problem.density
-    log, some = [], draws[0, :: -(-draws.shape[1] // loo.DRAWS)]
+    log, some = [], draws[0, :: -(-draws.shape[1] // loo.MAX_DRAWS)]
     for x in some:
         chance = cell_probabilities(fitted.model, density, [density.values(x, np)], votes)
         log.append(np.log(chance[votes.row_cell, votes.row_outcome]))

@@ -14,11 +14,11 @@ from statsmodels.stats.proportion import proportion_confint
 
 from voirdire import Fit, InputError, fit
 from voirdire.report.figure_style import empty_figure, to_svg
-from voirdire.report.figures import KINDS, forest, plot
+from voirdire.report.figures import FIGURE_KINDS, forest, plot
 from voirdire.report.figures.coefficients import phase_bars
 from voirdire.report.figures.heat import draw_matrix, similarity_order
 from voirdire.report.figures.rows import draw_parts
-from voirdire.report.pair_agreement import Observed, observed_over_expected
+from voirdire.report.pair_agreement import PairAgreement, observed_over_expected
 from voirdire.report.ppc import calibration_bins, cell_probability_draws, replicated_shares, wilson_interval
 
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
@@ -30,7 +30,7 @@ NOT_HERE |= {"severity": "knows no severity", "systems": "is for fits of scores 
 OF_LABELS = ("judges", "mirror", "classes", "confusion", "shares", "ppc", "calibration")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FIGURE_KINDS)
 def test_every_kind_draws_on_the_axes_it_is_given(small: Fit, kind: str) -> None:
     figure, ax = plt.subplots()
     try:
@@ -45,7 +45,7 @@ def test_every_kind_draws_on_the_axes_it_is_given(small: Fit, kind: str) -> None
         plt.close(figure)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FIGURE_KINDS)
 def test_every_kind_knows_whether_labels_have_it(labelled: Fit, kind: str) -> None:
     if kind not in OF_LABELS:
         with pytest.raises(InputError):
@@ -245,11 +245,11 @@ def test_chance_makes_no_pair_clear() -> None:
     clear = []
     for _ in range(50):
         agreed = np.triu(rng.binomial(int(votes), expected), 1) / votes
-        clear.append(Observed(tuple("j" * judges), common, agreed + agreed.T, expected).clear.any())
+        clear.append(PairAgreement(tuple("j" * judges), common, agreed + agreed.T, expected).clear.any())
     # under the null a false discovery rate of 0.1 is the probability of any; its Monte Carlo error is 0.04
     assert np.mean(clear) <= 0.1 + 3 * 0.042
     one = np.array([[1.0, 0.9], [0.9, 1.0]])
-    found = Observed(("a", "b"), np.full((2, 2), 30.0), one, np.full((2, 2), 0.5))
+    found = PairAgreement(("a", "b"), np.full((2, 2), 30.0), one, np.full((2, 2), 0.5))
     assert found.clear.tolist() == [[False, True], [True, False]]
 
 

@@ -228,7 +228,7 @@ def test_of_many_judges_those_furthest_off_are_shown() -> None:
     high = low + 0.5
     observed = np.full((60, 2), 0.2)
     observed[[3, 50], 1] = 0.9
-    found = predictive.Shares([f"j{k}" for k in range(60)], ["x", "y"], observed, low, high)
+    found = predictive.PredictedShares([f"j{k}" for k in range(60)], ["x", "y"], observed, low, high)
     shown = predictive._furthest_rows(found)
     assert len(shown.rows) == 40
     assert {"j3", "j50"} <= set(shown.rows)

@@ -15,7 +15,7 @@ from voirdire import Fit, InputError, fit
 from voirdire.agreement import phase_change, run_deviation
 from voirdire.cli import app
 from voirdire.report.output import render_page
-from voirdire.report.sources import Rows, read_run, save_rows
+from voirdire.report.sources import SavedRows, read_run, save_rows
 from voirdire.report.verb import report, report_page
 from voirdire_studies.study import load_study
 
@@ -244,7 +244,7 @@ def test_agree_and_metaeval_keep_their_rows(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.stderr
         assert "Saved to" in done.stderr
         found = read_run(folder)
-        assert isinstance(found, Rows)
+        assert isinstance(found, SavedRows)
         printed = json.loads(done.stdout)["rows"]
         assert [{key: row[key] for key in printed[0]} for row in found.rows] == printed
         assert found.settings["resamples"] == 50

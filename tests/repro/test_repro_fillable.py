@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.collect.journal import FILE
+from voirdire.collect.journal import JOURNAL_FILE
 from voirdire.settings import read_toml
 from voirdire_repro import judge_claims, load_system, runs, system_names
 from voirdire_repro.fill import themes
@@ -98,7 +98,7 @@ def test_every_figure_that_needs_models_has_a_run_that_fills_it(
                                 for agent in "ab"
                             ]  # fmt: skip
         pd.DataFrame(rows).to_csv(folder / "scores.csv", index=False)
-        with closing(sqlite3.connect(folder / FILE)) as journal:
+        with closing(sqlite3.connect(folder / JOURNAL_FILE)) as journal:
             journal.execute("create table if not exists answers (judge, key, seconds)")
             journal.execute("insert into answers values (?, ?, ?)", ("a", json.dumps(["a", "b", 1]), 2.0))
             journal.commit()

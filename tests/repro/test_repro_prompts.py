@@ -24,7 +24,7 @@ from voirdire.collect import Judge, Question
 from voirdire.collect.asking import Asking
 from voirdire.collect.client import Request
 from voirdire.collect.protocol import Key
-from voirdire.collect.rendering import HERE
+from voirdire.collect.rendering import PACKAGE_PROMPTS
 from voirdire_repro import load_system, runs
 from voirdire_repro.runfile import read_run, toy_file
 
@@ -549,8 +549,8 @@ def test_a_prompt_that_lacks_a_part_is_found_out(recorded: tuple[str, Recorded])
 
 def test_every_prompt_that_protocols_have_is_spoken_of() -> None:
     whole = {
-        path.relative_to(HERE).with_suffix("").as_posix()
-        for path in HERE.rglob("*.j2")
+        path.relative_to(PACKAGE_PROMPTS).with_suffix("").as_posix()
+        for path in PACKAGE_PROMPTS.rglob("*.j2")
         if "{% block user %}" in path.read_text(encoding="utf-8")
     }
     assert whole == SHOWN.keys() | NOT_ASKED

@@ -316,8 +316,8 @@ def test_a_smoke_test_is_stale_once_something_else_would_be_asked(
     from voirdire_repro import kept
 
     shutil.copytree(project / "paper_repro" / "debate", tmp_path / "debate")
-    shutil.copytree(kept.HERE, tmp_path / "prompts")
-    monkeypatch.setattr(kept, "HERE", tmp_path / "prompts")
+    shutil.copytree(kept.PACKAGE_PROMPTS, tmp_path / "prompts")
+    monkeypatch.setattr(kept, "PACKAGE_PROMPTS", tmp_path / "prompts")
     before = what_is_asked(load_system(tmp_path / "debate"), "summeval")
     assert before == what_is_asked(load_system("debate"), "summeval")
     prompt = tmp_path / "prompts" / "shared" / "aspect.j2"

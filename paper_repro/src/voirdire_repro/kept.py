@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voirdire.collect.rendering import HERE
+from voirdire.collect.rendering import PACKAGE_PROMPTS
 from voirdire.settings import read_toml
 from voirdire_repro.claims import System
 from voirdire_repro.runfile import read_run, toy_file
@@ -38,9 +38,9 @@ def what_is_asked(system: System, name: str) -> str:
     panel = read_toml(system.folder / "runs" / name / "panel.toml", "panel")
     folders = {"shared", *protocols, *(other for one in protocols for other in _BORROWED.get(one, ()))}
     prompts = {
-        path.relative_to(HERE).as_posix(): path.read_text(encoding="utf-8")
+        path.relative_to(PACKAGE_PROMPTS).as_posix(): path.read_text(encoding="utf-8")
         for folder in sorted(folders)
-        for path in sorted((HERE / folder).glob("*.j2"))
+        for path in sorted((PACKAGE_PROMPTS / folder).glob("*.j2"))
     }
     return digest_of(
         {key: value for key, value in spec.items() if key not in ("title", "differs")},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voirdire.doors import open_door
+from voirdire.doors import lazy_attributes
 
 if TYPE_CHECKING:
     from voirdire.adaptive.replay import replay_votes
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["collect_until", "replay_votes"]
 
-__getattr__, __dir__ = open_door(
+__getattr__, __dir__ = lazy_attributes(
     __name__,
     {
         "collect_until": "verb",

@@ -17,7 +17,7 @@ from voirdire.collect.budget import count_text_tokens, estimate_answer_tokens, t
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting
 from voirdire.collect.protocols.pairing import PairOptions
-from voirdire.collect.protocols.pairwise import COMPARE
+from voirdire.collect.protocols.pairwise import COMPARISON_KEY
 from voirdire.errors import InputError
 from voirdire.typing import Ints
 
@@ -47,7 +47,7 @@ class ProtocolFilter:
     async def answer_once(self, question: Question) -> Answer:
         """Answer, once for all runs of the protocol."""
         name = (question.judge, question.key)
-        if question.key[0] == COMPARE:
+        if question.key[0] == COMPARISON_KEY:
             self.questions.setdefault(name, question)
             if name not in self.chosen:
                 return Answer(None, NOT_CHOSEN)
@@ -148,7 +148,7 @@ def _vote_winners(rows: list[Row]) -> dict[_Name, str]:
     for row in rows:
         cells = row.values
         if "winner" in cells:
-            key = (COMPARE, cells.get("criterion", ""), cells["first"], cells["second"], cells["run"])
+            key = (COMPARISON_KEY, cells.get("criterion", ""), cells["first"], cells["second"], cells["run"])
             winners[cells["judge"], key] = str(cells["winner"])
     return winners
 

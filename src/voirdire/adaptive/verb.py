@@ -15,10 +15,10 @@ from voirdire.adaptive.protocol_filter import RoundProtocol
 from voirdire.adaptive.rounds import Course, Request, check_request, group_summaries
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Protocol
-from voirdire.collect.run import PICTURE, ROUNDS, Collected, collect
+from voirdire.collect.run import ROUNDS_FILE, ROUNDS_PLOT, Collected, collect
 from voirdire.errors import InputError
 from voirdire.folders import write_file
-from voirdire.report.figure_style import BLUE, ORANGE, VARIABLES, empty_figure, figure_style, to_svg
+from voirdire.report.figure_style import BLUE, COLOUR_VARIABLES, ORANGE, empty_figure, figure_style, to_svg
 
 _TITLES = {
     "p_best": "probability that the\nfirst item is the best",
@@ -55,7 +55,7 @@ def plot_progress(course: Course, request: Request) -> str:
             ax.set_xlim(0, None)
         ax.set_xlabel("expected cost of what was asked" if priced else "comparisons asked")
     svg = to_svg(figure, "rounds")
-    for colour, variable in VARIABLES.items():  # a file of its own has no page to take them from
+    for colour, variable in COLOUR_VARIABLES.items():  # a file of its own has no page to take them from
         svg = svg.replace(f"var(--{variable})", colour)
     return svg
 
@@ -178,8 +178,8 @@ def collect_until(
         import pandas as pd
 
         try:
-            write_file(collected.folder / ROUNDS, pd.DataFrame(course.rounds).to_csv(index=False))
-            write_file(collected.folder / PICTURE, plot_progress(course, request))
+            write_file(collected.folder / ROUNDS_FILE, pd.DataFrame(course.rounds).to_csv(index=False))
+            write_file(collected.folder / ROUNDS_PLOT, plot_progress(course, request))
         except OSError as error:
             raise InputError(f"output folder {out}: cannot be written ({error.strerror or error})") from error
     return Until(collected, request, course)

@@ -16,7 +16,7 @@ from voirdire.tables.numbers import read_number
 from voirdire.tables.reading import Reading
 
 #: What can be chosen from, by the name of the field; the first of each is the default.
-OPTIONS: dict[str, tuple[str, ...]] = {
+FIELD_OPTIONS: dict[str, tuple[str, ...]] = {
     "about": ("", "target", "panel"),
     "judges": ("", "models", "people"),
     "order": ("", "shown", "unknown"),
@@ -25,7 +25,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }
 #: Columns of voirdire's that a column of the file may be said to be.
 ROLES = tuple(ALIASES)
-_LONGEST = 600.0
+_MAX_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Choices:
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments of :func:`voirdire.fit` that are not its defaults."""
-        usual = {"about": "", "judges": "", "order": "", "prob": PROB, "seconds": SECONDS}
-        return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
+        defaults = {"about": "", "judges": "", "order": "", "prob": PROB, "seconds": SECONDS}
+        return {name: value for name in defaults if (value := getattr(self, name)) != defaults[name]}
 
     def command(self, read_by: str, anchors: bool) -> str:
         """Write the command lines that do the same.
@@ -103,24 +103,26 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
     {'judge': 'who'}
     """
     problems = [
-        f"{name} {given[name]!r} is none of {', '.join(filter(None, known))}"
-        for name, known in OPTIONS.items()
-        if given.get(name, "") not in known
+        f"{name} {given[name]!r} is none of {', '.join(filter(None, allowed))}"
+        for name, allowed in FIELD_OPTIONS.items()
+        if given.get(name, "") not in allowed
     ]
-    mapped = {role: given[f"map-{role}"] for role in ROLES if given.get(f"map-{role}")}
-    problems += [f"{name!r} is no column of the file" for name in mapped.values() if name not in columns]
+    column_map = {role: given[f"map-{role}"] for role in ROLES if given.get(f"map-{role}")}
+    problems += [f"{name!r} is no column of the file" for name in column_map.values() if name not in columns]
     column, equals, value = given.get("where", "").partition("=")
     if given.get("where") and not (column and equals and value):
         problems.append(f"only rows {given['where']!r} is not COLUMN=VALUE")
-    winners = [one.partition("=") for one in read_list("winners", given.get("winners", ""))]
-    problems += [f"winners {''.join(one)!r} is not WORD=first,WORD=second" for one in winners if not all(one)]
+    winners = [pair.partition("=") for pair in read_list("winners", given.get("winners", ""))]
+    problems += [
+        f"winners {''.join(pair)!r} is not WORD=first,WORD=second" for pair in winners if not all(pair)
+    ]
     prob = _number_between(given, "prob", PROB, 0.0, 1.0, problems)
-    seconds = _number_between(given, "seconds", SECONDS, 0.0, _LONGEST, problems)
+    seconds = _number_between(given, "seconds", SECONDS, 0.0, _MAX_SECONDS, problems)
     if problems:
         raise InputError(problems)
     judge = given.get("judge", "").strip()
     reading = Reading(
-        map=mapped or None,
+        map=column_map or None,
         winners={word: outcome for word, _, outcome in winners} or None,
         wide=given.get("wide") or None,
         set={"judge": judge} if judge else None,
@@ -140,14 +142,14 @@ def _number_between(
     if not text:
         return usual
     try:
-        found = float(read_number(text))
+        value = float(read_number(text))
     except ValueError:
-        found = math.nan
-    if not low < found <= high or found == 1.0 == high:
+        value = math.nan
+    if not low < value <= high or value == 1.0 == high:
         problems.append(f"{name} {text!r} is no number between {low:g} and {high:g}")
-    return found
+    return value
 
 
 def _option_text(value: object) -> str:
-    short = f"{value:g}" if isinstance(value, float) else str(value)
-    return short if not isinstance(value, float) or float(short) == value else repr(value)
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if not isinstance(value, float) or float(text) == value else repr(value)

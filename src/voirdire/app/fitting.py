@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-LOST = "The fit ended without an answer; the table may be too large for this machine."
+LOST_MESSAGE = "The fit ended without an answer; the table may be too large for this machine."
 
 
 class Fitting:
@@ -55,19 +55,19 @@ class Fitting:
 
     @property
     def running(self) -> bool:
-        """Whether it is under way."""
+        """True while the fit runs."""
         return self._reader.is_alive()
 
     @property
     def progress(self) -> dict[str, Any]:
-        """What is known so far: ``done`` of ``total`` moves, ``said`` in words, ``seconds`` since the start."""
+        """Progress so far: ``done`` of ``total`` moves, ``said`` in words, ``seconds`` since the start."""
         return self._progress | {
             "seconds": round(time.monotonic() - self._began),
             "stopping": self.stopping,
         }
 
     def stop(self) -> None:
-        """Ask to end with what there is; asked again, end without."""
+        """Ask the fit to end with the draws it has; asked again, end it without a result."""
         if self.stopping:
             self.end()
         else:
@@ -99,5 +99,5 @@ class Fitting:
         code = self._process.returncode
         if self.outcome is None and not self.problems:
             self.problems = (
-                ["Stopped; nothing was kept."] if self.stopping else [f"{LOST} (exit code {code})"]
+                ["Stopped; nothing was kept."] if self.stopping else [f"{LOST_MESSAGE} (exit code {code})"]
             )

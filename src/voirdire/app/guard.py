@@ -1,4 +1,4 @@
-"""Who may ask the server for something: this machine's user, by a secret, from the page itself; nobody else.
+"""Access control of the server: only this machine's user, by a secret, from the page itself.
 
 Another page in the same browser can send requests to 127.0.0.1, too, or have a name of its own point there (DNS
 rebinding). So every request must name this server as its host and carry the secret as a cookie that other sites do not
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: What the page may load: its own script and styles, the report in a frame, nothing from elsewhere.
-POLICY = (
+CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
-    "content-security-policy": POLICY,
+_SECURITY_HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
@@ -30,8 +30,8 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-store",
 }
-_READING = ("GET", "HEAD")
-_CLOSED = "This page is for whoever started it: open the address that voirdire app printed."
+_READ_METHODS = ("GET", "HEAD")
+_CLOSED_MESSAGE = "This page is for whoever started it: open the address that voirdire app printed."
 
 
 class Guard:
@@ -77,16 +77,19 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = {name for name, _ in message["headers"]}
-                more = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
-                message["headers"] = [*message["headers"], *(one for one in more if one[0] not in own)]
+                present = {name for name, _ in message["headers"]}
+                headers = [(name.encode(), value.encode()) for name, value in _SECURITY_HEADERS.items()]
+                message["headers"] = [
+                    *message["headers"],
+                    *(header for header in headers if header[0] not in present),
+                ]
             await send(message)
 
         answer: Response | None = self._refuse_request(scope)
         if answer is None and scope["path"] == "/" and scope["method"] == "GET":
             answer = self._admit_by_secret(scope)
         if answer is None and not self._knows_cookie(scope):
-            answer = PlainTextResponse(_CLOSED, 403)
+            answer = PlainTextResponse(_CLOSED_MESSAGE, 403)
         elif answer is None and not self._comes_from_the_page(scope):
             answer = PlainTextResponse("This request does not come from the page.", 403)
         await (answer or self._app)(scope, receive, send_guarded)
@@ -97,7 +100,7 @@ class Guard:
         host = _header_value(scope, b"host")
         if host not in self._hosts:
             return PlainTextResponse("This server is 127.0.0.1 alone.", 421)
-        if scope["method"] not in (*_READING, "POST"):
+        if scope["method"] not in (*_READ_METHODS, "POST"):
             return PlainTextResponse("Not allowed.", 405, {"allow": "GET, HEAD, POST"})
         return None
 
@@ -105,13 +108,13 @@ class Guard:
         """Move the secret from the address into a cookie; None where the address has none."""
         from starlette.responses import PlainTextResponse
 
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
-        if given is None:
+        tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token")
+        if tokens is None:
             return None
-        if given[-1] in self._once:
-            self._once.remove(given[-1])
-        elif not self._is_token(given[-1]):
-            return PlainTextResponse(_CLOSED, 403)
+        if tokens[-1] in self._once:
+            self._once.remove(tokens[-1])
+        elif not self._is_token(tokens[-1]):
+            return PlainTextResponse(_CLOSED_MESSAGE, 403)
         # not a redirect: after a link on another site the browser would go on without the cookie
         cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
         return PlainTextResponse("voirdire", headers={"set-cookie": cookie, "refresh": "0; url=/"})
@@ -126,14 +129,16 @@ class Guard:
 
     def _comes_from_the_page(self, scope: Scope) -> bool:
         site, origin = _header_value(scope, b"sec-fetch-site"), _header_value(scope, b"origin")
-        own = f"http://{_header_value(scope, b'host')}"
-        if scope["method"] in _READING:
-            return site in (None, "same-origin", "none") and origin in (None, own)
+        own_origin = f"http://{_header_value(scope, b'host')}"
+        if scope["method"] in _READ_METHODS:
+            return site in (None, "same-origin", "none") and origin in (None, own_origin)
         # without referrers a browser writes the origin of a form as "null": then the other header tells
-        return origin in (own, "null") if site == "same-origin" else site is None and origin == own
+        return (
+            origin in (own_origin, "null") if site == "same-origin" else site is None and origin == own_origin
+        )
 
 
 def _header_value(scope: Scope, name: bytes) -> str | None:
     """The value of a header; None where it is absent, or given twice."""
-    found = [value.decode("latin-1") for one, value in scope["headers"] if one == name]
-    return found[0] if len(found) == 1 else None
+    values = [value.decode("latin-1") for header, value in scope["headers"] if header == name]
+    return values[0] if len(values) == 1 else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from voirdire.app.choices import OPTIONS, ROLES
+from voirdire.app.choices import FIELD_OPTIONS, ROLES
 from voirdire.app.session import Session, shorten_problems
-from voirdire.app.uploads import MOST_BYTES
+from voirdire.app.uploads import MAX_UPLOAD_BYTES
 from voirdire.errors import InputError
 from voirdire.infer.method import SECONDS
 from voirdire.report.html import read_asset, template_environment
@@ -14,7 +14,7 @@ from voirdire.settings import PROB
 
 _VERBS = ("fit", "board", "agree", "metaeval", "replace")
 #: Files that the page loads: where each is, and what it is.
-ASSETS = {
+PAGE_ASSETS = {
     "style.css": ("voirdire.report", "text/css"),
     "app.css": ("voirdire.app", "text/css"),
     "app.js": ("voirdire.app", "text/javascript"),
@@ -31,9 +31,9 @@ def window_page(session: Session, root: str) -> str:
         The address of the window, with a slash at its end.
     """
     with session.lock:
-        fitting, found = session.fitting, session.findings
-        lacks = _VERBS if found is None or found.error else found.lacks
-        state = "fitting" if fitting else "fitted" if session.fitted else "read" if found else "empty"
+        fitting, findings = session.fitting, session.findings
+        lacks = _VERBS if findings is None or findings.error else findings.lacks
+        state = "fitting" if fitting else "fitted" if session.fitted else "read" if findings else "empty"
         return _render(
             "window.html.j2",
             root=root,
@@ -41,12 +41,12 @@ def window_page(session: Session, root: str) -> str:
             session=session,
             problems=shorten_problems(session.problems),
             progress=None if fitting is None else fitting.progress,
-            found=found,
-            ready=[one for one in _VERBS if one not in lacks],
-            options=OPTIONS,
+            found=findings,
+            ready=[verb for verb in _VERBS if verb not in lacks],
+            options=FIELD_OPTIONS,
             roles=ROLES,
             usual={"prob": f"{PROB:g}", "seconds": f"{SECONDS:g}"},
-            limit=MOST_BYTES // 2**20,
+            limit=MAX_UPLOAD_BYTES // 2**20,
         )
 
 
@@ -63,9 +63,9 @@ def page_asset(name: str) -> tuple[str, str]:
     InputError
         There is none of that name.
     """
-    if name not in ASSETS:
-        raise InputError(f"{name!r} is none of {', '.join(ASSETS)}")
-    package, kind = ASSETS[name]
+    if name not in PAGE_ASSETS:
+        raise InputError(f"{name!r} is none of {', '.join(PAGE_ASSETS)}")
+    package, kind = PAGE_ASSETS[name]
     return read_asset(package, name), kind
 
 

@@ -15,13 +15,13 @@ from voirdire.errors import InputError
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-COUNT = 10
-NO_VOTES = (
+QUESTION_COUNT = 10
+NO_VOTES_REASON = (
     "questions are comparisons, for tables of votes; people's answers to these items enter by the command line "
     "(voirdire fit --anchors FILE)"
 )
-PERSON = "me"
-_KEPT = ("first", "second", "criterion", "context")
+PERSON_NAME = "me"
+_QUESTION_COLUMNS = ("first", "second", "criterion", "context")
 _OUTCOMES = ("first", "second", "tie")
 
 
@@ -42,15 +42,15 @@ def informative_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
     try:
         votes_of(fit.problem, "questions")
     except InputError:
-        return [], NO_VOTES
+        return [], NO_VOTES_REASON
     from voirdire.fit.next.suggest import next_comparisons
 
     try:
-        found = next_comparisons(fit, COUNT)
+        comparisons = next_comparisons(fit, QUESTION_COUNT)
     except InputError as error:
         return [], str(error)
-    names = [name for name in _KEPT if name in found and found[name].notna().all()]
-    return [{name: str(row[name]) for name in names} for row in found.to_dict("records")], ""
+    names = [name for name in _QUESTION_COLUMNS if name in comparisons and comparisons[name].notna().all()]
+    return [{name: str(row[name]) for name in names} for row in comparisons.to_dict("records")], ""
 
 
 def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: str, back: str) -> str:
@@ -91,20 +91,20 @@ def read_answers(text: str, questions: Sequence[dict[str, str]]) -> list[dict[st
     >>> read_answers("person,first,second,winner\\nme,b,a,first\\n", [{"first": "a", "second": "b"}])
     [{'first': 'b', 'second': 'a', 'winner': 'first'}]
     """
-    asked = {_question_key(question) for question in questions}
+    asked_keys = {_question_key(question) for question in questions}
     rows = [
         {name: row[name] for name in ("first", "second", "winner", "criterion", "context") if row.get(name)}
         for row in csv.DictReader(io.StringIO(text, newline=""))
     ]
     if not rows:
         raise InputError("no question has an answer yet")
-    wrong = [
-        at
-        for at, row in enumerate(rows, 1)
-        if _question_key(row) not in asked or row.get("winner") not in _OUTCOMES
+    wrong_rows = [
+        number
+        for number, row in enumerate(rows, 1)
+        if _question_key(row) not in asked_keys or row.get("winner") not in _OUTCOMES
     ]
-    if wrong:
-        raise InputError(f"answer {wrong[0]} is none to a question that was asked; ask anew")
+    if wrong_rows:
+        raise InputError(f"answer {wrong_rows[0]} is none to a question that was asked; ask anew")
     return rows
 
 
@@ -118,4 +118,4 @@ def write_answers(answers: Sequence[dict[str, str]], path: Path) -> None:
     with open(path, "w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, ["person", *columns], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({"person": PERSON, **row} for row in answers)
+        writer.writerows({"person": PERSON_NAME, **row} for row in answers)

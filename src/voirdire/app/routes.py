@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, quote
 
 from voirdire.app.pages import message_page, page_asset, window_page
 from voirdire.app.people import asking_page
-from voirdire.app.session import BUSY, Fitted, Session, Sessions
-from voirdire.app.uploads import TABLE, TEXTS, TooLargeError, receive_file, shown_name
+from voirdire.app.session import BUSY_MESSAGE, FinishedFit, Session, Sessions
+from voirdire.app.uploads import TABLE_NAME, TEXTS_NAME, TooLargeError, receive_file, shown_name
 from voirdire.collect.ask.page import security_policy as asking_policy
 from voirdire.errors import InputError
 from voirdire.report.html import security_policy as report_policy
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-_MOST_FORM = 2**20  # bytes of a form
-_GONE = "The work of this window is not here any more: the app was started anew, or the address is not whole."
+_MAX_FORM_BYTES = 2**20  # bytes of a form
+_GONE_MESSAGE = (
+    "The work of this window is not here any more: the app was started anew, or the address is not whole."
+)
 
 
 def make_app(sessions: Sessions) -> Starlette:
@@ -53,7 +55,7 @@ def make_app(sessions: Sessions) -> Starlette:
         return Answer(text, media_type=kind)
 
     def page_not_found(request: Request, error: Exception) -> Response:
-        return HTMLResponse(message_page("Not found", _GONE), 404)
+        return HTMLResponse(message_page("Not found", _GONE_MESSAGE), 404)
 
     def session_route(path: str, show: Callable[..., Any], method: str = "GET") -> Route:
         """A route of a window's own address."""
@@ -69,7 +71,7 @@ def make_app(sessions: Sessions) -> Starlette:
             Route("/", begin_session),
             Route("/assets/{name}", send_asset),
             session_route("", _show_window),
-            session_route("progress", _tell_progress),
+            session_route("progress", _send_progress),
             session_route("ask", _ask_person),
             session_route("report", _show_report),
             session_route("download/{what}", _send_download),
@@ -105,7 +107,7 @@ async def _show_window(request: Request, session: Session) -> Response:
     return HTMLResponse(await _in_thread(window_page, session, _session_root(request)))
 
 
-async def _tell_progress(request: Request, session: Session) -> Response:
+async def _send_progress(request: Request, session: Session) -> Response:
     from starlette.responses import JSONResponse
 
     fitting = await _in_thread(lambda: session.fitting)
@@ -116,15 +118,15 @@ async def _take_upload(request: Request, session: Session) -> Response:
     """Take the body for the table, or for the texts of items, by the last part of the address."""
     from starlette.responses import JSONResponse
 
-    stem = TEXTS if request.url.path.endswith("/texts") else TABLE
+    stem = TEXTS_NAME if request.url.path.endswith("/texts") else TABLE_NAME
     name = request.query_params.get("name", "")
     path = None
     try:
         if await _in_thread(lambda: session.fitting) is not None:
-            raise InputError(BUSY)
+            raise InputError(BUSY_MESSAGE)
         announced = request.headers.get("content-length")
         path = await receive_file(request.stream(), session.folder, name, stem, announced)
-        if stem == TABLE:
+        if stem == TABLE_NAME:
             await _in_thread(session.take_file, path, shown_name(name))
         else:
             await _in_thread(session.take_texts, path)
@@ -133,7 +135,7 @@ async def _take_upload(request: Request, session: Session) -> Response:
     except InputError as error:
         if path is not None:
             shutil.rmtree(path.parent, ignore_errors=True)
-        return JSONResponse({"error": str(error).replace(TEXTS, shown_name(name))}, 400)
+        return JSONResponse({"error": str(error).replace(TEXTS_NAME, shown_name(name))}, 400)
     return JSONResponse({"taken": shown_name(name)})
 
 
@@ -146,7 +148,7 @@ def _form_route(act: Callable[[Session, dict[str, str]], None]) -> Callable[...,
         body = b""
         async for chunk in request.stream():
             body += chunk
-            if len(body) > _MOST_FORM:
+            if len(body) > _MAX_FORM_BYTES:
                 return PlainTextResponse("The form is too large.", 413)
         try:
             fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100)
@@ -178,14 +180,14 @@ async def _ask_person(request: Request, session: Session) -> Response:
     if fitted is None or not fitted.outcome["questions"]:
         return RedirectResponse(root, 303)
     try:
-        made = await _in_thread(
+        page = await _in_thread(
             asking_page, fitted.outcome["questions"], session.texts, f"{root}answers", root
         )
     except InputError as error:
         session.problems, session.texts = error.problems, None
         return RedirectResponse(root, 303)
     policy = f"{asking_policy(True)}; frame-ancestors 'none'"
-    return HTMLResponse(made, headers={"content-security-policy": policy})
+    return HTMLResponse(page, headers={"content-security-policy": policy})
 
 
 async def _show_report(request: Request, session: Session) -> Response:
@@ -203,29 +205,35 @@ async def _send_download(request: Request, session: Session) -> Response:
     from starlette.responses import RedirectResponse
     from starlette.responses import Response as Answer
 
-    give = _DOWNLOADS.get(request.path_params["what"])
-    content = None if give is None or session.fitted is None else await _in_thread(give, session.fitted)
+    make_content = _DOWNLOADS.get(request.path_params["what"])
+    content = (
+        None
+        if make_content is None or session.fitted is None
+        else await _in_thread(make_content, session.fitted)
+    )
     if content is None:
         return RedirectResponse(_session_root(request), 303)
-    named = f'attachment; filename="{request.path_params["what"]}"'
-    return Answer(content, media_type="application/octet-stream", headers={"content-disposition": named})
+    disposition = f'attachment; filename="{request.path_params["what"]}"'
+    return Answer(
+        content, media_type="application/octet-stream", headers={"content-disposition": disposition}
+    )
 
 
-def _zip_run(fitted: Fitted) -> bytes:
-    packed = io.BytesIO()
+def _zip_run(fitted: FinishedFit) -> bytes:
+    buffer = io.BytesIO()
     folder = fitted.folder / "run"
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             archive.write(path, Path("run") / path.relative_to(folder))
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
-def _read_answers(fitted: Fitted) -> bytes | None:
+def _read_answers(fitted: FinishedFit) -> bytes | None:
     path = fitted.folder / "answers.csv"
     return path.read_bytes() if path.is_file() else None
 
 
-_DOWNLOADS: dict[str, Callable[[Fitted], bytes | None]] = {
+_DOWNLOADS: dict[str, Callable[[FinishedFit], bytes | None]] = {
     "report.html": lambda fitted: (fitted.folder / "report.html").read_bytes(),
     "run.zip": _zip_run,
     "answers.csv": _read_answers,

@@ -15,16 +15,16 @@ from typing import Any
 from voirdire.app.choices import Choices, read_choices
 from voirdire.app.fitting import Fitting
 from voirdire.app.people import asking_page, read_answers, write_answers
-from voirdire.app.uploads import TABLE
+from voirdire.app.uploads import TABLE_NAME
 from voirdire.errors import InputError
 from voirdire.tables.doctor import Findings, examine_file
 
-MOST = 100  # windows at a time
-BUSY = "a fit is under way; stop it first"
+MAX_WINDOWS = 100  # windows at a time
+BUSY_MESSAGE = "a fit is under way; stop it first"
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FinishedFit:
     """A fit that has ended: its folder, what the page says of it, and how many answers of the person are in it."""
 
     folder: Path
@@ -51,7 +51,7 @@ class Session:
     choices : Choices
     texts : Path or None
         A table of the items' texts.
-    fitted : Fitted or None
+    fitted : FinishedFit or None
         The last fit that ended with a result.
     answers : list of dict
         Answers of the person.
@@ -67,7 +67,7 @@ class Session:
         self.given: dict[str, str] = {}
         self.choices = Choices()
         self.texts: Path | None = None
-        self.fitted: Fitted | None = None
+        self.fitted: FinishedFit | None = None
         self.answers: list[dict[str, str]] = []
         self.problems: tuple[str, ...] = ()
         self._table: Path | None = None
@@ -76,7 +76,7 @@ class Session:
 
     @property
     def fitting(self) -> Fitting | None:
-        """The fit under way; one that has ended is taken in first."""
+        """The fit under way; the result of one that has ended is stored first."""
         with self.lock:
             ended = self._fitting
             if ended is None or ended.running:
@@ -85,7 +85,7 @@ class Session:
             if ended.outcome is None:
                 self.problems = tuple(map(self.restore_file_name, ended.problems))
             else:
-                self.fitted, self.problems = Fitted(ended.out, ended.outcome, len(self.answers)), ()
+                self.fitted, self.problems = FinishedFit(ended.out, ended.outcome, len(self.answers)), ()
             return None
 
     def take_file(self, table: Path, name: str) -> None:
@@ -144,7 +144,7 @@ class Session:
                 self._examine_table(chosen)
 
     def begin_fit(self) -> None:
-        """Begin to fit by the choices, with the answers that there are.
+        """Begin a fit by the choices, with the answers so far.
 
         Raises
         ------
@@ -171,7 +171,7 @@ class Session:
             self._fitting = Fitting(order, out / "log.txt")
 
     def take_answers(self, text: str) -> None:
-        """Take answers of the person beside those that there are, and fit again.
+        """Add answers of the person to those so far, and fit again.
 
         Raises
         ------
@@ -180,8 +180,8 @@ class Session:
         """
         with self.lock:
             self._check_idle()
-            asked = () if self.fitted is None else self.fitted.outcome["questions"]
-            self.answers = [*self.answers, *read_answers(text, asked)]
+            questions = () if self.fitted is None else self.fitted.outcome["questions"]
+            self.answers = [*self.answers, *read_answers(text, questions)]
             self.begin_fit()
 
     def forget_answers(self) -> None:
@@ -210,7 +210,7 @@ class Session:
 
     @property
     def reason_not_fittable(self) -> str:
-        """Why the file cannot be fitted as it is read; empty where it can."""
+        """Reason why the file cannot be fitted as it is read; empty where it can."""
         if self.findings is None:
             return ""
         if self.findings.error is not None:
@@ -226,7 +226,7 @@ class Session:
         return self.choices.command(self.findings.command, bool(self.answers))
 
     def restore_file_name(self, text: str) -> str:
-        """A sentence about the file as its sender calls it."""
+        """Replace our name of the file in a sentence by its sender's."""
         if self._table is None:
             return text
         return text.replace(os.fspath(self._table), self.name).replace(self._table.name, self.name)
@@ -240,25 +240,25 @@ class Session:
 
     def _check_idle(self) -> None:
         if self.fitting is not None:
-            raise InputError(BUSY)
+            raise InputError(BUSY_MESSAGE)
 
     def _examine_table(self, chosen: Choices) -> None:
         assert self._table is not None
-        found = examine_file(self._table, chosen.reading)
-        if any(repr(TABLE) in sentence for sentence in found.stands_out):
+        findings = examine_file(self._table, chosen.reading)
+        if any(repr(TABLE_NAME) in sentence for sentence in findings.stands_out):
             # the file names no judge, who is then called as the file: by its sender, not by us
             judge = self.name.removeprefix("./").split(".")[0] or self.name
             self.given = {**self.given, "judge": judge}
             chosen = replace(chosen, reading=replace(chosen.reading, set={"judge": judge}))
-            found = examine_file(self._table, chosen.reading)
+            findings = examine_file(self._table, chosen.reading)
         self.choices = chosen
-        written = quote(os.fspath(self._table))
+        quoted_path = quote(os.fspath(self._table))
         self.findings = replace(
-            found,
+            findings,
             file=self.name,
-            stands_out=tuple(map(self.restore_file_name, found.stands_out)),
-            error=None if found.error is None else self.restore_file_name(found.error),
-            command=found.command.replace(written, quote(self.name), 1),
+            stands_out=tuple(map(self.restore_file_name, findings.stands_out)),
+            error=None if findings.error is None else self.restore_file_name(findings.error),
+            command=findings.command.replace(quoted_path, quote(self.name), 1),
         )
 
 
@@ -285,10 +285,10 @@ class Sessions:
             There are too many.
         """
         with self._lock:
-            if len(self._found) >= MOST:
-                idle = [key for key, one in self._found.items() if one.findings is None]
+            if len(self._found) >= MAX_WINDOWS:
+                idle = [key for key, session in self._found.items() if session.findings is None]
                 if not idle:
-                    raise InputError(f"{MOST} windows hold a file; end voirdire app and start it anew")
+                    raise InputError(f"{MAX_WINDOWS} windows hold a file; end voirdire app and start it anew")
                 self._found.pop(idle[0]).end()
             key = secrets.token_urlsafe(12)
             folder = self._folder / key
@@ -303,12 +303,12 @@ class Sessions:
     def end(self) -> None:
         """End the work of all windows."""
         with self._lock:
-            for one in self._found.values():
-                one.end()
+            for session in self._found.values():
+                session.end()
             self._found.clear()
 
 
 def shorten_problems(problems: Sequence[str], most: int = 20) -> list[str]:
     """Problems to be shown: the first of them, and how many more there are."""
-    rest = len(problems) - most
-    return [*problems[:most], *([f"and {rest:,} more"] if rest > 0 else [])]
+    hidden = len(problems) - most
+    return [*problems[:most], *([f"and {hidden:,} more"] if hidden > 0 else [])]

@@ -17,8 +17,8 @@ from voirdire import drafts
 from voirdire.errors import InputError
 from voirdire.folders import lock_folder
 
-NAME = "voirdire-app"
-_TRIES = 5
+FOLDER_PREFIX = "voirdire-app"
+_MAX_TRIES = 5
 
 
 @contextmanager
@@ -37,8 +37,8 @@ def private_folder() -> Iterator[Path]:
     False
     """
     remove_left_over()
-    for _ in range(_TRIES):
-        folder = drafts.new_folder(Path(tempfile.gettempdir(), NAME))
+    for _ in range(_MAX_TRIES):
+        folder = drafts.new_folder(Path(tempfile.gettempdir(), FOLDER_PREFIX))
         try:
             with lock_folder(folder):
                 if folder.is_dir():  # else another start took it for left over before it was held
@@ -58,10 +58,10 @@ def remove_left_over() -> None:
         import fcntl  # noqa: F401
     except ImportError:
         return
-    for folder in Path(tempfile.gettempdir()).glob(f".{NAME}.*"):
+    for folder in Path(tempfile.gettempdir()).glob(f".{FOLDER_PREFIX}.*"):
         try:
-            found = folder.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            status = folder.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
                 continue
             with lock_folder(folder):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -69,18 +69,18 @@ def remove_left_over() -> None:
             continue  # held by a process that runs, or just gone
 
 
-MOST_BYTES = 200 * 2**20
+MAX_UPLOAD_BYTES = 200 * 2**20
 #: What the table and the texts of items are called here, whatever their sender calls them.
-TABLE, TEXTS = "uploaded-file", "uploaded-texts"
-_NAME = 120
+TABLE_NAME, TEXTS_NAME = "uploaded-file", "uploaded-texts"
+_MAX_NAME_LETTERS = 120
 #: Endings that say how a file is written; all others are told by the content.
-_ENDINGS = (
+_FILE_ENDINGS = (
     ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".eval", ".zip", ".gz", ".zst",
 )  # fmt: skip
 
 
 class TooLargeError(InputError):
-    """A file is larger than is taken."""
+    """Raised where a file is larger than the limit."""
 
 
 def shown_name(given: str) -> str:
@@ -91,13 +91,13 @@ def shown_name(given: str) -> str:
     >>> shown_name("../../etc/passwd"), shown_name("C:\\\\a\\\\votes.csv"), shown_name("-x\\n.csv"), shown_name("..")
     ('passwd', 'votes.csv', './-x.csv', 'file')
     """
-    last = given.replace("\\", "/").rsplit("/", 1)[-1]
-    plain = "".join(letter for letter in last if letter.isprintable()).strip()
-    if len(plain) > _NAME:
-        plain = plain[: _NAME - 20] + plain[-20:]
-    if not plain.strip("."):
+    last_part = given.replace("\\", "/").rsplit("/", 1)[-1]
+    name = "".join(letter for letter in last_part if letter.isprintable()).strip()
+    if len(name) > _MAX_NAME_LETTERS:
+        name = name[: _MAX_NAME_LETTERS - 20] + name[-20:]
+    if not name.strip("."):
         return "file"
-    return f"./{plain}" if plain.startswith("-") else plain
+    return f"./{name}" if name.startswith("-") else name
 
 
 def stored_name(given: str, stem: str) -> str:
@@ -109,7 +109,7 @@ def stored_name(given: str, stem: str) -> str:
     ('table.csv.gz', 'table', 'table')
     """
     endings = [ending.lower() for ending in PurePosixPath(shown_name(given)).suffixes[-2:]]
-    return stem + "".join(ending for ending in endings if ending in _ENDINGS)
+    return stem + "".join(ending for ending in endings if ending in _FILE_ENDINGS)
 
 
 async def receive_file(
@@ -133,27 +133,27 @@ async def receive_file(
     InputError
         It is empty.
     """
-    if announced is not None and announced.isdecimal() and int(announced) > MOST_BYTES:
+    if announced is not None and announced.isdecimal() and int(announced) > MAX_UPLOAD_BYTES:
         raise _too_large()
-    own = Path(tempfile.mkdtemp(prefix="upload-", dir=folder))
-    target = own / stored_name(name, stem)
+    upload_folder = Path(tempfile.mkdtemp(prefix="upload-", dir=folder))
+    target = upload_folder / stored_name(name, stem)
     size = 0
     try:
         with open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as stream:
             async for chunk in chunks:
                 size += len(chunk)
-                if size > MOST_BYTES:
+                if size > MAX_UPLOAD_BYTES:
                     raise _too_large()
                 stream.write(chunk)
         if not size:
             raise InputError("the file is empty; choose one that holds judges' answers")
     except BaseException:
-        shutil.rmtree(own, ignore_errors=True)
+        shutil.rmtree(upload_folder, ignore_errors=True)
         raise
     return target
 
 
 def _too_large() -> TooLargeError:
     return TooLargeError(
-        f"the file has more than {MOST_BYTES // 2**20} MB; fit it by the command line (voirdire fit FILE)"
+        f"the file has more than {MAX_UPLOAD_BYTES // 2**20} MB; fit it by the command line (voirdire fit FILE)"
     )

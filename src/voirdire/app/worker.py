@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from voirdire.errors import InputError
 from voirdire.report.page import Page, Text
 
-STOPPED = "Stopped before there was anything to keep."
+STOPPED_MESSAGE = "Stopped before there was anything to keep."
 
 
 def main() -> None:
@@ -29,13 +29,13 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     order = json.loads(sys.stdin.readline())
     stop = threading.Event()
-    threading.Thread(target=_watch_for_stop, args=(stop,), daemon=True).start()
+    threading.Thread(target=_read_stop_request, args=(stop,), daemon=True).start()
     try:
         answer: dict[str, Any] = {"outcome": run_order(order, _make_reporter(out, stop))}
     except InputError as error:
         answer = {"error": error.problems}
     except KeyboardInterrupt:
-        answer = {"error": [STOPPED]}
+        answer = {"error": [STOPPED_MESSAGE]}
     _send_message(out, answer)
 
 
@@ -68,8 +68,8 @@ def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str,
     from voirdire.report.html import html_page
     from voirdire.tables.reading import Reading, read_as
 
-    how = Reading(**order["reading"])
-    table = read_as(order["table"], how) if how.given else order["table"]
+    reading = Reading(**order["reading"])
+    table = read_as(order["table"], reading) if reading.given else order["table"]
     result = fit(table, anchors=order["anchors"], progress=progress, **order["settings"])
     out = Path(order["out"])
     result.save(out / "run")
@@ -91,14 +91,14 @@ def _lead_sentence(page: Page) -> str:
     return next(text.text for text in texts if text.role == "lead")
 
 
-def _watch_for_stop(stop: threading.Event) -> None:
+def _read_stop_request(stop: threading.Event) -> None:
     for _ in sys.stdin:
         stop.set()
     os._exit(1)  # the server has ended
 
 
 def _make_reporter(out: TextIO, stop: threading.Event) -> Callable[..., None]:
-    """Progress to the server; once a stop is asked, chains hear Ctrl-C, which keeps what they have drawn."""
+    """Make the callback of progress; once a stop is asked, it raises Ctrl-C, which keeps the draws so far."""
 
     def report_progress(done: int, total: int, said: str = "") -> None:
         if stop.is_set():

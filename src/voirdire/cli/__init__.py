@@ -43,7 +43,7 @@ VERBS = (
 
 
 #: Words that are no verbs, and the verb that does what they ask for.
-_MEANT = {
+_VERB_SYNONYMS = {
     **dict.fromkeys(("rank", "ranking", "decide", "leaderboard", "best"), "board"),
     **dict.fromkeys(("score", "aggregate", "infer", "train", "run"), "fit"),
     **dict.fromkeys(("agreement", "kappa", "alpha"), "agree"),
@@ -65,38 +65,38 @@ class _Verb(typer.core.TyperCommand):
 
     def make_context(self, *args: Any, **how: Any) -> Any:
         (module,) = (name for name in VERBS if name.rstrip("_") == self.name)
-        alone = typer.Typer(add_completion=False)
-        alone.command(self.name)(getattr(importlib.import_module(f"{__name__}.{module}"), module))
-        return typer.main.get_command(alone).make_context(*args, **how)
+        verb_app = typer.Typer(add_completion=False)
+        verb_app.command(self.name)(getattr(importlib.import_module(f"{__name__}.{module}"), module))
+        return typer.main.get_command(verb_app).make_context(*args, **how)
 
 
 def _first_sentence(verb: str) -> str:
     """The first paragraph of a verb's help, read from its source: importing all verbs takes a while."""
     source = (resources.files(__name__) / f"{verb}.py").read_text(encoding="utf-8")
     # not next: the module of that verb has the name here once it is imported
-    (found,) = (
-        one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef) and one.name == verb
+    (function,) = (
+        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == verb
     )
-    return str(ast.get_docstring(found)).split("\n\n")[0]
+    return str(ast.get_docstring(function)).split("\n\n")[0]
 
 
 class _Group(typer.core.TyperGroup):
     """The verbs, with wrong input turned into a message and exit code 1."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the verbs, each of which knows what it is for from now on."""
+        """Names of the verbs; sets the help of each."""
         for verb in VERBS:
             self.commands[verb.rstrip("_")].help = _first_sentence(verb)
         return super().list_commands(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The verb that is called; a word that is none is told which is meant, where one is."""
+        """The verb that is called; for an unknown word the message suggests one."""
         word = args[0]
         if self.get_command(ctx, word) is None and not word.startswith("-"):
             verbs = [name.rstrip("_") for name in VERBS]
-            meant, every = _MEANT.get(word.lower()), ", ".join(verbs)
-            hint = f"; did you mean {meant!r}?" if meant else nearest_name(word, verbs)
-            ctx.fail(f"No such command {word!r}{hint or '; there are ' + every}")
+            synonym, verb_list = _VERB_SYNONYMS.get(word.lower()), ", ".join(verbs)
+            hint = f"; did you mean {synonym!r}?" if synonym else nearest_name(word, verbs)
+            ctx.fail(f"No such command {word!r}{hint or '; there are ' + verb_list}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -108,8 +108,8 @@ class _Group(typer.core.TyperGroup):
             raise typer.Exit(1) from None
         except _USAGE_ERROR as error:
             message = getattr(error, "message", "")
-            further = re.fullmatch(r"Got unexpected extra argument\S* \((.*)\)", message)
-            if further and any(os.path.isfile(word) for word in further[1].split()):
+            extra_words = re.fullmatch(r"Got unexpected extra argument\S* \((.*)\)", message)
+            if extra_words and any(os.path.isfile(word) for word in extra_words[1].split()):
                 error.message = f"{message}; {JOIN_FILES}"  # type: ignore[attr-defined]
             raise
 

@@ -152,16 +152,21 @@ def agree(
     if reading.how.people and not any((experts, compare, truth, humans)):
         experts, reading = list(reading.how.people), TableOptions(dataclasses.replace(reading.how, people=()))
         panel = "--people"
-    asked: dict[str, Any] = {panel: experts, "--compare": compare, "--truth": truth, "--swap": swap}
-    asked |= {"--runs": runs, "--phases": phases, "--humans": humans}
-    asked |= {"--between": between} if between else {"--gate": gate}
-    question = single_given_option(asked)
-    for name, given, of in (
+    question_options: dict[str, Any] = {
+        panel: experts,
+        "--compare": compare,
+        "--truth": truth,
+        "--swap": swap,
+    }
+    question_options |= {"--runs": runs, "--phases": phases, "--humans": humans}
+    question_options |= {"--between": between} if between else {"--gate": gate}
+    question = single_given_option(question_options)
+    for name, is_given, question_of in (
         ("--leave-one-out", leave_one_out, panel),
         ("--reference", reference, "--swap"),
     ):
-        if given and question != of:
-            raise typer.BadParameter(f"{name} is for {of}")
+        if is_given and question != question_of:
+            raise typer.BadParameter(f"{name} is for {question_of}")
     with_experts = leave_one_expert_out if leave_one_out else expert_agreement
     questions: dict[str, tuple[Callable[..., pd.DataFrame], tuple[Any, ...], str]] = {
         "": (agreement, (), "Agreement"),
@@ -175,11 +180,11 @@ def agree(
         "--gate": (pass_rates, (read_thresholds(gate or ()),), "Pass rates"),
         "--between": (compare_systems, (*(between or ()), read_thresholds(gate or ()) or None), "A/B test"),
     }
-    verb, first, title = questions[question]
-    given = reading.table(table, [humans])
-    found = call_verb(
+    verb, arguments, title = questions[question]
+    judge_table = reading.table(table, [humans])
+    coefficients = call_verb(
         verb,
-        (given, *first),
+        (judge_table, *arguments),
         {
             "--measures": ("measures", split_commas(measures) or None),
             "--judge": ("judges", split_commas(judge) or None),
@@ -196,9 +201,9 @@ def agree(
         {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster},
         question,
     )
-    for note in found.attrs.get("notes", ()):
+    for note in coefficients.attrs.get("notes", ()):
         console.print_note(note)
-    print_rows(found, f"{title}, {100 * prob:g}% intervals", json)
+    print_rows(coefficients, f"{title}, {100 * prob:g}% intervals", json)
     if out is not None:
         settings: dict[str, Any] = {"resamples": resamples, "prob": prob, "seed": seed}
         settings |= {"question": question or None, "unit": unit or "item", "interval": interval}
@@ -207,26 +212,28 @@ def agree(
             "against": against,
             "humans": None if humans is None else humans.name,
         }
-        save_result_rows(found, out, "agree", settings, overwrite, json)
+        save_result_rows(coefficients, out, "agree", settings, overwrite, json)
 
 
 def single_given_option(asked: dict[str, Any]) -> str:
     """The option that is given; empty without one, and a usage error where there are two."""
-    given = [name for name, value in asked.items() if value]
-    if len(given) > 1:
-        raise typer.BadParameter(f"{given[0]} and {given[1]} are two questions; ask one at a time")
-    return given[0] if given else ""
+    given_names = [name for name, value in asked.items() if value]
+    if len(given_names) > 1:
+        raise typer.BadParameter(
+            f"{given_names[0]} and {given_names[1]} are two questions; ask one at a time"
+        )
+    return given_names[0] if given_names else ""
 
 
 def read_thresholds(gate: Iterable[str]) -> dict[str, float]:
     """Read ``criterion=score`` options."""
-    found = {}
-    for one in gate:
-        criterion, _, score = one.rpartition("=")
+    thresholds = {}
+    for text in gate:
+        criterion, _, score = text.rpartition("=")
         try:
-            found[criterion] = float(read_number(score.strip()))
+            thresholds[criterion] = float(read_number(score.strip()))
         except ValueError:
             criterion = ""
         if not criterion:
-            raise typer.BadParameter(f"--gate {one!r} is not CRITERION=SCORE, such as safe=4")
-    return found
+            raise typer.BadParameter(f"--gate {text!r} is not CRITERION=SCORE, such as safe=4")
+    return thresholds

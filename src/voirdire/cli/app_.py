@@ -12,7 +12,7 @@ from voirdire.app.server import serve_page
 from voirdire.cli import console, signals
 from voirdire.cli.options import declare_options
 
-_END = "the page is closed, and what was uploaded is removed"
+_STOP_NOTE = "the page is closed, and what was uploaded is removed"
 
 
 @declare_options()
@@ -32,7 +32,7 @@ def app_(
         Whether to open the page in the browser.
     """
 
-    with signals.print_note_at_stop(_END), serve_page(port) as guard:
+    with signals.print_note_at_stop(_STOP_NOTE), serve_page(port) as guard:
         if json:
             console.print_json({"address": guard.address})
         else:

@@ -40,6 +40,6 @@ def ask(
         Seed of the order of questions and of the sides.
     """
 
-    made = write(questions, items, out, levels=reading.levels, ties=ties, task=task, seed=seed)
-    said = f"Written to {made}: send it to people, who send back answers-NAME.csv for --anchors"
-    console.print_result({"page": str(made)}, json, lambda: print(console.printable_text(said)))
+    page_path = write(questions, items, out, levels=reading.levels, ties=ties, task=task, seed=seed)
+    message = f"Written to {page_path}: send it to people, who send back answers-NAME.csv for --anchors"
+    console.print_result({"page": str(page_path)}, json, lambda: print(console.printable_text(message)))

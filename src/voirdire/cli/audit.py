@@ -46,8 +46,8 @@ def audit(
     out : FILE
         Write the cards to this file.
     """
-    written = check_page(out, format, overwrite=overwrite)
-    found = cards(
+    page_format = check_page(out, format, overwrite=overwrite)
+    audited = cards(
         reading.table(table, humans or []),
         reading.people_tables(humans),
         families=families,
@@ -58,8 +58,8 @@ def audit(
         prob=prob,
         seed=seed,
     )
-    write_page(out, lambda: audit_page(found, table.stem), written)
-    console.print_result(found, json, lambda: _show_audit(found), out)
+    write_page(out, lambda: audit_page(audited, table.stem), page_format)
+    console.print_result(audited, json, lambda: _show_audit(audited), out)
 
 
 def _show_audit(found: dict[str, Any]) -> None:
@@ -70,9 +70,11 @@ def _show_audit(found: dict[str, Any]) -> None:
         out.print(Text(console.printable_text(f"{card['judge']}: {card['verdict']}"), style="bold"))
         console.print_sentence(card["why"], indent=2)
         for row in card["measures"]:
-            ends = "" if row["low"] is None else f" [{row['low']:.3g}, {row['high']:.3g}]"
+            interval = "" if row["low"] is None else f" [{row['low']:.3g}, {row['high']:.3g}]"
             value = "-" if row["value"] is None else f"{row['value']:.3g}"
-            console.print_sentence(f"{row['measure']} {value}{ends}, n = {row['n']}: {row['note']}", indent=4)
+            console.print_sentence(
+                f"{row['measure']} {value}{interval}, n = {row['n']}: {row['note']}", indent=4
+            )
     if found["panel"]:
         out.print(
             f"{found['panel']['judges']} judges, worth about {found['panel']['effective']:.1f} independent ones."

@@ -53,26 +53,26 @@ def board(
 
     if (prices is None) != (margin is None):
         raise typer.BadParameter("--prices and --margin go together; give both, or neither")
-    written = check_page(out, format, overwrite=overwrite)
+    page_format = check_page(out, format, overwrite=overwrite)
     settings = asked.settings
-    given = reading.tables(table, anchors or [])
+    tables = reading.tables(table, anchors or [])
     # before the fit, which takes a while
-    priced = None if prices is None else read_prices(prices, margin or 0.0)
+    price_table = None if prices is None else read_prices(prices, margin or 0.0)
     with console.progress_bar("Fitting the board") as progress:
         fitted = fit(
-            given[0] if len(given) == 1 else given,
+            tables[0] if len(tables) == 1 else tables,
             anchors=reading.people_tables(anchors),
             levels=reading.levels,
             positive=reading.how.positive,
             board=True,
-            check=lambda problem: check_decidable(problem, priced, margin or 0.0),
+            check=lambda problem: check_decidable(problem, price_table, margin or 0.0),
             progress=progress,
             **settings,
         )
-        found = fitted.board(prices=priced, margin=margin or 0.0)
-    name = " and ".join(one.stem for one in table)
-    write_page(out, lambda: board_page(fitted, found, name), written)
-    console.print_result(found, json, lambda: _show_board(found, fitted), out)
+        leaderboard = fitted.board(prices=price_table, margin=margin or 0.0)
+    name = " and ".join(path.stem for path in table)
+    write_page(out, lambda: board_page(fitted, leaderboard, name), page_format)
+    console.print_result(leaderboard, json, lambda: _show_board(leaderboard, fitted), out)
     if strict:
         exit_at_failed_checks(fitted)
 
@@ -89,9 +89,9 @@ def _show_board(found: dict[str, Any], fitted: Any) -> None:
     ranks = {row["item"]: (row["first"], row["last"]) for row in found["items"]}
     parts: list[Any] = [show.ranking_table(found["items"], found["prob"], unit=unit, ranks=ranks)]
     parts += [
-        show.ranking_table(one["items"], found["prob"], title=f"{one['by']}: {one['group']}")
-        for one in found.get("groups", [])
-        if "items" in one
+        show.ranking_table(group["items"], found["prob"], title=f"{group['by']}: {group['group']}")
+        for group in found.get("groups", [])
+        if "items" in group
     ]
     parts += [show.rate_table(found["reference"], found["prob"])]
     parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"], unit)]

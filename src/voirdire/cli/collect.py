@@ -85,13 +85,13 @@ def collect(
 
     rounds = without_none(design=design, model=model, count=count)
     if rounds and until is None:
-        named = ", ".join(f"--{name}" for name in rounds)
-        raise typer.BadParameter(f"{named}: only with --until, which says when enough is known")
+        option_names = ", ".join(f"--{name}" for name in rounds)
+        raise typer.BadParameter(f"{option_names}: only with --until, which says when enough is known")
 
     form = "KEY=VALUE; write for example repeats=3"
-    given = read_pairs("--set", settings or [], form, lambda _, value: value)
+    protocol_options = read_pairs("--set", settings or [], form, lambda _, value: value)
     if dry_run:
-        expected = estimate(panel, items, protocol, settings=given, prompts=prompts)
+        expected = estimate(panel, items, protocol, settings=protocol_options, prompts=prompts)
         console.print_result(expected.as_dict(), json, lambda: _show_estimate(expected))
         return
     if out is None:
@@ -100,7 +100,7 @@ def collect(
         # a run that is stopped writes what it has
         with signals.leave_signals_alone(), _progress_bar() as progress:
             request: dict[str, Any] = {
-                "settings": given,
+                "settings": protocol_options,
                 "prompts": prompts,
                 "max_cost": max_cost,
                 "max_calls": max_calls,
@@ -111,20 +111,22 @@ def collect(
                 "tell": console.print_note,
             }
             if until is None:
-                found, known = run(panel, items, protocol, out, **request), None
+                collected, until_result = run(panel, items, protocol, out, **request), None
             else:
                 from voirdire.adaptive import collect_until
 
-                known = collect_until(panel, items, protocol, out, until=until, **rounds, **request)
-                found = known.collected
+                until_result = collect_until(panel, items, protocol, out, until=until, **rounds, **request)
+                collected = until_result.collected
     except KeyboardInterrupt:
         console.print_note("stopped; what was answered is kept, the same command goes on from here")
         raise typer.Exit(130) from None
-    console.print_result((known or found).as_dict(), json, lambda: _show_collected(found, known))
-    if found.stopped:
-        console.print_note(f"{found.stopped}; the same command goes on from here")
+    console.print_result(
+        (until_result or collected).as_dict(), json, lambda: _show_collected(collected, until_result)
+    )
+    if collected.stopped:
+        console.print_note(f"{collected.stopped}; the same command goes on from here")
     console.print_saved(out, json)
-    if found.nothing_answered:
+    if collected.nothing_answered:
         raise InputError(f"no question was answered; {out / 'missing.csv'} says why")
 
 
@@ -177,11 +179,11 @@ def progress_line(now: Progress) -> str:
 
 
 def _duration_text(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes} min {seconds_left} s" if minutes else f"{seconds_left} s"
 
 
 def _build_table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]) -> Any:
@@ -234,7 +236,7 @@ def _show_known(found: Until) -> None:
     columns = {
         "best": "best", "p_best": "p(best)", "loss": "loss", "width": "widest ranks", "accuracy": "pairs right",
     }  # fmt: skip
-    known = [vars(one) for one in found.course.known]
-    if known:
-        console.stdout_console().print(_build_table("Known", known, columns))
+    rows = [vars(context) for context in found.course.known]
+    if rows:
+        console.stdout_console().print(_build_table("Known", rows, columns))
     print(console.printable_text(found.verdict))

@@ -13,14 +13,14 @@ from voirdire.cli.console import printable_text, stdout_console
 from voirdire.cli.options import OutFile, declare_options
 from voirdire.cli.outputs import check_page, write_page
 from voirdire.cli.report import Format
-from voirdire.cli.show import LIMIT, titled_table
+from voirdire.cli.show import MAX_ROWS, titled_table
 from voirdire.report import page
 from voirdire.report.compare import compare_fits as run
 from voirdire.report.compare import read_fits
 from voirdire.report.compare_page import compare_page
 from voirdire.report.table import Cell, Table
 
-_ISOLATES = str.maketrans("", "", "\u2068\u2069")
+_REMOVE_ISOLATES = str.maketrans("", "", "\u2068\u2069")
 
 
 @declare_options()
@@ -43,15 +43,15 @@ def compare(
     format
         Of --out (default: by the file's ending, or html).
     """
-    chosen = check_page(out, format, overwrite=overwrite)
-    found = run(read_fits(runs))
+    page_format = check_page(out, format, overwrite=overwrite)
+    comparison = run(read_fits(runs))
     if json:
-        console.print_json(found.as_dict())
+        console.print_json(comparison.as_dict())
     if out is not None:
-        write_page(out, lambda: compare_page(found), chosen)
+        write_page(out, lambda: compare_page(comparison), page_format)
         (console.print_note if json else print)(f"Report: {console.printable_text(str(out))}")
     elif not json:
-        _print_page(compare_page(found))
+        _print_page(compare_page(comparison))
 
 
 def _print_page(shown: page.Page) -> None:
@@ -83,11 +83,11 @@ def _table_parts(block: Table) -> Iterator[RenderableType]:
             justify="left" if column.kind == "text" else "right",
             overflow="fold",
         )
-    for row in rows[:LIMIT]:
+    for row in rows[:MAX_ROWS]:
         table.add_row(*map(_cell_text, row))
     yield table
-    if len(rows) > LIMIT:
-        yield Text(f"and {len(rows) - LIMIT} more rows: --json and --out hold them all")
+    if len(rows) > MAX_ROWS:
+        yield Text(f"and {len(rows) - MAX_ROWS} more rows: --json and --out hold them all")
     for number, note in enumerate(footnotes, start=1):
         yield Text(_plain_text(f"{number}: {note}"))
     for note in block.notes:
@@ -100,4 +100,4 @@ def _cell_text(cell: Cell) -> Text:
 
 
 def _plain_text(text: str) -> str:
-    return printable_text(" ".join(text.translate(_ISOLATES).split()))
+    return printable_text(" ".join(text.translate(_REMOVE_ISOLATES).split()))

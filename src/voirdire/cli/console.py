@@ -18,7 +18,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-WRAPPED = 30  # letters from which a cell may be wrapped between its words
+MIN_WRAP_LETTERS = 30  # letters from which a cell may be wrapped between its words
 
 
 class Screen(Console):
@@ -71,8 +71,8 @@ def needed_width(table: Table) -> int:
 
 
 def _least_width(text: Text) -> int:
-    whole = text.cell_len
-    return whole if whole <= WRAPPED else max(WRAPPED, _longest_word(text))
+    width = text.cell_len
+    return width if width <= MIN_WRAP_LETTERS else max(MIN_WRAP_LETTERS, _longest_word(text))
 
 
 def _longest_word(text: Text) -> int:
@@ -85,11 +85,11 @@ def row_blocks(table: Table) -> Iterator[Text]:
         yield _cell_text(table.title)
     heads = [_cell_text(column.header).plain for column in table.columns]
     for row in zip(*(column.cells for column in table.columns), strict=True):
-        lead = ""
+        indent = ""
         for head, cell in zip(heads, map(_cell_text, row), strict=True):
             if cell.plain:
-                yield Text.assemble(lead, f"{head}: " if head else "", cell)
-                lead = "  "
+                yield Text.assemble(indent, f"{head}: " if head else "", cell)
+                indent = "  "
 
 
 def _cell_text(cell: Any) -> Text:
@@ -97,7 +97,7 @@ def _cell_text(cell: Any) -> Text:
 
 
 class Progress(Protocol):
-    """Callback of a verb: how much is done, of how much in all, and what is known so far."""
+    """Callback of a verb: how much is done, of how much in all, and a text about the state."""
 
     def __call__(self, done: int, total: int, said: str = "") -> None:
         """Show it."""
@@ -113,7 +113,9 @@ def printable_text(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+    )
 
 
 def printable_lines(text: str) -> str:
@@ -156,7 +158,9 @@ def fill_table(table: Table, rows: Sequence[Mapping[str, object]], words: Collec
             table.add_column(text, justify="right", no_wrap=True)
     for row in rows:
         cells = [row.get(head, "") for head in heads]
-        table.add_row(*(one if isinstance(one, Text) else Text(printable_text(str(one))) for one in cells))
+        table.add_row(
+            *(cell if isinstance(cell, Text) else Text(printable_text(str(cell))) for cell in cells)
+        )
     return table
 
 
@@ -177,9 +181,9 @@ def print_result(
         print_json(found)
     else:
         show()
-    for place in saved:
-        if place is not None:
-            print_saved(place, json)
+    for path in saved:
+        if path is not None:
+            print_saved(path, json)
 
 
 def print_sentence(message: str, indent: int = 0) -> None:
@@ -191,16 +195,16 @@ def print_sentence(message: str, indent: int = 0) -> None:
 
 
 def print_error(message: str) -> None:
-    """Say on stderr what is wrong, as plain text."""
+    """Print an error on stderr, as plain text."""
     print(f"error: {printable_lines(message)}", file=sys.stderr)
 
 
 def print_note(message: str) -> None:
-    """Say something on stderr that is no result."""
+    """Print a note on stderr, which is no result."""
     print(printable_text(message), file=sys.stderr)
 
 
-_ROWS = 20_000  # of a table that become text together
+_JSON_BLOCK_ROWS = 20_000  # of a table that become text together
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -209,9 +213,11 @@ def print_json(result: Mapping[str, Any]) -> None:
     for key, value in result.items():
         parts.append(f"{', ' if parts else '{'}{json.dumps(key)}: ")
         if (
-            isinstance(value, list) and len(value) > _ROWS
+            isinstance(value, list) and len(value) > _JSON_BLOCK_ROWS
         ):  # not the whole text at once, whose copies take memory
-            blocks = (value[start : start + _ROWS] for start in range(0, len(value), _ROWS))
+            blocks = (
+                value[start : start + _JSON_BLOCK_ROWS] for start in range(0, len(value), _JSON_BLOCK_ROWS)
+            )
             texts = [json.dumps(block, allow_nan=False)[1:-1] for block in blocks]
             parts += ["[", ", ".join(texts[:1]), *(f", {text}" for text in texts[1:]), "]"]
         else:
@@ -220,7 +226,7 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 
 def print_saved(folder: Path, json_output: bool) -> None:
-    """Say where a result was saved: on stderr where stdout is for JSON."""
+    """Print where a result was saved: on stderr where stdout is for JSON."""
     message = f"Saved to {printable_text(str(folder))}"
     if json_output:
         print_note(message)
@@ -243,8 +249,8 @@ def progress_bar(description: str) -> Iterator[Progress]:
     with stderr_bar(*columns) as update:
 
         def update_bar(done: int, total: int, said: str = "") -> None:
-            more = f": {printable_text(said)}" if said else ""
-            update(completed=done, total=total, description=description + more)
+            suffix = f": {printable_text(said)}" if said else ""
+            update(completed=done, total=total, description=description + suffix)
 
         update(description=description)
         yield update_bar

@@ -60,12 +60,12 @@ def datasets(
 
 
 def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
-    """Tables as files that are not there yet."""
-    there = [
+    """Write tables to new files."""
+    existing = [
         f"{path} exists: remove it, or name another folder with --out" for path in tables if path.exists()
     ]
-    if there:
-        raise InputError(there)
+    if existing:
+        raise InputError(existing)
     for path, table in tables.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, table.to_csv(index=False))

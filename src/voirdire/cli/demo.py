@@ -12,7 +12,7 @@ from voirdire.cli.demo_panel import QUESTION
 from voirdire.cli.options import declare_options
 from voirdire.cli.show import number_text, titled_table
 from voirdire.folders import check_new_folder
-from voirdire.report.caveats import doubts_about
+from voirdire.report.caveats import caveat_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from voirdire.cli.demo_panel import Demo
 
-FOLDER = Path("voirdire-demo")
+DEFAULT_FOLDER = Path("voirdire-demo")
 
 
 @declare_options()
@@ -38,17 +38,17 @@ def demo(
         is there).
     """
 
-    folder, overwrite = (FOLDER, True) if out is None else (out, False)
+    folder, overwrite = (DEFAULT_FOLDER, True) if out is None else (out, False)
     check_new_folder(folder, panel.demo_layout(), overwrite=overwrite)
     with console.progress_bar("Fitting the panel") as progress:
-        found = panel.fit_demo(progress=progress)
+        result = panel.fit_demo(progress=progress)
     with console.progress_bar("Writing the report"):
-        found.save(folder, overwrite=overwrite)
-    report = folder / panel.REPORT
+        result.save(folder, overwrite=overwrite)
+    report = folder / panel.REPORT_FILE
     if json:
-        console.print_json(found.as_dict() | {"report": str(report)})
+        console.print_json(result.as_dict() | {"report": str(report)})
     else:
-        show_demo(found, console.stdout_console())
+        show_demo(result, console.stdout_console())
     console.print_saved(folder, json)
     if not json:
         print(f"Report: {console.printable_text(str(report))}")
@@ -62,27 +62,27 @@ def show_demo(found: Demo, out: Console) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    did, pairs, asked = found.measures(), len(found.unasked_pairs()), len(found.people)
+    shares_right, pair_count, people_count = found.measures(), len(found.unasked_pairs()), len(found.people)
     out.print(f'"{QUESTION}"', style="bold")
     out.print(
         f"{len(found.texts)} answers, every pair compared by {found.votes['judge'].nunique()} judges: "
         f"{len(found.votes)} votes. The panel is made to be wrong (simulated): four judges like long answers, two "
         "read them, two guess. The longest answers are the dangerous ones."
     )
-    out.print(f"\nRight order, of {pairs} pairs that people were not asked about", style="bold")
-    doubt = doubts_about(found.alone)
+    out.print(f"\nRight order, of {pair_count} pairs that people were not asked about", style="bold")
+    doubt = caveat_text(found.alone)
     for key, name, style in (
         ("majority", "majority of the panel", ""),
         ("alone", "fit of its votes" + (f", which warns: {doubt}" if doubt else ""), ""),
-        ("people", f"{asked} answers of people", ""),
-        ("with_people", f"the panel with these {asked} answers", "bold green"),
+        ("people", f"{people_count} answers of people", ""),
+        ("with_people", f"the panel with these {people_count} answers", "bold green"),
     ):
-        out.print(f"  {did[key]:>4.0%}  {name}", style=style)
+        out.print(f"  {shares_right[key]:>4.0%}  {name}", style=style)
     texts, grades = dict(zip(found.texts["item"], found.texts["text"], strict=True)), found.grades()
     for fitted, name in ((found.alone, "the votes alone"), (found.helped, "votes and people")):
-        first = fitted.as_dict()["items"][0]["item"]
-        out.print(f"\nFirst by {name} (grade {grades[first]} of 3):", style="bold")
-        out.print(Padding(Text(texts[first]), (0, 0, 0, 2)))
+        top_item = fitted.as_dict()["items"][0]["item"]
+        out.print(f"\nFirst by {name} (grade {grades[top_item]} of 3):", style="bold")
+        out.print(Padding(Text(texts[top_item]), (0, 0, 0, 2)))
     for part in (_answer_table(found), _judge_table(found)):
         out.print()
         out.print(part)
@@ -112,6 +112,6 @@ def _judge_table(found: Demo) -> Table:
     )
     rows = [
         {"judge": name, "votes alone": number_text(before[name]), "with people": number_text(after[name])}
-        for name in sorted(after, key=lambda j: -after[j])
+        for name in sorted(after, key=lambda judge: -after[judge])
     ]
     return fill_table(titled_table("Judges, reliability (a coin: 0.5)"), rows, ["judge"])

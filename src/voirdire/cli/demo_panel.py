@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SEED = 0
-REPORT = "report.html"
+REPORT_FILE = "report.html"
 QUESTION = "A pan of oil is burning on the stove. What should I do?"
 
 
@@ -59,9 +59,11 @@ class Demo:
     def unasked_pairs(self) -> list[tuple[str, str]]:
         """Pairs of texts with different grades, the better first, that people were not asked about."""
         grades = self.grades()
-        asked = {frozenset(pair) for pair in zip(self.people["first"], self.people["second"], strict=True)}
+        asked_pairs = {
+            frozenset(pair) for pair in zip(self.people["first"], self.people["second"], strict=True)
+        }
         ordered = (sorted(pair, key=grades.__getitem__, reverse=True) for pair in combinations(grades, 2))
-        return [(a, b) for a, b in ordered if grades[a] > grades[b] and frozenset((a, b)) not in asked]
+        return [(a, b) for a, b in ordered if grades[a] > grades[b] and frozenset((a, b)) not in asked_pairs]
 
     def measures(self) -> dict[str, float]:
         """Share of the unasked pairs in the right order, a draw counted half: by majority vote, and by each fit.
@@ -78,8 +80,8 @@ class Demo:
 
         def share_right(fitted: Fit) -> float:
             score = {row["item"]: row["score"] for row in fitted.as_dict()["items"]}
-            nothing = float("nan")
-            return sum(order_credit(score.get(a, nothing), score.get(b, nothing)) for a, b in pairs) / len(
+            unseen = float("nan")
+            return sum(order_credit(score.get(a, unseen), score.get(b, unseen)) for a, b in pairs) / len(
                 pairs
             )
 
@@ -100,11 +102,11 @@ class Demo:
         InputError
             As :func:`voirdire.folders.new_folder`.
         """
-        with new_folder(folder, demo_layout(), overwrite=overwrite) as place:
+        with new_folder(folder, demo_layout(), overwrite=overwrite) as draft_folder:
             for name, text in _csv_by_file_name(self.votes, self.people, self.texts).items():
-                (place / name).write_text(text, encoding="utf-8", newline="\n")
-            self.helped.save(place / "fit")
-            self.helped.report(place / REPORT)
+                (draft_folder / name).write_text(text, encoding="utf-8", newline="\n")
+            self.helped.save(draft_folder / "fit")
+            self.helped.report(draft_folder / REPORT_FILE)
         return Path(folder)
 
     def as_dict(self) -> dict[str, Any]:
@@ -143,7 +145,7 @@ def demo_layout() -> Layout:
         name: _content_matcher(text.encode()) for name, text in _csv_by_file_name(*_demo_tables()).items()
     }
     page = recognise_text("<!doctype html>", 'content="voirdire ')
-    return Layout("the demo", {**tables, "fit": LAYOUT, REPORT: page})
+    return Layout("the demo", {**tables, "fit": LAYOUT, REPORT_FILE: page})
 
 
 def _content_matcher(data: bytes) -> Recognise:

@@ -37,26 +37,26 @@ def doctor(
 
     if keep and len(files) > 1:
         raise typer.BadParameter("--keep is for one file")
-    found: list[Findings] = []
-    wrong: list[str] = []
+    findings: list[Findings] = []
+    problems: list[str] = []
     for file in files:
         try:
-            found.append(examine_file(file, reading.how))
+            findings.append(examine_file(file, reading.how))
         except InputError as error:
-            wrong += error.problems
-    kept = write_reading_options(files[0], reading.how) if keep and not wrong else None
-    texts = ["\n".join(map(console.printable_text, _finding_lines(one))) for one in found]
-    result = {"files": [one.as_dict() for one in found]}
+            problems += error.problems
+    options_file = write_reading_options(files[0], reading.how) if keep and not problems else None
+    texts = ["\n".join(map(console.printable_text, _finding_lines(finding))) for finding in findings]
+    result = {"files": [finding.as_dict() for finding in findings]}
     console.print_result(result, json, lambda: print("\n\n".join(texts), end="\n" * bool(texts)))
-    if kept is not None:
-        console.print_note(f"written to {kept}")
-    if wrong := [*wrong, *(one.error for one in found if one.error)]:
-        raise InputError(wrong)
+    if options_file is not None:
+        console.print_note(f"written to {options_file}")
+    if problems := [*problems, *(finding.error for finding in findings if finding.error)]:
+        raise InputError(problems)
 
 
 def _finding_lines(one: Findings) -> list[str]:
-    what = "a table" if one.tool == "table" else f"a file of {one.tool}"
-    lines = [f"{one.file}: {what} ({one.wrapping})"]
+    description = "a table" if one.tool == "table" else f"a file of {one.tool}"
+    lines = [f"{one.file}: {description} ({one.wrapping})"]
     if one.columns:
         lines.append("columns")
         width = max(len(column.name) for column in one.columns)
@@ -69,13 +69,13 @@ def _finding_lines(one: Findings) -> list[str]:
     if one.error is None:
         ready = [verb for verb in ("fit", "board", "agree", "metaeval", "replace") if verb not in one.lacks]
         lines.append(f"ready for {', '.join(ready) or 'nothing yet'}")
-        lines += [f"  {verb} needs {what}" for verb, what in one.lacks.items()]
+        lines += [f"  {verb} needs {description}" for verb, description in one.lacks.items()]
     if one.command:
         lines.append(f"type: {one.command}")
     return lines
 
 
 def _column_line(column: Any, width: int) -> str:
-    taken = f"is {column.read_as}" if column.read_as else "stays as it is"
+    role_text = f"is {column.read_as}" if column.read_as else "stays as it is"
     empty = f", {column.empty:,} empty" if column.empty else ""
-    return f"{column.name:<{width}}  {taken:<15} {column.holds}{empty}"
+    return f"{column.name:<{width}}  {role_text:<15} {column.holds}{empty}"

@@ -64,8 +64,8 @@ def escalate(
     saved, people = table.is_dir(), reading.people_tables(humans)
     if saved and model is not None:
         raise typer.BadParameter("--model: the saved fit has its own; leave it out, or give the table")
-    read = None if saved else reading.table(table, humans or [])
-    judges, answers, levels = split_people(read, (), reading.levels)
+    answer_table = None if saved else reading.table(table, humans or [])
+    judges, answers, levels = split_people(answer_table, (), reading.levels)
     people = required_people(people, answers)
     if saved:
         result = load(table)
@@ -73,20 +73,20 @@ def escalate(
         with console.progress_bar("Fitting"):
             result = fit(read_table(judges, levels=levels), model=model, seed=seed)
     costs = {"cost_human": cost_human, "cost_error": cost_error}
-    found = result.escalate(people, error=error, prob=prob, tolerance=tolerance, **costs)
+    escalation = result.escalate(people, error=error, prob=prob, tolerance=tolerance, **costs)
     if out is not None:
-        write_file(out, found.items.to_csv(index=False))
+        write_file(out, escalation.items.to_csv(index=False))
         console.print_note(f"written to {out}")
-    console.print_result(found.as_dict(), json, lambda: _show_escalation(found))
+    console.print_result(escalation.as_dict(), json, lambda: _show_escalation(escalation))
 
 
 def _show_escalation(found: Escalation) -> None:
     console.print_sentence(found.sentence())
     if found.cost is not None:
-        named = {"advised": "as advised", "people": "by people alone", "panel": "by the panel alone"}
+        cost_words = {"advised": "as advised", "people": "by people alone", "panel": "by the panel alone"}
         console.print_sentence(
             "Expected cost: "
-            + ", ".join(f"{cost:,.4g} {named[key]}" for key, cost in found.cost.items())
+            + ", ".join(f"{cost:,.4g} {cost_words[key]}" for key, cost in found.cost.items())
             + "."
         )
     for note in found.notes:

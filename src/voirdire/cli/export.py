@@ -40,5 +40,5 @@ def export(
     """
 
     path = write(load(run), to, out, system=system, overwrite=overwrite)
-    made = {"run": str(run), "to": to, "out": str(path)}
-    console.print_result(made, json, lambda: console.print_saved(path, False))
+    content = {"run": str(run), "to": to, "out": str(path)}
+    console.print_result(content, json, lambda: console.print_saved(path, False))

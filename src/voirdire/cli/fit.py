@@ -17,7 +17,7 @@ from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.registry import kind_of
-from voirdire.report.caveats import doubt_sentence
+from voirdire.report.caveats import caveat_sentence
 from voirdire.report.sections.best import winner_sentence
 from voirdire.tables.numbers import read_number
 from voirdire.tables.words import count_in_words
@@ -100,10 +100,10 @@ def fit(
     overwrite
         Replace a fit saved in --out.
     """
-    sizes = without_none(draws=draws, warmup=warmup, chains=chains, sampler=sampler)
-    if sizes and asked.method != "nuts":
-        raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
-    settings = asked.settings | sizes
+    sampler_options = without_none(draws=draws, warmup=warmup, chains=chains, sampler=sampler)
+    if sampler_options and asked.method != "nuts":
+        raise typer.BadParameter(f"--{next(iter(sampler_options))} is for --method nuts")
+    settings = asked.settings | sampler_options
     if contexts and not json:
         raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:
@@ -112,10 +112,10 @@ def fit(
     priors = read_pairs("--prior", prior or [], form, _read_prior, name=str)
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
-    given = reading.tables(table, [criteria, *(anchors or [])], phase=phase)
+    tables = reading.tables(table, [criteria, *(anchors or [])], phase=phase)
     with signals.keep_draws_at_stop(), console.progress_bar(f"Fitting by {asked.method}") as progress:
         result = run(
-            given[0] if len(given) == 1 else given,
+            tables[0] if len(tables) == 1 else tables,
             reading.people(criteria),
             priors=priors,
             anchors=reading.people_tables(anchors),
@@ -130,16 +130,16 @@ def fit(
         )
         if out is not None:
             result.save(out, overwrite=overwrite)
-    found = result.as_dict() | ({"contexts": context_strengths(result)} if contexts else {})
-    console.print_result(found, json, lambda: show_fit(result), out)
+    content = result.as_dict() | ({"contexts": context_strengths(result)} if contexts else {})
+    console.print_result(content, json, lambda: show_fit(result), out)
     if strict:
         exit_at_failed_checks(result)
 
 
 def context_strengths(result: Fit) -> list[dict[str, Any]]:
     """Strengths in each context, for JSON."""
-    found = result.contexts()
-    return to_records({name: found[name].to_numpy() for name in found.columns})
+    strengths = result.contexts()
+    return to_records({name: strengths[name].to_numpy() for name in strengths.columns})
 
 
 def fit_headline(result: Fit) -> str:
@@ -147,10 +147,10 @@ def fit_headline(result: Fit) -> str:
 
     problem = result.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
-    by = result.method if result.method != "nuts" else f"nuts ({result.sampler})"
+    method_text = result.method if result.method != "nuts" else f"nuts ({result.sampler})"
     answers = result.kind.answers(problem)
     return (
-        f"{result.model.name} by {by}: {answers}, {count_in_words(len(problem.items), 'items')}, "
+        f"{result.model.name} by {method_text}: {answers}, {count_in_words(len(problem.items), 'items')}, "
         f"{count_in_words(len(problem.judges), 'judges')}{criteria}; {result.seconds:.1f} s"
     )
 
@@ -159,13 +159,13 @@ def show_fit(result: Fit) -> None:
     """Print a fit as tables."""
     from rich.text import Text
 
-    found, out = result.as_dict(leave_out=["confusion"]), console.stdout_console()
+    content, out = result.as_dict(leave_out=["confusion"]), console.stdout_console()
     if result.decision is not None:
         out.print(
-            Text(console.printable_text(result.decision.sentence() + doubt_sentence(result)), style="bold")
+            Text(console.printable_text(result.decision.sentence() + caveat_sentence(result)), style="bold")
         )
-    elif result.kind.has_unlinked_pairs(result.problem) and not found.get("pairs"):
-        out.print(Text(winner_sentence(result, found["items"]), style="bold"))
+    elif result.kind.has_unlinked_pairs(result.problem) and not content.get("pairs"):
+        out.print(Text(winner_sentence(result, content["items"]), style="bold"))
     out.print(console.printable_text(fit_headline(result)))
     for note in result.notes:
         out.print(console.printable_text(note))
@@ -175,31 +175,33 @@ def show_fit(result: Fit) -> None:
     unit, heads = result.kind.unit(problem), dict(result.kind.heading)
     if unit != "log-odds":
         heads["severity"] = f"severity ({unit})"
-    untold = () if result.kind.fixed_order(problem) is None else ("position_bias",)
-    judges = shown.judge_table(found["judges"], result.prob, heads=heads, drop=untold)
+    hidden = () if result.kind.fixed_order(problem) is None else ("position_bias",)
+    judges = shown.judge_table(content["judges"], result.prob, heads=heads, drop=hidden)
     parts: list[Any] = []
     if result.anchored is not None:
         parts += [
-            shown.unconnected_pairs_table(found.get("pairs", [])),
-            shown.anchor_method_table(found["anchors"]["methods"]),
-            shown.people_table(found.get("people", [])),
+            shown.unconnected_pairs_table(content.get("pairs", [])),
+            shown.anchor_method_table(content["anchors"]["methods"]),
+            shown.people_table(content.get("people", [])),
         ]
-    decision, about_systems = result.decision, bool(found.get("systems"))
+    decision, about_systems = result.decision, bool(content.get("systems"))
     if about_systems and decision is not None:
-        rows = [{"item": row["system"], **row} for row in found["systems"]]
+        rows = [{"item": row["system"], **row} for row in content["systems"]]
         title, ranks = "Systems, best first", decision.ranks
         parts.append(shown.ranking_table(rows, result.prob, unit, title, ranks, "system"))
-    if "shares" in found:
-        shares = shown.class_share_table(found["shares"], result.prob)
-        parts += [shares, shown.class_table(found["items"]), judges]
+    if "shares" in content:
+        shares = shown.class_share_table(content["shares"], result.prob)
+        parts += [shares, shown.class_table(content["items"]), judges]
     else:
-        if not found.get("pairs"):  # of pairs that nothing links there is no ranking worth reading
+        if not content.get("pairs"):  # of pairs that nothing links there is no ranking worth reading
             ranks = {} if decision is None or about_systems else decision.ranks
-            parts.append(shown.ranking_table(found["items"], result.prob, unit=unit, ranks=ranks))
-        parts += [judges, shown.criterion_table(found["criteria"], result.prob)]
-    parts.append(shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob, unit))
-    parts.append(shown.term_table(found.get("terms"), result.prob, unit))
-    console.print_parts([*parts, shown.model_checks_table(found["checks"])])
+            parts.append(shown.ranking_table(content["items"], result.prob, unit=unit, ranks=ranks))
+        parts += [judges, shown.criterion_table(content["criteria"], result.prob)]
+    parts.append(
+        shown.covariate_table(content.get("covariates"), content.get("own_family"), result.prob, unit)
+    )
+    parts.append(shown.term_table(content.get("terms"), result.prob, unit))
+    console.print_parts([*parts, shown.model_checks_table(content["checks"])])
     if judges is None:
         out.print(f"\n{result.model.name} takes all judges alike: it says nothing about them.")
 

@@ -17,7 +17,7 @@ from voirdire.report.gate_page import gate_badge, gate_markdown
 from voirdire.settings import PROB
 
 #: Exit codes: 0 passed, 4 failed, 5 inconclusive.
-CODES = {"pass": 0, "fail": 4, "inconclusive": 5}
+EXIT_CODES = {"pass": 0, "fail": 4, "inconclusive": 5}
 
 Order = Literal["table", "random"]
 
@@ -81,9 +81,9 @@ def gate(
     if badge is not None and badge.suffix.lower() != ".svg":
         raise typer.BadParameter(f"--badge writes SVG, and {badge.name} does not end in .svg")
     check_files(markdown, {"--badge": badge}, json=json, overwrite=overwrite)
-    further = list(humans or [])
-    tables = reading.tables([new] if old is None else [new, old], further)
-    found = verdict_on(
+    people_paths = list(humans or [])
+    tables = reading.tables([new] if old is None else [new, old], people_paths)
+    verdict = verdict_on(
         *tables,
         versions=(new_name, old_name),
         humans=reading.people_tables(humans),
@@ -96,9 +96,9 @@ def gate(
         levels=reading.levels,
         prob=prob,
     )
-    badges = {badge: lambda: gate_badge(found)}
-    write_outputs(found, markdown, badges, lambda: gate_markdown(found), _show_gate, json=json)
-    raise typer.Exit(CODES[found["verdict"]])
+    badges = {badge: lambda: gate_badge(verdict)}
+    write_outputs(verdict, markdown, badges, lambda: gate_markdown(verdict), _show_gate, json=json)
+    raise typer.Exit(EXIT_CODES[verdict["verdict"]])
 
 
 def _show_gate(found: dict[str, Any]) -> None:

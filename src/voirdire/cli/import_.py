@@ -33,17 +33,19 @@ def import_(
     overwrite
         Replace tables imported before.
     """
-    found = import_files(files, out, reading.how, overwrite=overwrite)
+    conversion = import_files(files, out, reading.how, overwrite=overwrite)
     result = {
-        "formats": found.formats,
-        "rows": found.counts,
-        "tables": {name: str(out / f"{name}.csv") for name in found.counts},
-        "position": "unknown" if found.order_unknown else "known",
-        "notes": list(found.notes),
+        "formats": conversion.formats,
+        "rows": conversion.counts,
+        "tables": {name: str(out / f"{name}.csv") for name in conversion.counts},
+        "position": "unknown" if conversion.order_unknown else "known",
+        "notes": list(conversion.notes),
     }
-    lines = [f"{path}: {name}" for path, name in found.formats.items()]
-    lines += [f"{out / name}.csv: {count_in_words(count, 'rows')}" for name, count in found.counts.items()]
-    lines += [f"Note: {note}" for note in found.notes]
+    lines = [f"{path}: {name}" for path, name in conversion.formats.items()]
+    lines += [
+        f"{out / name}.csv: {count_in_words(count, 'rows')}" for name, count in conversion.counts.items()
+    ]
+    lines += [f"Note: {note}" for note in conversion.notes]
 
     def show_lines() -> None:
         for line in lines:

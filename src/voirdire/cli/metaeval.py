@@ -118,14 +118,18 @@ def metaeval(
         raise typer.BadParameter(f"--table-file is not for {question}")
     if table_file is not None:
         check_metric_file(table_file)
-    plain = TableOptions(replace(reading.how, where=None, people=()))  # beside_people has rows left out
-    tables: list[Any] = [_read_metric(one, plain, humans) for one in table]
-    scores, where = tables[0], reading.how.where
+    table_options = TableOptions(
+        replace(reading.how, where=None, people=())
+    )  # beside_people has rows left out
+    tables: list[Any] = [_read_metric(path, table_options, humans) for path in table]
+    scores, row_filter = tables[0], reading.how.where
     human = split_commas(human) or list(reading.how.people)
     run = len(table) == 1 and run_folder(table[0]) is not None
-    if humans is not None or len(table) > 1 or where or run:
-        scores, named = combine_score_tables(tables, plain.people(humans), phase=phase, where=where)
-        human, phase = human or named, None
+    if humans is not None or len(table) > 1 or row_filter or run:
+        scores, people_names = combine_score_tables(
+            tables, table_options.people(humans), phase=phase, where=row_filter
+        )
+        human, phase = human or people_names, None
     if not human:
         raise typer.BadParameter("say who are people: --human NAME, a judge of the table, or --humans FILE")
     people = "people" if humans is not None and len(human) > 1 else " and ".join(human)
@@ -135,7 +139,7 @@ def metaeval(
         "--ceiling": (human_ceiling, "Agreement of people with each other"),
     }
     verb, title = questions[question]
-    found = call_verb(
+    rows = call_verb(
         verb,
         (scores, human),
         {
@@ -153,25 +157,30 @@ def metaeval(
         {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster},
         question,
     )
-    drawn = str(found["unit"].iloc[0])
+    resampled_unit = str(rows["unit"].iloc[0])
     if table_:
-        print_metrics(found, title)
+        print_metrics(rows, title)
     else:
-        over = {"both": "contexts and systems"}.get(drawn, f"{drawn}s")
-        heading = f"{title}, {100 * prob:g}% intervals by resampling {over}"
-        print_rows(found, heading, json, partner=bool(question))
+        units_text = {"both": "contexts and systems"}.get(resampled_unit, f"{resampled_unit}s")
+        heading = f"{title}, {100 * prob:g}% intervals by resampling {units_text}"
+        print_rows(rows, heading, json, partner=bool(question))
     if table_file is not None:
-        console.print_saved(write_metric_table(found, table_file, title), json)
+        console.print_saved(write_metric_table(rows, table_file, title), json)
     if out is not None:
-        asked: dict[str, Any] = {
-            "table": ", ".join(one.name for one in table),
+        settings: dict[str, Any] = {
+            "table": ", ".join(path.name for path in table),
             "human": human,
             "level": level,
             "average": average,
         }
-        asked |= {"question": question or None, "unit": drawn, "phase": phase, "interval": interval}
-        asked |= {"resamples": resamples, "prob": prob, "seed": seed}
-        save_result_rows(found, out, "metaeval", asked, overwrite, json)
+        settings |= {
+            "question": question or None,
+            "unit": resampled_unit,
+            "phase": phase,
+            "interval": interval,
+        }
+        settings |= {"resamples": resamples, "prob": prob, "seed": seed}
+        save_result_rows(rows, out, "metaeval", settings, overwrite, json)
 
 
 def _read_metric(path: Path, reading: TableOptions, humans: Path | None) -> Any:

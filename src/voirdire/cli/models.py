@@ -32,9 +32,9 @@ def models(
         Show one model's card.
     """
     if name is None:
-        found = catalogue.models()
-        cards = [catalogue.model_card(model) for model in found.values()] if json else []
-        console.print_result({"models": cards}, json, lambda: _list_models(found))
+        all_models = catalogue.models()
+        cards = [catalogue.model_card(model) for model in all_models.values()] if json else []
+        console.print_result({"models": cards}, json, lambda: _list_models(all_models))
         return
     model = load_model(name)
     console.print_result(catalogue.model_card(model), json, lambda: _show_card(model))

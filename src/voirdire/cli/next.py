@@ -31,33 +31,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-COLUMNS = ("judge", "criterion", "context")
+QUESTION_COLUMNS = ("judge", "criterion", "context")
 
 
 def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None, json: bool) -> None:
     """Choose rankings to ask for, write them as a table to fill in, and show them."""
-    found = result.next_rankings(**how)
-    who = how.get("who", "judge")
+    rankings = result.next_rankings(**how)
+    respondent = how.get("who", "judge")
     if out is not None:
-        form = _ranking_form(found, result, who)
+        form = _ranking_form(rankings, result, respondent)
         write_file(out, form.to_csv(index=False))
-        new = " and, where it is empty, context" if "context" in form and form["context"].isna().any() else ""
-        console.print_note(
-            f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){new}"
+        context_note = (
+            " and, where it is empty, context" if "context" in form and form["context"].isna().any() else ""
         )
-    rows = [row | {"items": list(row["items"])} for row in found.to_dict("records")]
-    made = _as_dict(found, result.model.name, who, how["seed"]) | {"rankings": rows}
-    console.print_result(made, json, lambda: _show_rankings(found, who))
+        console.print_note(
+            f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){context_note}"
+        )
+    rows = [row | {"items": list(row["items"])} for row in rankings.to_dict("records")]
+    content = _as_dict(rankings, result.model.name, respondent, how["seed"]) | {"rankings": rows}
+    console.print_result(content, json, lambda: _show_rankings(rankings, respondent))
 
 
 def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:
-    """One row an item, each ranking with a run of its own that the table does not have. People open it."""
-    columns = ["judge", *(name for name in COLUMNS[1:] if name in found)]
+    """Form with one row an item; each ranking has a run of its own, new to the table. Opened in spreadsheets."""
+    columns = ["judge", *(name for name in QUESTION_COLUMNS[1:] if name in found)]
     if who == "person" or found["judge"].isna().all():
         columns.remove("judge")
     if "criterion" in columns and found["criterion"].isna().all():
         columns.remove("criterion")
-    form = found[[*columns, "items"]].assign(run=[f"next-{place}" for place in found["place"]])
+    form = found[[*columns, "items"]].assign(run=[f"next-{number}" for number in found["place"]])
     form = form.explode("items", ignore_index=True).rename(columns={"items": "item"})
     if who == "person":
         form["item"] = [escape_formula_cell(name, {*result.problem.items}) for name in form["item"]]
@@ -65,7 +67,7 @@ def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.Data
 
 
 def _show_rankings(found: pd.DataFrame, who: str) -> None:
-    names = [name for name in COLUMNS if name in found and found[name].notna().any()]
+    names = [name for name in QUESTION_COLUMNS if name in found and found[name].notna().any()]
     if "context" in found and "context" not in names:
         names.append("context")
     rows = [
@@ -84,19 +86,23 @@ def _show_table(
     found: pd.DataFrame, title: str, rows: list[dict[str, str]], words: list[str], called: str
 ) -> None:
     out = console.stdout_console()
-    table = console.empty_table(f"{title}, to learn about {_ABOUT[found.attrs['about']]}")
+    table = console.empty_table(f"{title}, to learn about {_ABOUT_WORDS[found.attrs['about']]}")
     out.print(console.fill_table(table, rows, words))
     before, after = found.attrs["entropy"], found.attrs["left"]
     out.print(
-        f"gain, alone: bits of entropy, summed over {_SUMMED[found.attrs['about']]}, of which one answer can tell of "
-        f"many at once; now {before:.1f} bits, expected after all {called} {after:.1f}"
+        f"gain, alone: bits of entropy, summed over {_SUMMED_WORDS[found.attrs['about']]}, of which one answer can "
+        f"tell of many at once; now {before:.1f} bits, expected after all {called} {after:.1f}"
     )
 
 
-_ABOUT = {"judges": "the judges", "ranking": "the ranking", "best": "what is best"}
-_SUMMED = {"judges": "all judges", "ranking": "all pairs of items", "best": "all groups of linked items"}
+_ABOUT_WORDS = {"judges": "the judges", "ranking": "the ranking", "best": "what is best"}
+_SUMMED_WORDS = {
+    "judges": "all judges",
+    "ranking": "all pairs of items",
+    "best": "all groups of linked items",
+}
 
-Who = Literal["person", "judge"]
+Respondent = Literal["person", "judge"]
 About = Literal["ranking", "judges", "best"]
 
 
@@ -105,9 +111,9 @@ def next(
     votes: list[Path],
     *,
     count: int | None = None,
-    who: Who | None = None,
+    who: Respondent | None = None,
     size: int | None = None,
-    for_: Annotated[Who | None, typer.Option("--for", hidden=True)] = None,
+    for_: Annotated[Respondent | None, typer.Option("--for", hidden=True)] = None,
     about: About | None = None,
     repeats: bool | None = None,
     criteria: Path | None = None,
@@ -151,30 +157,32 @@ def next(
     if for_ is not None:
         console.print_note("--for is --who now; the old name goes with the next release")
         who = for_
-    given = without_none(criteria=criteria, model=model, terms=terms, anchors=anchors, families=families)
-    named = [f"--{name}" for name in given]
-    named += [f"--{'from' if name == 'tool' else name}" for name in reading.how.given]
+    fit_options = without_none(
+        criteria=criteria, model=model, terms=terms, anchors=anchors, families=families
+    )
+    option_names = [f"--{name}" for name in fit_options]
+    option_names += [f"--{'from' if name == 'tool' else name}" for name in reading.how.given]
     saved = len(votes) == 1 and votes[0].is_dir()
-    if saved and named:
+    if saved and option_names:
         raise typer.BadParameter(
-            f"{', '.join(named)}: the saved fit has its own; leave it out, or give the votes"
+            f"{', '.join(option_names)}: the saved fit has its own; leave it out, or give the votes"
         )
     check_new_file(out)
-    how = without_none(count=count, who=who, about=about, seed=seed)
-    sizes, again = without_none(size=size), without_none(repeats=repeats)
+    request = without_none(count=count, who=who, about=about, seed=seed)
+    size_option, repeat_option = without_none(size=size), without_none(repeats=repeats)
 
     def check(problem: Problem) -> None:
-        ranked = isinstance(problem, RankingsProblem)
-        if ranked and again:
+        is_rankings = isinstance(problem, RankingsProblem)
+        if is_rankings and repeat_option:
             raise typer.BadParameter("--repeats is for comparisons; leave it out")
-        if not ranked and sizes:
+        if not is_rankings and size_option:
             raise typer.BadParameter("--size is for rankings; leave it out")
-        if ranked:
-            check_rankings_request(problem, **how, **sizes)
+        if is_rankings:
+            check_rankings_request(problem, **request, **size_option)
         elif problem.part(VOTES.name) is None:
             raise InputError(f"next is for votes and rankings; these are {kind_of(problem).words}")
         else:
-            check_comparisons_request(problem, **how)
+            check_comparisons_request(problem, **request)
 
     if saved:
         result = load(votes[0])
@@ -196,26 +204,32 @@ def next(
     if not json and result.decision is not None:
         print(console.printable_text(f"{result.decision.sentence()} {result.decision.settle()}".strip()))
     if isinstance(result, RankingsFit):
-        propose_rankings(result, how | sizes, out, json)
+        propose_rankings(result, request | size_option, out, json)
         return
-    whom = who or "person"
-    found = result.next_comparisons(**how | again)
-    if count is not None and len(found) < count:
-        more = "" if repeats else "; --repeats asks again what was answered"
-        console.print_note(f"{len(found):,} of the {count:,} asked for: there are no others{more}")
+    respondent = who or "person"
+    comparisons = result.next_comparisons(**request | repeat_option)
+    if count is not None and len(comparisons) < count:
+        hint = "" if repeats else "; --repeats asks again what was answered"
+        console.print_note(f"{len(comparisons):,} of the {count:,} asked for: there are no others{hint}")
     if out is not None:
         problem = result.problem
-        write_file(out, _answer_form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
+        write_file(
+            out,
+            _answer_form(comparisons, respondent, {*problem.items, *problem.criteria}).to_csv(index=False),
+        )
         console.print_note(f"written to {out}: fill in winner (first, second, tie, or an item)")
-    rows = to_records({str(name): found[name].to_numpy() for name in found})
+    rows = to_records({str(name): comparisons[name].to_numpy() for name in comparisons})
     decision = None if result.decision is None else result.decision.as_dict()
-    made = _as_dict(found, result.model.name, whom, seed) | {"comparisons": rows, "decision": decision}
-    console.print_result(made, json, lambda: _show_questions(found, whom))
+    content = _as_dict(comparisons, result.model.name, respondent, seed) | {
+        "comparisons": rows,
+        "decision": decision,
+    }
+    console.print_result(content, json, lambda: _show_questions(comparisons, respondent))
 
 
-def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
-    """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
-    columns = [name for name in COLUMNS if name in found and found[name].notna().any()]
+def _answer_form(found: pd.DataFrame, who: Respondent, known: set[str]) -> pd.DataFrame:
+    """Form to be answered: of votes, or of anchors, then without judge. Opened in spreadsheets."""
+    columns = [name for name in QUESTION_COLUMNS if name in found and found[name].notna().any()]
     form = found[["first", "second", *columns]].copy()
     if who == "person":
         form = form.map(lambda name: escape_formula_cell(name, known) if isinstance(name, str) else name)
@@ -224,13 +238,13 @@ def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame
 
 
 def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, Any]:
-    about, entropy, left = (found.attrs[name] for name in ("about", "entropy", "left"))
-    asked = {"model": model, "who": who, "about": about, "seed": seed}
-    return asked | {"entropy": entropy, "entropy_after": left}
+    about, entropy, entropy_left = (found.attrs[name] for name in ("about", "entropy", "left"))
+    request = {"model": model, "who": who, "about": about, "seed": seed}
+    return request | {"entropy": entropy, "entropy_after": entropy_left}
 
 
 def _show_questions(found: pd.DataFrame, who: str) -> None:
-    names = [name for name in COLUMNS if name in found and found[name].notna().any()]
+    names = [name for name in QUESTION_COLUMNS if name in found and found[name].notna().any()]
     rows = []
     for row in found.to_dict("records"):
         votes = f"{row['votes_first']}:{row['votes_second']}"

@@ -89,7 +89,7 @@ Method = Literal["auto", "laplace", "nuts", "map", "adam"]
 
 
 def matching_models(typed: str) -> list[str]:
-    """Models whose name begins so, for the tab key; none where it is a file that is typed."""
+    """Model names that begin with the typed text, for completion."""
     return [name for name in model_names() if name.startswith(typed)]
 
 
@@ -100,43 +100,45 @@ Quick = Annotated[
 ]
 
 
-class _Text(NamedTuple):
-    """What a docstring says of a parameter: the word for its value, the help, the panel of the help."""
+class _ParameterText(NamedTuple):
+    """Text of a docstring about a parameter: the word for its value, the help, the panel of the help."""
 
     metavar: str | None = None
     help: str | None = None
     rich_help_panel: str | None = None
 
 
-def _read_texts(docstring: str) -> dict[str, _Text]:
+def _read_texts(docstring: str) -> dict[str, _ParameterText]:
     _, *sections = re.split(r"^(\S.*)\n-{3,}\n", docstring, flags=re.MULTILINE)
-    found = {}
+    texts = {}
     for title, body in zip(sections[::2], sections[1::2], strict=True):
         panel = None if title in ("Parameters", "Shared") else title
-        for name, metavar, said in re.findall(r"^(\w+)(?: : (.+))?\n((?:    .*\n?)+)", body, re.MULTILINE):
-            found[name] = _Text(metavar or None, " ".join(said.split()), panel)
-    return found
+        for name, metavar, text in re.findall(r"^(\w+)(?: : (.+))?\n((?:    .*\n?)+)", body, re.MULTILINE):
+            texts[name] = _ParameterText(metavar or None, " ".join(text.split()), panel)
+    return texts
 
 
-_SHARED = _read_texts(__doc__ or "")  # none under python -OO
+_SHARED_TEXTS = _read_texts(__doc__ or "")  # none under python -OO
 
 
 def described_parameters(
-    function: Callable[..., Any], further: dict[str, _Text] | None = None
+    function: Callable[..., Any], further: dict[str, _ParameterText] | None = None
 ) -> Iterator[inspect.Parameter]:
     """Parameters of a function as Typer takes them: each with what its docstring, or ``further``, says of it."""
     hints = get_type_hints(function, include_extras=True)
-    texts = _SHARED | _read_texts(inspect.getdoc(function) or "") | (further or {})
-    for name, one in inspect.signature(function).parameters.items():
-        kind, *more = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else (hints[name],)
-        option = one.kind is inspect.Parameter.KEYWORD_ONLY
-        info: ParameterInfo = copy(more[0]) if more else typer.Option() if option else typer.Argument()
-        for key, value in texts.get(name, _Text())._asdict().items():
+    texts = _SHARED_TEXTS | _read_texts(inspect.getdoc(function) or "") | (further or {})
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind, *metadata = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else (hints[name],)
+        option = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        info: ParameterInfo = (
+            copy(metadata[0]) if metadata else typer.Option() if option else typer.Argument()
+        )
+        for key, value in texts.get(name, _ParameterText())._asdict().items():
             setattr(info, key, value or getattr(info, key))
         info.readable = False  # what reads it says why it cannot be read
-        if one.default is False and not more:
+        if parameter.default is False and not metadata:
             info.param_decls = (f"--{name.replace('_', '-')}",)  # without its contrary
-        yield one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
+        yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
 
 
 def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -157,20 +159,28 @@ def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[.
         makers |= {name: FitOptions for name, kind in hints.items() if kind is FitOptions}
         texts = _read_texts(inspect.getdoc(verb) or "")
         groups = {
-            name: [one for one in described_parameters(maker, texts) if one.name not in without]
+            name: [
+                parameter for parameter in described_parameters(maker, texts) if parameter.name not in without
+            ]
             for name, maker in makers.items()
         }
-        listed = [part for one in described_parameters(verb) for part in groups.get(one.name, [one])]
+        parameters = [
+            option
+            for parameter in described_parameters(verb)
+            for option in groups.get(parameter.name, [parameter])
+        ]
 
         def run_verb(**given: Any) -> None:
             for name, options in groups.items():
-                given[name] = makers[name](**{one.name: given.pop(one.name) for one in options})
+                given[name] = makers[name](
+                    **{parameter.name: given.pop(parameter.name) for parameter in options}
+                )
             verb(**given)
 
         run_verb.__name__, run_verb.__module__ = verb.__name__, verb.__module__
         run_verb.__doc__ = re.split(r"\n\n\S.*\n---", inspect.getdoc(verb) or "")[0]
-        run_verb.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
-        run_verb.__annotations__ = {one.name: one.annotation for one in listed}
+        run_verb.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run_verb.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run_verb
 
     return declare
@@ -218,8 +228,8 @@ class FitOptions:
         if self.seconds is not None and self.method != "auto":
             raise typer.BadParameter("--seconds is for --method auto")
         seconds = FIRST_ANSWER if self.quick else self.seconds
-        given = {name: value for name, value in asdict(self).items() if name not in ("seconds", "quick")}
-        return given | without_none(seconds=seconds)
+        arguments = {name: value for name, value in asdict(self).items() if name not in ("seconds", "quick")}
+        return arguments | without_none(seconds=seconds)
 
 
 def load_companion(module: str) -> Any:

@@ -1,4 +1,4 @@
-"""What verbs write beside what they print: files, and Markdown that may go to stdout; and failed checks."""
+"""Files that verbs write, Markdown that may go to stdout, and the exit at failed checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire.folders import write_file
 from voirdire.report.output import check_format, check_output, render_page
 from voirdire.report.page import Page
 
-FAILED_CHECK = 3
+FAILED_CHECK_CODE = 3
 
 
 def check_page(out: Path | None, format: str | None, *, overwrite: bool) -> str:
@@ -28,10 +28,10 @@ def check_page(out: Path | None, format: str | None, *, overwrite: bool) -> str:
     """
     if out is None and (overwrite or format is not None):
         raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
-    written = check_format(out, format)
+    page_format = check_format(out, format)
     if out is not None:
         check_output(out, overwrite=overwrite)
-    return written
+    return page_format
 
 
 def write_page(out: Path | None, page: Callable[[], Page], format: str) -> None:
@@ -41,11 +41,11 @@ def write_page(out: Path | None, page: Callable[[], Page], format: str) -> None:
 
 
 def exit_at_failed_checks(fit: Any) -> None:
-    """Name the checks of a fit that failed, and exit, where one did."""
+    """Print the failed checks of a fit, and exit, if there are any."""
     if fit.level == "fail":
-        failed = ", ".join(one.check for one in fit.all_checks if one.level == "fail")
+        failed = ", ".join(check.check for check in fit.all_checks if check.level == "fail")
         console.print_error(f"failed checks: {failed}")
-        raise typer.Exit(FAILED_CHECK)
+        raise typer.Exit(FAILED_CHECK_CODE)
 
 
 def check_files(
@@ -62,10 +62,10 @@ def check_files(
     """
     if json and markdown == "-":
         raise typer.BadParameter("--json and --markdown - both write to stdout; give --markdown a file")
-    asked = {"--markdown": None if markdown in (None, "-") else Path(str(markdown)), **others}
-    files = [path for path in asked.values() if path is not None]
+    option_paths = {"--markdown": None if markdown in (None, "-") else Path(str(markdown)), **others}
+    files = [path for path in option_paths.values() if path is not None]
     if overwrite and not files:
-        raise typer.BadParameter(f"--overwrite is for {' and '.join(sorted(asked, reverse=True))}")
+        raise typer.BadParameter(f"--overwrite is for {' and '.join(sorted(option_paths, reverse=True))}")
     for path in files:
         check_output(path, overwrite=overwrite)
     return files

@@ -87,60 +87,66 @@ def plan(
     jobs
         Of votes: processes (default: 1).
     """
-    asked = without_none(items=items, judge=judge or None, rankings=rankings, judges=judges, target=target)
+    plan_options = without_none(
+        items=items, judge=judge or None, rankings=rankings, judges=judges, target=target
+    )
     if apart is not None or table:
         if not table or apart is None:
             raise typer.BadParameter("--apart and a pilot table go together; give both, or neither")
-        if asked:
+        if plan_options:
             raise typer.BadParameter(
-                f"--{next(iter(asked))} is not for --apart, which has all from the pilot; leave it out"
+                f"--{next(iter(plan_options))} is not for --apart, which has all from the pilot; leave it out"
             )
         _plan_from_pilot(table, apart, margin, about, anchors, seed, json, reading)
         return
-    if of_pilot := without_none(margin=margin, about=about, anchors=anchors or None):
-        raise typer.BadParameter(f"--{next(iter(of_pilot))} is for --apart and a pilot; leave it out")
+    if pilot_options := without_none(margin=margin, about=about, anchors=anchors or None):
+        raise typer.BadParameter(f"--{next(iter(pilot_options))} is for --apart and a pilot; leave it out")
     if items is None:
         raise typer.BadParameter(
             "--items is missing; say how many items there are, or give a pilot and --apart"
         )
-    of_rankings = without_none(
+    ranking_options = without_none(
         judges=judges,
         width=width,
         contexts=contexts,
         context_spread=context_spread,
         taste_spread=taste_spread,
     )
-    of_votes = without_none(criteria=criteria, target=target, jobs=jobs)
-    kind, given = ("rankings", of_rankings) if rankings is None else ("votes", of_votes)
-    given = (without_none(judge=judge or None) | given | without_none(cluster=cluster)) if rankings else given
-    if given:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise typer.BadParameter(f"{named} is for {kind}; leave it out")
+    vote_options = without_none(criteria=criteria, target=target, jobs=jobs)
+    kind, misplaced = ("rankings", ranking_options) if rankings is None else ("votes", vote_options)
+    misplaced = (
+        (without_none(judge=judge or None) | misplaced | without_none(cluster=cluster))
+        if rankings
+        else misplaced
+    )
+    if misplaced:
+        option_names = ", ".join(f"--{name.replace('_', '-')}" for name in misplaced)
+        raise typer.BadParameter(f"{option_names} is for {kind}; leave it out")
     replicates = (20 if rankings is None else 5) if replicates is None else replicates
-    shared: dict[str, Any] = {"items": items, "price": price, "spread": spread, "seed": seed}
-    shared["replicates"] = replicates
+    shared_settings: dict[str, Any] = {"items": items, "price": price, "spread": spread, "seed": seed}
+    shared_settings["replicates"] = replicates
     with console.progress_bar("Planning") as progress:
-        found: Any
+        planned: Any
         if rankings is None:
             if not judge:
                 raise typer.BadParameter(
                     "--judge is missing; describe each expected judge, or plan --rankings"
                 )
             expected = _read_judges(judge, price)
-            found = run(expected, **shared, **of_votes, client=cluster, progress=progress)
-            wanted = {"target": found.target}
+            planned = run(expected, **shared_settings, **vote_options, client=cluster, progress=progress)
+            goal = {"target": planned.target}
         else:
             if judges is None:
                 raise typer.BadParameter("--judges is missing; say how many rank")
-            found = plan_rankings(**shared, **of_rankings, size=rankings, progress=progress)
-            wanted = {"width": found.width}
-    rows = jsonlib.loads(found.table.to_json(orient="records", double_precision=15))
+            planned = plan_rankings(**shared_settings, **ranking_options, size=rankings, progress=progress)
+            goal = {"width": planned.width}
+    rows = jsonlib.loads(planned.table.to_json(orient="records", double_precision=15))
     best = next((row for row in rows if row["reached"]), None)
-    result = wanted | {"seed": seed, "replicates": replicates, "best": best, "rows": rows}
+    result = goal | {"seed": seed, "replicates": replicates, "best": best, "rows": rows}
 
     def show_plan() -> None:
-        print(readable_table(found.table))
-        print(console.printable_text(str(found)))
+        print(readable_table(planned.table))
+        print(console.printable_text(str(planned)))
 
     console.print_result(result, json, show_plan)
 
@@ -156,10 +162,10 @@ def _plan_from_pilot(
     reading: TableOptions,
 ) -> None:
     """Plan from a pilot table."""
-    given = reading.tables(table, anchors or [])
+    tables = reading.tables(table, anchors or [])
     with console.progress_bar("Fitting the pilot"):
         fitted = fit(
-            given[0] if len(given) == 1 else given,
+            tables[0] if len(tables) == 1 else tables,
             seed=seed,
             anchors=reading.people_tables(anchors),
             levels=reading.levels,
@@ -168,24 +174,24 @@ def _plan_from_pilot(
             board=True,
             check=lambda problem: check_apart(problem, apart, margin),
         )
-        found = plan_to_distinguish(fitted, apart, margin=margin)
-    result = {"apart": apart, "power": POWER, "items": list(found.items)}
-    result |= {"distinguishable": found.distinguishable, "rows": found.rows, "margin": found.margin}
-    result |= {"within": found.within, "decision": fitted.decision.as_dict()}
+        planned = plan_to_distinguish(fitted, apart, margin=margin)
+    result = {"apart": apart, "power": POWER, "items": list(planned.items)}
+    result |= {"distinguishable": planned.distinguishable, "rows": planned.rows, "margin": planned.margin}
+    result |= {"within": planned.within, "decision": fitted.decision.as_dict()}
 
     def show_plan() -> None:
         console.print_sentence(fitted.decision.sentence())
-        console.print_sentence(str(found))
+        console.print_sentence(str(planned))
 
     console.print_result(result, json, show_plan)
 
 
 def _read_judges(given: list[str], price: float) -> dict[str, dict[str, float]]:
     def read_judge(_: str, numbers: str) -> dict[str, float]:
-        reliability, colon, own = numbers.partition(":")
+        reliability, colon, price_text = numbers.partition(":")
         return {
             "reliability": float(read_number(reliability.strip())),
-            "price": float(read_number(own.strip())) if colon else price,
+            "price": float(read_number(price_text.strip())) if colon else price,
         }
 
     form = "NAME=RELIABILITY[:PRICE]; write for example gpt=0.8:0.002"

@@ -50,14 +50,14 @@ def predict(
     """
     check_new_file(out)
     fit = load(run)
-    found = fit.in_pandas.predict(reading.questions(table), about=about)
+    predictions = fit.in_pandas.predict(reading.questions(table), about=about)
     subject = about or fit.problem.about or "panel"
     if out is not None:
-        write_file(out, found.to_csv(index=False))
+        write_file(out, predictions.to_csv(index=False))
         console.print_saved(out, json)
-    rows = to_records({str(name): found[name].to_numpy() for name in found})
+    rows = to_records({str(name): predictions[name].to_numpy() for name in predictions})
     result = {"model": fit.model.name, "about": subject, "prob": fit.prob, "rows": rows}
-    console.print_result(result, json, lambda: _show_predictions(found, TITLES[subject]))
+    console.print_result(result, json, lambda: _show_predictions(predictions, TITLES[subject]))
 
 
 def _show_predictions(found: pd.DataFrame, title: str) -> None:

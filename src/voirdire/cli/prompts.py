@@ -15,7 +15,7 @@ from voirdire.collect import shown_prompts
 from voirdire.decide.informative_prompts import telling
 
 #: How many prompts are shown by default.
-FIRST = 5
+DEFAULT_LIMIT = 5
 
 
 @declare_options()
@@ -58,21 +58,23 @@ def prompts(
         raise typer.BadParameter("give a run's folder or a protocol, or --telling TABLE")
     if what is None:
         assert table is not None
-        how = {"positive": reading.how.positive, "levels": reading.levels}
-        found = telling(reading.table(table), keep=keep, seed=seed, **how)
-        console.print_result(found, json, lambda: _show_prompt_choice(found, limit or FIRST))
+        options = {"positive": reading.how.positive, "levels": reading.levels}
+        choice = telling(reading.table(table), keep=keep, seed=seed, **options)
+        console.print_result(choice, json, lambda: _show_prompt_choice(choice, limit or DEFAULT_LIMIT))
         return
     if Path(what).is_dir():
-        kept = list(islice(shown_prompts.prompts_sent(Path(what)), limit or FIRST))
+        shown = list(islice(shown_prompts.prompts_sent(Path(what)), limit or DEFAULT_LIMIT))
     elif panel is not None and items is not None:
-        kept = list(shown_prompts.prompts_planned(panel, items, what, own, each=limit or 1))
+        shown = list(shown_prompts.prompts_planned(panel, items, what, own, each=limit or 1))
     elif panel is not None or items is not None:
         raise typer.BadParameter("--panel and --items go together")
     else:
         texts = shown_prompts.protocol_templates(what, own)
         console.print_result({"templates": texts}, json, lambda: _show_templates(texts))
         return
-    console.print_result({"prompts": [one._asdict() for one in kept]}, json, lambda: _show_prompts(kept))
+    console.print_result(
+        {"prompts": [prompt._asdict() for prompt in shown]}, json, lambda: _show_prompts(shown)
+    )
 
 
 def _show_templates(texts: dict[str, str]) -> None:
@@ -81,35 +83,37 @@ def _show_templates(texts: dict[str, str]) -> None:
 
 
 def _show_prompts(kept: list[Any]) -> None:
-    for one in kept:
-        print("==", *map(console.printable_text, filter(None, (one.step, one.judge, one.key))))
+    for prompt in kept:
+        print("==", *map(console.printable_text, filter(None, (prompt.step, prompt.judge, prompt.key))))
         for name in ("system", "user", "answer"):
-            if getattr(one, name):
-                print(f"-- {name}\n{console.printable_lines(getattr(one, name))}")
+            if getattr(prompt, name):
+                print(f"-- {name}\n{console.printable_lines(getattr(prompt, name))}")
         print()
 
 
 def _show_prompt_choice(found: dict[str, Any], limit: int) -> None:
-    sizes, every = found["sizes"], len(found["sizes"])
-    held = sizes[found["smallest"] - 1]
+    sizes, total = found["sizes"], len(found["sizes"])
+    subset = sizes[found["smallest"] - 1]
     console.print_sentence(
-        f"{found['smallest']} of {every} prompts keep the ranking: tau {held['tau']:.2f} with that by all (at random "
-        f"{held['random']:.2f}), in answers by which they were not chosen."
+        f"{found['smallest']} of {total} prompts keep the ranking: tau {subset['tau']:.2f} with that by all (at random "
+        f"{subset['random']:.2f}), in answers by which they were not chosen."
     )
     console.print_sentence(f"They are: {', '.join(found['chosen'])}.")
-    half = sizes[every // 2 - 1]
+    half = sizes[total // 2 - 1]
     console.print_sentence(f"Half of them: tau {half['tau']:.2f} (at random {half['random']:.2f}).")
     console.print_sentence(
         f"Between two halves of the {found['halves']} the ranking by all prompts has tau {found['ceiling']:.2f}: as "
         "far as that is from 1, more answers are needed, whatever the prompts."
     )
-    if alike := [row["prompt"] for row in found["prompts"] if row["alike"]]:
-        console.print_sentence(f"All items are alike, as far as answers tell, in: {', '.join(alike)}.")
+    if alike_prompts := [row["prompt"] for row in found["prompts"] if row["alike"]]:
+        console.print_sentence(
+            f"All items are alike, as far as answers tell, in: {', '.join(alike_prompts)}."
+        )
     console.print_sentence(
         "Prompts of which one answer tells most (bits), and how far items are apart in them:"
     )
     for row in found["prompts"][:limit]:
-        named = (
+        sentence = (
             f"{row['prompt']}: {row['information']:.3f}, sd {row['spread']:.2f} ({row['answers']:,} answers)"
         )
-        console.print_sentence(named, indent=2)
+        console.print_sentence(sentence, indent=2)

@@ -43,7 +43,7 @@ def rate(
         Coverage of the intervals.
     """
 
-    found = share_of_good(
+    estimate = share_of_good(
         reading.table(table, humans or []),
         reading.people_tables(humans),
         by=by,
@@ -53,7 +53,7 @@ def rate(
         margin=margin,
         prob=prob,
     )
-    console.print_result(found, json, lambda: _show_rate(found))
+    console.print_result(estimate, json, lambda: _show_rate(estimate))
 
 
 def _show_rate(found: dict[str, Any]) -> None:
@@ -66,24 +66,26 @@ def _show_rate(found: dict[str, Any]) -> None:
     out.print(
         f"{found['humans']:,} of {found['items']:,} items have human answers; estimator: {found['estimator']}."
     )
-    more = found["needed"]
+    needed = found["needed"]
     margin = f"To know it to +-{found['margin']:g}"
-    if more is None:
+    if needed is None:
         out.print(f"{margin} takes human answers to more items than the table has.")
-    elif more > found["humans"]:
-        out.print(f"{margin} takes about {more:,} human answers in all.")
+    elif needed > found["humans"]:
+        out.print(f"{margin} takes about {needed:,} human answers in all.")
     else:
         out.print(f"{margin} takes no more human answers.")
     for row in found["by"]:
         value = "not known" if row["rate"] is None else _rate_interval(row, level)
-        named = (
+        sentence = (
             f"{row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
         )
-        console.print_sentence(named, indent=2)
+        console.print_sentence(sentence, indent=2)
     for row in found["differences"]:
-        ends = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
-        shared = f"{row['contexts']:,} contexts, paired" if row["contexts"] else "no context in common"
-        console.print_sentence(f"{row['a']} less {row['b']}: {ends} ({shared})", indent=2)
+        interval_text = (
+            f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
+        )
+        contexts_text = f"{row['contexts']:,} contexts, paired" if row["contexts"] else "no context in common"
+        console.print_sentence(f"{row['a']} less {row['b']}: {interval_text} ({contexts_text})", indent=2)
     out.print("By other estimators:")
     for row in found["estimators"]:
         if row["estimator"] != found["estimator"]:

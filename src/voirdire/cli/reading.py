@@ -29,7 +29,7 @@ Texts = list[str] | None
 T = TypeVar("T")
 
 #: Endings of files; what stands before a colon is else part of the name of a judge, as in ``llama3.1:8b``.
-_ENDINGS = {
+_FILE_ENDINGS = {
     ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".gz", ".zst", ".eval", ".zip",
 }  # fmt: skip
 
@@ -111,10 +111,10 @@ class TableOptions:
         InputError
             One is not written as it is to be, or says what there is not.
         """
-        files = [one for one in map or [] if one.endswith(".toml") and "=" not in one]
-        found = Reading(
+        files = [text for text in map or [] if text.endswith(".toml") and "=" not in text]
+        reading = Reading(
             tool=tool,
-            map=key_values("--map", split_commas([one for one in map or [] if one not in files])) or None,
+            map=key_values("--map", split_commas([text for text in map or [] if text not in files])) or None,
             winners=key_values("--winners", split_commas(winners)) or None,
             wide=wide,
             columns=tuple(split_commas(columns)),
@@ -131,7 +131,7 @@ class TableOptions:
             no_label=no_label,
             leave_out=tuple(split_commas(leave_out)),
         )
-        return TableOptions(replace(load_reading(Path(files[0])) if files else Reading(), **found.given))
+        return TableOptions(replace(load_reading(Path(files[0])) if files else Reading(), **reading.given))
 
     def _check_role(self, path: Path, role: str) -> None:
         """Raise where a file is given as judges' answers and as people's."""
@@ -161,24 +161,24 @@ class TableOptions:
         """
         for path in paths:
             self._check_role(path, "judges")
-        for one in further:
-            check_no_judge(one)
-        kept = replace(self.how, levels=None, positive=None)
-        if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
+        for further_path in further:
+            check_no_judge(further_path)
+        reading = replace(self.how, levels=None, positive=None)
+        if not reading.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
             return [path if phase is None else select_rows(path, phase) for path in paths]
         check_judges(self.how.judges_of_files(), [str(path) for path in paths])
-        others = [path for path in (*further, *(paths if len(paths) > 1 else ())) if path is not None]
-        elsewhere = {name for path in others for name in _file_columns(path)}
-        return [self._read_file(path, elsewhere, phase) for path in paths]
+        other_paths = [path for path in (*further, *(paths if len(paths) > 1 else ())) if path is not None]
+        other_columns = {name for path in other_paths for name in _file_columns(path)}
+        return [self._read_file(path, other_columns, phase) for path in paths]
 
     def table(self, path: Path, further: Iterable[Path | None] = ()) -> Any:
-        """As `tables`, of one."""
+        """Read one table, as `tables` does."""
         return self.tables([path], further)[0]
 
     def together(
         self, path: Path, further: Iterable[Path | None] = (), without: Iterable[Path | None] = ()
     ) -> Any:
-        """As `table`; of a folder all tables in it as one, by name, but those that are left out.
+        """Read a table, or all tables of a folder as one, in the order of their names, but those left out.
 
         Raises
         ------
@@ -187,44 +187,44 @@ class TableOptions:
         """
         if not path.is_dir() or run_folder(path) is not None:
             return self.table(path, further)
-        left_out = {os.path.realpath(one) for one in (*without, *further) if one is not None}
+        left_out = {os.path.realpath(file) for file in (*without, *further) if file is not None}
         files = sorted(
-            one for one in path.iterdir() if one.is_file() and os.path.realpath(one) not in left_out
+            file for file in path.iterdir() if file.is_file() and os.path.realpath(file) not in left_out
         )
-        tables = [one for one in files if one.suffix.lower() in _ENDINGS]
+        tables = [file for file in files if file.suffix.lower() in _FILE_ENDINGS]
         if not tables:
             raise InputError(
-                f"folder {str(path)!r} has no table; its files must end in {', '.join(sorted(_ENDINGS))}"
+                f"folder {str(path)!r} has no table; its files must end in {', '.join(sorted(_FILE_ENDINGS))}"
             )
-        if others := [one.name for one in files if one not in tables]:
-            give_notice(f"{path}: {known_names(others)} ends as no table does, and is left out.")
-        for one in tables:
-            self._check_role(one, "judges")
+        if other_names := [file.name for file in files if file not in tables]:
+            give_notice(f"{path}: {known_names(other_names)} ends as no table does, and is left out.")
+        for file in tables:
+            self._check_role(file, "judges")
         return read_as(tables, self.how)
 
     def questions(self, path: Path) -> Any:
-        """As `table`, of questions, which need no column of answers."""
-        how, answers = self.how, set(ANSWERS.values())
-        renamed = how.map or {}
-        plain = {"map", "sep", "sheet", "where", "leave_out"}
-        if not how.given or set(how.given) - plain or answers & renamed.keys():
+        """Read a table of questions, which needs no column of answers."""
+        reading, answers = self.how, set(ANSWERS.values())
+        renamed = reading.map or {}
+        allowed = {"map", "sep", "sheet", "where", "leave_out"}
+        if not reading.given or set(reading.given) - allowed or answers & renamed.keys():
             return self.table(path)
         import pandas as pd
 
-        with open_source(path, how.separator, how.sheet) as source:
-            leave_out_columns([source], how.leave_out)
+        with open_source(path, reading.separator, reading.sheet) as source:
+            leave_out_columns([source], reading.leave_out)
             names, rows = source.columns(), list(source.records())
-        if not how.map and answers & set(names):
+        if not reading.map and answers & set(names):
             return self.table(path)
-        asked = [(name, "--map") for name in renamed.values()]
-        asked += [(name, "--where") for name in how.where or {}]
+        named_columns = [(name, "--map") for name in renamed.values()]
+        named_columns += [(name, "--where") for name in reading.where or {}]
         problems = [
             f"{path}: there is no column {name!r} ({option}){nearest_name(name, names)}"
-            for name, option in asked
+            for name, option in named_columns
             if name not in names
         ]
         problems += [
-            f"{place}: it is no row of named cells" for place, row in rows if not isinstance(row, dict)
+            f"{position}: it is no row of named cells" for position, row in rows if not isinstance(row, dict)
         ]
         if problems:
             raise InputError(problems)
@@ -232,14 +232,14 @@ class TableOptions:
         for note in left_out_notes(str(path), hidden, renamed):
             give_notice(note)
         frame = pd.DataFrame([row for _, row in rows], columns=list(names))
-        for name, said in (how.where or {}).items():
+        for name, value in (reading.where or {}).items():
             frame = frame[
-                [cell_to_name(cell, ends=True) == cell_to_name(said, ends=True) for cell in frame[name]]
+                [cell_to_name(cell, ends=True) == cell_to_name(value, ends=True) for cell in frame[name]]
             ]
         if rows and frame.empty:
-            wanted = ", ".join(f"{name}={said}" for name, said in (how.where or {}).items())
-            raise InputError(f"{path}: no row has {wanted} (--where)")
-        return frame.drop(columns=hidden).rename(columns={name: to for to, name in renamed.items()})
+            conditions = ", ".join(f"{name}={value}" for name, value in (reading.where or {}).items())
+            raise InputError(f"{path}: no row has {conditions} (--where)")
+        return frame.drop(columns=hidden).rename(columns={name: role for role, name in renamed.items()})
 
     def people(self, path: Path | None) -> Any:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""
@@ -247,38 +247,45 @@ class TableOptions:
             return None
         check_no_judge(path)
         self._check_role(path, "people")
-        said = ("map", "winners", "sep", "label_sets", "leave_out", "where")
-        fits = any(getattr(self.how, name) for name in said)
-        how = fitting_options(self.how, _file_columns(path)) if fits else Reading()
-        return read_as(path, how, unnamed=True).table if how.given else path
+        option_names = ("map", "winners", "sep", "label_sets", "leave_out", "where")
+        has_options = any(getattr(self.how, name) for name in option_names)
+        reading = fitting_options(self.how, _file_columns(path)) if has_options else Reading()
+        return read_as(path, reading, unnamed=True).table if reading.given else path
 
     def people_tables(self, paths: Sequence[Path] | None) -> Any:
         """Answers that a repeatable option for people's gave: the one table, or all of them; None without."""
-        found = [self.people(path) for path in paths or ()]
-        return found[0] if len(found) == 1 else found or None
+        tables = [self.people(path) for path in paths or ()]
+        return tables[0] if len(tables) == 1 else tables or None
 
     def _read_file(self, path: Path, elsewhere: set[str], phase: str | None) -> Any:
-        how = self.how.of_file(str(path))
+        reading = self.how.of_file(str(path))
         if run_folder(path) is not None:
-            if alien := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
-                option = alien[0].replace("_", "-")
+            if excess := sorted(replace(reading, where=None, table=None, levels=None, positive=None).given):
+                option = excess[0].replace("_", "-")
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return select_rows(
-                path, phase, how.where, answer=None if how.table is None else ANSWERS[how.table]
+                path, phase, reading.where, answer=None if reading.table is None else ANSWERS[reading.table]
             )
-        if how.map and elsewhere:
-            own = _file_columns(path)
-            how = replace(
-                how, map={to: name for to, name in how.map.items() if name in own or name not in elsewhere}
+        if reading.map and elsewhere:
+            own_columns = _file_columns(path)
+            reading = replace(
+                reading,
+                map={
+                    role: name
+                    for role, name in reading.map.items()
+                    if name in own_columns or name not in elsewhere
+                },
             )
-        if how.leave_out and elsewhere:
-            own = _file_columns(path)
-            left = tuple(name for name in how.leave_out if name in own or name not in elsewhere)
-            how = replace(how, leave_out=left)
+        if reading.leave_out and elsewhere:
+            own_columns = _file_columns(path)
+            left_out = tuple(
+                name for name in reading.leave_out if name in own_columns or name not in elsewhere
+            )
+            reading = replace(reading, leave_out=left_out)
         if fitting_options(self.how, [*elsewhere]).winners:
-            how = replace(how, winners=fitting_options(self.how, _file_columns(path)).winners)
-        found = read_as(path, how)
-        return found if phase is None else select_rows(found, phase)
+            reading = replace(reading, winners=fitting_options(self.how, _file_columns(path)).winners)
+        answers = read_as(path, reading)
+        return answers if phase is None else select_rows(answers, phase)
 
 
 def _file_columns(path: Path) -> tuple[str, ...]:
@@ -292,20 +299,20 @@ def _file_columns(path: Path) -> tuple[str, ...]:
 def _read_settings(given: list[str]) -> dict[str, Any] | None:
     """Settings that ``--set`` gives; judges of single files are ``judge=FILE:NAME``."""
     judges: dict[str, str] = {}
-    plain = []
+    pairs = []
     for text in given:
         name, _, value = text.partition("=")
         file, colon, judge = value.rpartition(":")
-        if name.strip() == "judge" and colon and Path(file).suffix.lower() in _ENDINGS:
+        if name.strip() == "judge" and colon and Path(file).suffix.lower() in _FILE_ENDINGS:
             judges[file] = judge
         else:
-            plain.append(text)
-    found: dict[str, Any] = dict(key_values("--set", plain))
+            pairs.append(text)
+    settings: dict[str, Any] = dict(key_values("--set", pairs))
     if judges:
-        if "judge" in found:
+        if "judge" in settings:
             raise InputError("--set judge: give one judge for all files, or one for each as judge=FILE:NAME")
-        found["judge"] = judges
-    return found or None
+        settings["judge"] = judges
+    return settings or None
 
 
 def split_commas(given: Sequence[str] | None) -> list[str]:
@@ -322,7 +329,7 @@ def split_commas(given: Sequence[str] | None) -> list[str]:
 
 
 def _given_once(option: str, given: Texts) -> Texts:
-    """Values of an option whose order says something, so that two of them are no longer list."""
+    """Values of an option that may be given once only, as their order matters."""
     if given is not None and len(given) > 1:
         raise InputError(
             f"{option} is given {len(given)} times; give it once, with commas between: {option} A,B,..."
@@ -361,7 +368,7 @@ def read_pairs(
     last: bool = False,
     name: Callable[[str], str] = repr,
 ) -> dict[str, T]:
-    """What options of the form KEY=VALUE say, by key.
+    """Read options of the form KEY=VALUE; values by key.
 
     Parameters
     ----------
@@ -381,7 +388,7 @@ def read_pairs(
     InputError
         One is not of the form, or a key is given twice.
     """
-    found: dict[str, T] = {}
+    pairs: dict[str, T] = {}
     problems = []
     for text in given:
         key, equals, value = text.rpartition("=") if last else text.partition("=")
@@ -389,13 +396,13 @@ def read_pairs(
         try:
             if not equals or not key:
                 raise ValueError
-            kept = read(key, value)
+            entry = read(key, value)
         except ValueError:
             problems.append(f"{option} {text!r} is not {form}")
             continue
-        if key in found:
+        if key in pairs:
             problems.append(f"{option} {name(key)} is given twice; give it once")
-        found[key] = kept
+        pairs[key] = entry
     if problems:
         raise InputError(problems)
-    return found
+    return pairs

@@ -50,7 +50,7 @@ def replace(
         Coverage of the intervals.
     """
 
-    found = may_replace(
+    verdicts = may_replace(
         reading.table(table, humans or []),
         reading.people_tables(humans),
         margin=margin,
@@ -61,10 +61,10 @@ def replace(
         judges=split_commas(judge) or None,
         levels=reading.levels,
     )
-    rows = json_rows(found, found.columns)
+    rows = json_rows(verdicts, verdicts.columns)
     for row in rows:
         row["more"] = None if row["more"] is None else int(row["more"])
-    people = found.attrs["people"]
+    people = verdicts.attrs["people"]
     result = {"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people}
     title = f"May they replace people, within {margin:g}? {100 * prob:g}% intervals"
     console.print_result(result, json, lambda: _show_replacement(rows, people, title))
@@ -73,10 +73,10 @@ def replace(
 def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) -> None:
     from rich.text import Text
 
-    several = len({row["criterion"] for row in rows}) > 1
+    many_criteria = len({row["criterion"] for row in rows}) > 1
 
     def row_names(row: dict[str, Any]) -> dict[str, Any]:
-        return {"judge": row["judge"]} | ({"criterion": row["criterion"]} if several else {})
+        return {"judge": row["judge"]} | ({"criterion": row["criterion"]} if many_criteria else {})
 
     shown = [
         row_names(row)
@@ -98,11 +98,15 @@ def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], 
     table = console.empty_table(title, show_edge=False, padding=0)
     console.stdout_console().print(console.fill_table(table, shown, ["judge", "criterion"]))
     for row in [*rows, *people]:
-        more = [
+        coefficients = [
             f"{name} {_number_text(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None
         ]
         console.stdout_console().print(
-            Text(console.printable_text(f"{row['means']}{' ' if more else ''}{', '.join(more)}".rstrip()))
+            Text(
+                console.printable_text(
+                    f"{row['means']}{' ' if coefficients else ''}{', '.join(coefficients)}".rstrip()
+                )
+            )
         )
     for note in dict.fromkeys(row["note"] for row in rows if row["note"]):
         console.stdout_console().print(Text(console.printable_text(note)))

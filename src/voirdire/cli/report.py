@@ -40,8 +40,8 @@ def report(
     """
 
     start = time.perf_counter()
-    chosen = check_format(out, format)
-    path = write(run, out, format=chosen, human=split_commas(human), overwrite=overwrite)
-    made = {"run": str(run), "report": str(path), "format": chosen, "bytes": path.stat().st_size}
-    made["seconds"] = round(time.perf_counter() - start, 3)
-    console.print_result(made, json, lambda: print(f"Report: {console.printable_text(str(path))}"))
+    file_format = check_format(out, format)
+    path = write(run, out, format=file_format, human=split_commas(human), overwrite=overwrite)
+    content = {"run": str(run), "report": str(path), "format": file_format, "bytes": path.stat().st_size}
+    content["seconds"] = round(time.perf_counter() - start, 3)
+    console.print_result(content, json, lambda: print(f"Report: {console.printable_text(str(path))}"))

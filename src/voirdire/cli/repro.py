@@ -71,31 +71,35 @@ def repro(
     page
         The page of all claims and runs as Markdown.
     """
-    parts = load_companion("voirdire_repro.verb")
+    companion = load_companion("voirdire_repro.verb")
     if page:
-        parts.print_page()
+        companion.print_page()
         return
     if figures is not None or tables is not None or run is not None:
-        made = parts.make_outputs(paper, figures, tables, results, run, data, panel, limit, smoke, out)
-        result = {"written": [str(path) for path in made]}
-        console.print_result(result, json, lambda: print(*made, sep="\n", end="\n" * bool(made)))
+        written = companion.make_outputs(paper, figures, tables, results, run, data, panel, limit, smoke, out)
+        result = {"written": [str(path) for path in written]}
+        console.print_result(result, json, lambda: print(*written, sep="\n", end="\n" * bool(written)))
         return
-    judged = []
-    systems = parts.chosen_systems(paper)
+    system_rows = []
+    systems = companion.chosen_systems(paper)
     with console.progress_bar("Claims") as progress:
         for done, system in enumerate(systems):
             progress(done, len(systems))
-            fresh = parts.rerun_studies(system, replicates, jobs, cluster, out) if rerun else None
-            judged.append((system, parts.judge_system(system, offline, results, fresh)))
-    problems = [one for system, rows in judged for one in parts.unexplained_verdicts(system, rows, rerun)]
+            fresh = companion.rerun_studies(system, replicates, jobs, cluster, out) if rerun else None
+            system_rows.append((system, companion.judge_system(system, offline, results, fresh)))
+    problems = [
+        problem
+        for system, rows in system_rows
+        for problem in companion.unexplained_verdicts(system, rows, rerun)
+    ]
     if json:
-        differs = {system.system: parts.differences(system) for system in systems}
+        differs = {system.system: companion.differences(system) for system in systems}
         console.print_json(
-            {"rows": [row.as_dict() for _, rows in judged for row in rows], "differs": differs}
+            {"rows": [row.as_dict() for _, rows in system_rows for row in rows], "differs": differs}
         )
     else:
-        for system, rows in judged:
-            parts.show_claims(system, rows)
-        parts.show_counts([row for _, rows in judged for row in rows])
+        for system, rows in system_rows:
+            companion.show_claims(system, rows)
+        companion.show_counts([row for _, rows in system_rows for row in rows])
     if strict and problems:
         raise InputError(problems)

@@ -14,15 +14,15 @@ from voirdire.agreement import metric_table
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.cli import console
 from voirdire.folders import check_new_folder
-from voirdire.report.sources import LAYOUT, save_rows
+from voirdire.report.sources import ROWS_LAYOUT, save_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
 
-_ROOM = "humans alone"  # the column that gives way to names
-_LONG = 30  # characters of names that are said once below the table
+_DROPPED_COLUMN = "humans alone"  # the column that gives way to names
+_MAX_NAME_LETTERS = 30  # characters of names that are said once below the table
 
 
 def call_verb(
@@ -53,20 +53,22 @@ def call_verb(
     typer.BadParameter
         For an option that the verb does not take.
     """
-    known = inspect.signature(verb).parameters
+    parameters = inspect.signature(verb).parameters
     keywords: dict[str, Any] = {}
     for option, (keyword, value) in options.items():
         if value is None:
             continue
-        if keyword not in known and "measure" in known and option == "--measures":
+        if keyword not in parameters and "measure" in parameters and option == "--measures":
             if len(value) > 1:
                 raise typer.BadParameter(f"{question} takes one of --measures")
             keyword, value = "measure", value[0]
-        if keyword not in known and not ("settings" in known and keyword in ("unit", "interval")):
+        if keyword not in parameters and not ("settings" in parameters and keyword in ("unit", "interval")):
             raise typer.BadParameter(f"{option} is not for {question or 'this'}")
         keywords[keyword] = value
-    usual = {name: value for name, value in settings.items() if name in known or "settings" in known}
-    return verb(*first, **keywords, **usual)
+    resampling = {
+        name: value for name, value in settings.items() if name in parameters or "settings" in parameters
+    }
+    return verb(*first, **keywords, **resampling)
 
 
 def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
@@ -85,25 +87,25 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
         Whether the table shows the last judge of each row, who is the same throughout where the title names
         them.
     """
-    powered, compared = "human_value" in found, "difference" in found
+    with_humans, is_comparison = "human_value" in found, "difference" in found
     rows = json_rows(found, found.columns)
     if json:
         console.print_json({"rows": rows})
         return
-    if powered:
+    if with_humans:
         shown: dict[str, Callable[[dict[str, Any]], str]] = {
             "value": lambda row: f"{_number_text(row['value'])} {_interval_text(row)}".rstrip(),
-            _ROOM: lambda row: _interval_text(row, "human_"),
+            _DROPPED_COLUMN: lambda row: _interval_text(row, "human_"),
             "humans": lambda row: f"{row['n']:,} of {row['units']:,}",
             "worth": lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}",
         }
         # a table for each measure: beside its name there would be no room for the judges'
         for measure in dict.fromkeys(row["measure"] for row in rows):
-            of_measure = [row for row in rows if row["measure"] == measure]
-            _show_rows(of_measure, f"{measure}: {title}", shown, True, False)
+            measure_rows = [row for row in rows if row["measure"] == measure]
+            _show_rows(measure_rows, f"{measure}: {title}", shown, True, False)
         return
     shown = {"value": lambda row: _number_text(row["value"]), "interval": _interval_text}
-    if compared:
+    if is_comparison:
         rows = [
             {"level": None} | row | {"judges": [row["a"], row["b"]], "value": row["difference"]}
             for row in rows
@@ -121,11 +123,11 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
 
 def print_metrics(found: pd.DataFrame, title: str) -> None:
     """Print :func:`voirdire.agreement.metric_table` of the rows of ``metaeval``."""
-    arranged = metric_table(found)
-    heads = ["metric", *(" ".join(filter(None, names)) for names in arranged.columns)]
+    table = metric_table(found)
+    heads = ["metric", *(" ".join(filter(None, names)) for names in table.columns)]
     rows = [
         dict(zip(heads, (metric, *cells), strict=True))
-        for metric, cells in zip(arranged.index, arranged.to_numpy(), strict=True)
+        for metric, cells in zip(table.index, table.to_numpy(), strict=True)
     ]
     console.stdout_console().print(console.fill_table(console.empty_table(title), rows, ["metric"]))
 
@@ -141,19 +143,21 @@ def _show_rows(
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
     judges = [_judges_text(row["judges"] if partner else row["judges"][:-1]) for row in rows]
     # many judges, the same in every row, would leave the other columns no room
-    alike = len(set(judges)) == 1 and len(judges[0]) > _LONG
+    same_judges = len(set(judges)) == 1 and len(judges[0]) > _MAX_NAME_LETTERS
     lines = []
     for row, names in zip(rows, judges, strict=True):
         line = {"measure": row["measure"]} if measure else {}
-        line |= {} if alike else {"judges": names}
+        line |= {} if same_judges else {"judges": names}
         line |= {name: row[name] or "" for name in optional}
         # in 80 columns there is room for the one or for the other
-        line |= {name: cell(row) for name, cell in shown.items() if not (optional and name == _ROOM)}
+        line |= {
+            name: cell(row) for name, cell in shown.items() if not (optional and name == _DROPPED_COLUMN)
+        }
         line |= {"note": str(notes.index(row["note"]) + 1) if row["note"] else ""} if notes else {}
         lines.append(line)
     out = console.stdout_console()
     out.print(console.fill_table(console.empty_table(title), lines, ["measure", "judges", *optional]))
-    if alike:
+    if same_judges:
         out.print(Text(console.printable_text(f"judges: {judges[0]}")))
     for number, note in enumerate(notes, start=1):
         out.print(Text(console.printable_text(f"{number}: {note}")))
@@ -162,7 +166,7 @@ def _show_rows(
 def check_output_path(out: Path | None, overwrite: bool) -> None:
     """Raise where rows could not be saved, before any work is done."""
     if out is not None:
-        check_new_folder(out, LAYOUT, overwrite=overwrite)
+        check_new_folder(out, ROWS_LAYOUT, overwrite=overwrite)
     elif overwrite:
         raise typer.BadParameter("--overwrite is for --out")
 

@@ -14,8 +14,8 @@ from voirdire.report.table import RANKS_NOTE, share_text, target_panel_headings
 
 Row = Mapping[str, Any]
 
-LIMIT = 20
-_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+MAX_ROWS = 20
+_LEVEL_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
 def rate_table(found: Mapping[str, Any] | None, prob: float) -> RenderableType | None:
@@ -68,14 +68,14 @@ def ranking_table(
     called : str
         What one of them is called.
     """
-    sure = rows[0]["low"] is not None
+    has_intervals = rows[0]["low"] is not None
 
     def row_cells(row: Row) -> dict[str, str]:
         cells = {"rank": f"{row['rank']:.0f}", called: row["item"]}
         cells["score" if unit == "log-odds" else unit] = number_text(row["score"])
         if "unadjusted" in rows[0]:
             cells["unadjusted"] = number_text(row["unadjusted"])
-        if not sure:
+        if not has_intervals:
             return cells
         cells["interval"] = _interval_text(row["low"], row["high"])
         if ranks:
@@ -83,8 +83,10 @@ def ranking_table(
             cells["ranks"] = str(low) if low == high else f"{low} to {high}"
         return cells | {"best": share_text(row["p_best"])}
 
-    ranked = _first_rows(titled_table(title, prob if sure else None), rows, row_cells, [called], f"{called}s")
-    return Group(ranked, Text(RANKS_NOTE)) if ranked is not None and sure and ranks else ranked
+    ranked = _first_rows(
+        titled_table(title, prob if has_intervals else None), rows, row_cells, [called], f"{called}s"
+    )
+    return Group(ranked, Text(RANKS_NOTE)) if ranked is not None and has_intervals and ranks else ranked
 
 
 def covariate_table(
@@ -93,16 +95,16 @@ def covariate_table(
     """Effects of covariates, and of own families judge by judge; None where there are none."""
     if not rows:
         return None
-    named = [(row["name"], row, f"{row['unit']:.4g}") for row in rows]
-    named += [(f"  {row['judge']}", row, "") for row in own or () if row["judge"] is not None]
+    entries = [(row["name"], row, f"{row['unit']:.4g}") for row in rows]
+    entries += [(f"  {row['judge']}", row, "") for row in own or () if row["judge"] is not None]
     cells = [
         {
             "covariate": name,
             "effect": number_text(row["effect"]),
             "interval": _interval_text(row["low"], row["high"]),
-            "for each": each,
+            "for each": unit_text,
         }
-        for name, row, each in named
+        for name, row, unit_text in entries
     ]
     return fill_table(titled_table(f"Held fixed, {unit}", prob), cells, ["covariate"])
 
@@ -144,36 +146,40 @@ def judge_table(
     drop : sequence of str
         Columns to leave out.
     """
-    known = ("reliability", "position_bias", "sensitivity", "specificity", "discrimination", "severity")
+    candidates = ("reliability", "position_bias", "sensitivity", "specificity", "discrimination", "severity")
     # with votes and scores, a judge that gave none of one kind has gaps
-    columns = [name for name in known if name not in drop and any(row.get(name) is not None for row in rows)]
+    columns = [
+        name for name in candidates if name not in drop and any(row.get(name) is not None for row in rows)
+    ]
     if not {"reliability", "severity"} & set(columns):
         return None
     # what fits a line: the reliability of judges that vote and score is their discrimination, said otherwise
     crowded = len(columns) > 3
     columns = [name for name in columns if name != "discrimination" or not crowded]
-    first = columns[0]
-    sure = any(row[f"{first}_low"] is not None for row in rows)
+    main_column = columns[0]
+    has_intervals = any(row[f"{main_column}_low"] is not None for row in rows)
     # with intervals of anything there are draws, and what has none is fixed by the model
-    drawn = any(value is not None for row in rows for name, value in row.items() if name.endswith("_low"))
+    has_draws = any(value is not None for row in rows for name, value in row.items() if name.endswith("_low"))
     counts = [name for name in ("votes", "scores") if name in rows[0]]
-    named = {name: (heads or {}).get(name, name.replace("_", " ")) for name in (*counts, *columns)}
+    column_heads = {name: (heads or {}).get(name, name.replace("_", " ")) for name in (*counts, *columns)}
 
     def row_cells(row: Row) -> dict[str, str]:
-        cells = {"judge": row["judge"]} | {named[name]: f"{row[name]:,}" for name in counts}
-        for place, name in enumerate(columns):
+        cells = {"judge": row["judge"]} | {column_heads[name]: f"{row[name]:,}" for name in counts}
+        for index, name in enumerate(columns):
             low, high = row[f"{name}_low"], row[f"{name}_high"]
-            cell = _with_interval(row[name], *((None, None) if crowded and place else (low, high)))
-            fixed = drawn and low is None and row[name] is not None
-            cells[named[name]] = f"{cell} (fixed)" if fixed else cell
+            cell = _with_interval(row[name], *((None, None) if crowded and index else (low, high)))
+            is_fixed = has_draws and low is None and row[name] is not None
+            cells[column_heads[name]] = f"{cell} (fixed)" if is_fixed else cell
         return cells
 
-    ordered = sorted(rows, key=lambda row: (row[first] is None, -(row[first] or 0.0), row["judge"]))
+    ordered = sorted(
+        rows, key=lambda row: (row[main_column] is None, -(row[main_column] or 0.0), row["judge"])
+    )
     cells = list(map(row_cells, ordered))
-    if len(cells) > LIMIT:
-        cells[LIMIT // 2 : -LIMIT // 2] = [{"judge": f"... {len(cells) - LIMIT} between"}]
-    title = "Judges, most reliable first" if first == "reliability" else "Judges, most severe first"
-    return fill_table(titled_table(title, prob if sure else None), cells, ["judge"])
+    if len(cells) > MAX_ROWS:
+        cells[MAX_ROWS // 2 : -MAX_ROWS // 2] = [{"judge": f"... {len(cells) - MAX_ROWS} between"}]
+    title = "Judges, most reliable first" if main_column == "reliability" else "Judges, most severe first"
+    return fill_table(titled_table(title, prob if has_intervals else None), cells, ["judge"])
 
 
 def class_table(rows: Sequence[Row]) -> RenderableType | None:
@@ -185,13 +191,13 @@ def class_table(rows: Sequence[Row]) -> RenderableType | None:
         ``items`` of a fit of labels.
     """
     names = [name for name in ("item", "criterion", "label") if name in rows[0]]
-    chances = target_panel_headings(rows[0], "probability")
+    heads = target_panel_headings(rows[0], "probability")
     return _first_rows(
         titled_table("Items, least certain first"),
         sorted(rows, key=lambda row: row["probability"]),
         lambda row: (
             {name: row[name] for name in names}
-            | {head: "known" if row["known"] else number_text(row[key]) for key, head in chances.items()}
+            | {head: "known" if row["known"] else number_text(row[key]) for key, head in heads.items()}
         ),
         names,
         "rows" if "criterion" in names else "items",
@@ -215,9 +221,9 @@ def criterion_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
 def _weight_table(
     title: str, rows: Sequence[Row], prob: float, names: Sequence[str], value: str, called: str
 ) -> RenderableType | None:
-    sure = bool(rows) and rows[0]["low"] is not None
+    has_intervals = bool(rows) and rows[0]["low"] is not None
     return _first_rows(
-        titled_table(title, prob if sure else None),
+        titled_table(title, prob if has_intervals else None),
         rows,
         lambda row: (
             {name: row[name] for name in names} | {value: _with_interval(row[value], row["low"], row["high"])}
@@ -229,9 +235,13 @@ def _weight_table(
 
 def model_checks_table(rows: Sequence[Row]) -> Table:
     """Checks, worst first."""
-    order = list(_STYLES)[::-1]
+    order = list(_LEVEL_STYLES)[::-1]
     cells = [
-        {"level": Text(row["level"], _STYLES[row["level"]]), "check": row["check"], "finding": row["message"]}
+        {
+            "level": Text(row["level"], _LEVEL_STYLES[row["level"]]),
+            "check": row["check"],
+            "finding": row["message"],
+        }
         for row in sorted(rows, key=lambda row: order.index(row["level"]))
     ]
     return fill_table(titled_table("Checks"), cells, ["level", "check", "finding"])
@@ -255,8 +265,8 @@ def _interval_text(low: float | None, high: float | None) -> str:
 def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "–"
-    ends = "" if low is None or high is None else f" {_interval_text(low, high)}"
-    return number_text(value) + ends
+    interval = "" if low is None or high is None else f" {_interval_text(low, high)}"
+    return number_text(value) + interval
 
 
 def titled_table(title: str, prob: float | None = None) -> Table:
@@ -275,11 +285,11 @@ def _first_rows(
     """The table with the cells of the first rows, and how many more there are; None where there are no rows."""
     if not rows:
         return None
-    rest = len(rows) - LIMIT
-    fill_table(table, [cells(row) for row in rows[:LIMIT]], words)
-    if rest <= 0:
+    more_rows = len(rows) - MAX_ROWS
+    fill_table(table, [cells(row) for row in rows[:MAX_ROWS]], words)
+    if more_rows <= 0:
         return table
-    return Group(table, Text(f"and {rest} more {what}: --json and --out hold them all"))
+    return Group(table, Text(f"and {more_rows} more {what}: --json and --out hold them all"))
 
 
 def unconnected_pairs_table(rows: Sequence[Row]) -> RenderableType | None:

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from voirdire import drafts
-from voirdire.early_signals import KEPT, NAMES, say_stopped
+from voirdire.early_signals import NOTHING_LEFT_NOTE, SIGNAL_NAMES, print_stop_message
 from voirdire.infer import stopping
 
-_GRACE = 2.0  # seconds after which the main thread ends the process itself
+_GRACE_SECONDS = 2.0  # seconds after which the main thread ends the process itself
 _notes: list[str] = []
 _mask: list[set[int]] = []
 _ending = threading.Lock()
@@ -35,8 +35,8 @@ def handle_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in NAMES}
-    ours = [number for number in NAMES if before[number] is not signal.SIG_IGN]
+    old_handlers = {number: signal.getsignal(number) for number in SIGNAL_NAMES}
+    handled = [number for number in SIGNAL_NAMES if old_handlers[number] is not signal.SIG_IGN]
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     # a signal to a child must not reach this process through the socket that both hold
@@ -47,26 +47,26 @@ def handle_signals() -> Iterator[None]:
     with _defer_signals():
         threading.Thread(target=_watch_signals, args=(reader,), daemon=True).start()
         signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-        for number in ours:
+        for number in handled:
             signal.signal(number, _hold_thread)
     try:
         yield
     finally:
         with _defer_signals():
-            for number in ours:
-                signal.signal(number, before[number])
+            for number in handled:
+                signal.signal(number, old_handlers[number])
             signal.set_wakeup_fd(-1)
         writer.send(b"\0")
 
 
 @contextmanager
 def leave_signals_alone() -> Iterator[None]:
-    """Leave signals to the block, which ends well by itself: Ctrl-C is a KeyboardInterrupt, SIGTERM ends it."""
+    """Leave signals to the block, which handles them: Ctrl-C is a KeyboardInterrupt, SIGTERM ends it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in NAMES}
-    if _hold_thread not in before.values():
+    old_handlers = {number: signal.getsignal(number) for number in SIGNAL_NAMES}
+    if _hold_thread not in old_handlers.values():
         yield
         return
     wakeup = signal.set_wakeup_fd(-1)
@@ -75,7 +75,7 @@ def leave_signals_alone() -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)
 
 
@@ -101,26 +101,26 @@ def keep_draws_at_stop() -> Iterator[None]:
 
 def _watch_signals(reader: socket.socket) -> None:
     while (number := reader.recv(1)) != b"\0":
-        if number and number[0] in NAMES:
+        if number and number[0] in SIGNAL_NAMES:
             _end_process(number[0])
 
 
 def _hold_thread(number: int, _frame: object) -> None:
-    """Hold the main thread while the watching thread clears up, but not in a step that it waits for."""
+    """Hold the main thread while the watching thread cleans up, but not within an atomic step."""
     if not drafts.in_atomic_step():
-        time.sleep(_GRACE)
+        time.sleep(_GRACE_SECONDS)
         _end_process(number)
 
 
 def _end_process(number: int) -> None:
     _ending.acquire()  # whoever comes second waits for the end
     drafts.discard_drafts()
-    say_stopped(number, _notes[-1] if _notes else KEPT)
+    print_stop_message(number, _notes[-1] if _notes else NOTHING_LEFT_NOTE)
     os._exit(128 + number)
 
 
 def _reset_handlers() -> None:
-    """Default handlers, as in a child: its signals are its own."""
+    """Restore the default handlers, as in a child process."""
     if signal.getsignal(signal.SIGINT) is _hold_thread:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGTERM) is _hold_thread:
@@ -138,7 +138,7 @@ def _defer_signals() -> Iterator[None]:
 
 
 def _block_signals() -> None:
-    _mask.append(signal.pthread_sigmask(signal.SIG_BLOCK, NAMES))
+    _mask.append(signal.pthread_sigmask(signal.SIG_BLOCK, SIGNAL_NAMES))
 
 
 def _unblock_signals() -> None:

@@ -64,7 +64,7 @@ def simulate(
     page
         The page of all studies and their results as Markdown.
     """
-    of_votes: dict[str, object] = {"--add": add, "--models": models, "--least": least, "--seed": seed}
+    votes_options: dict[str, object] = {"--add": add, "--models": models, "--least": least, "--seed": seed}
     if votes is not None:
         if study is not None or page:
             raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
@@ -74,7 +74,7 @@ def simulate(
         if table is not None and table.exists():
             raise InputError(f"{table} exists already; name a new folder")
         with console.progress_bar("Adding judges"):
-            found = ranking_robustness(
+            robustness = ranking_robustness(
                 reading.table(votes),
                 add or [],
                 models=None if models is None else split_commas([models]),
@@ -84,25 +84,27 @@ def simulate(
             )
         if table is not None:
             table.parent.mkdir(parents=True, exist_ok=True)
-            write_file(table, found.table.to_csv(index=False))
-        console.print_result(found.as_dict(), json, lambda: _show_robustness(found), out)
+            write_file(table, robustness.table.to_csv(index=False))
+        console.print_result(robustness.as_dict(), json, lambda: _show_robustness(robustness), out)
         return
-    of_votes |= {
+    votes_options |= {
         f"--{'from' if name == 'tool' else name}": value for name, value in reading.how.given.items()
     }
-    if named := [name for name, value in of_votes.items() if value not in (None, [])]:
-        raise typer.BadParameter(f"{', '.join(named)}: only with --votes, the panel that judges are added to")
+    if option_names := [name for name, value in votes_options.items() if value not in (None, [])]:
+        raise typer.BadParameter(
+            f"{', '.join(option_names)}: only with --votes, the panel that judges are added to"
+        )
     if page:
         print(load_companion("voirdire_studies.readme").studies_page(), end="")
         return
     studies = load_companion("voirdire_studies")
     if study is None:
-        listed = [studies.load_study(name) for name in studies.study_names()]
-        rows = [{"study": one.name, "title": one.title, "aim": one.aim} for one in listed]
+        study_list = [studies.load_study(name) for name in studies.study_names()]
+        rows = [{"study": entry.name, "title": entry.title, "aim": entry.aim} for entry in study_list]
 
         def list_studies() -> None:
-            for one in listed:
-                console.stdout_console().print(f"{one.name}: {one.title}")
+            for entry in study_list:
+                console.stdout_console().print(f"{entry.name}: {entry.title}")
 
         console.print_result({"studies": rows}, json, list_studies)
         return
@@ -110,12 +112,12 @@ def simulate(
         signals.print_note_at_stop(_saved_batches_note(out)),
         console.progress_bar(f"Study {console.printable_text(study)}") as progress,
     ):
-        checked = studies.load_study(study)
-        how = {"jobs": jobs, "client": cluster}
-        result = studies.run_study(checked, replicates=replicates, **how, out=out, progress=progress)
+        loaded = studies.load_study(study)
+        workers = {"jobs": jobs, "client": cluster}
+        result = studies.run_study(loaded, replicates=replicates, **workers, out=out, progress=progress)
 
     def show_study() -> None:
-        console.stdout_console().print(console.printable_text(f"{checked.name}: {checked.title}"))
+        console.stdout_console().print(console.printable_text(f"{loaded.name}: {loaded.title}"))
         print(readable_table(result.table))
 
     console.print_result(result.as_dict(), json, show_study, out)
@@ -127,9 +129,9 @@ def _show_robustness(found: Robustness) -> None:
     )
     print(readable_table(found.table.rename(columns={"concordance": "mean"})))
     for row in found.bears.to_dict("records"):
-        many = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
-        said = f"{row['model']} bears {many} {row['added']} (concordance {found.least:g} or more)"
-        print(console.printable_text(said))
+        count_text = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
+        sentence = f"{row['model']} bears {count_text} {row['added']} (concordance {found.least:g} or more)"
+        print(console.printable_text(sentence))
 
 
 def _saved_batches_note(out: Path | None) -> str:

@@ -49,15 +49,15 @@ def update(
         raise typer.BadParameter("--overwrite is for --out and --board")
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
-    written = check_page(board, None, overwrite=overwrite and board is not None)
-    old = load(fitted)
-    given = reading.tables(table, [criteria])
+    page_format = check_page(board, None, overwrite=overwrite and board is not None)
+    saved_fit = load(fitted)
+    tables = reading.tables(table, [criteria])
     with console.progress_bar("Bringing the fit up to date"):
-        result = run(old, given[0] if len(given) == 1 else given, reading.people(criteria))
+        result = run(saved_fit, tables[0] if len(tables) == 1 else tables, reading.people(criteria))
         if out is not None:
             result.save(out, overwrite=overwrite)
     if board is not None:
-        write_page(board, lambda: board_page(result, result.board(), board.stem), written)
+        write_page(board, lambda: board_page(result, result.board(), board.stem), page_format)
     console.print_result(result.as_dict(), json, lambda: show_fit(result), out, board)
     if strict:
         exit_at_failed_checks(result)

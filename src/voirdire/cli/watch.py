@@ -18,7 +18,7 @@ from voirdire.report.watch_page import watch_page
 from voirdire.settings import PROB
 
 #: Exit codes: 0 nothing changed, 4 a judge changed, 5 too few answers.
-CODES = {"no change": 0, "changed": 4, "not enough": 5}
+EXIT_CODES = {"no change": 0, "changed": 4, "not enough": 5}
 
 
 @declare_options()
@@ -58,7 +58,7 @@ def watch(
     """
 
     files = check_files(markdown, {"--out": out}, json=json, overwrite=overwrite)
-    found = look(
+    result = look(
         reading.together(table, humans or [], [state, *files]),
         reading.people_tables(humans),
         positive=reading.how.positive,
@@ -68,10 +68,10 @@ def watch(
         prob=prob,
         state=state,
     )
-    page = watch_page(found, table.name)
+    page = watch_page(result, table.name)
     pages = {out: lambda: render_page(page, "html")}
-    write_outputs(found, markdown, pages, lambda: render_page(page, "md"), _show_watch, json=json)
-    raise typer.Exit(CODES[found["verdict"]])
+    write_outputs(result, markdown, pages, lambda: render_page(page, "md"), _show_watch, json=json)
+    raise typer.Exit(EXIT_CODES[result["verdict"]])
 
 
 def _show_watch(found: dict[str, Any]) -> None:
@@ -93,8 +93,8 @@ def _show_watch(found: dict[str, Any]) -> None:
                 f"{row['judge']}: {row['what']} {row['value']:.2f}, n = {row['n']:,}: no change found.",
                 indent=2,
             )
-    few = [row for row in found["measures"] if row["found"] is None]
-    for what, note in dict.fromkeys((row["what"], row["note"]) for row in few):
-        judges = ", ".join(row["judge"] for row in few if row["what"] == what)
-        console.print_sentence(f"Not watched yet: {what} ({judges}). {note}", indent=2)
+    unwatched = [row for row in found["measures"] if row["found"] is None]
+    for measure_name, note in dict.fromkeys((row["what"], row["note"]) for row in unwatched):
+        judges = ", ".join(row["judge"] for row in unwatched if row["what"] == measure_name)
+        console.print_sentence(f"Not watched yet: {measure_name} ({judges}). {note}", indent=2)
     console.print_sentence(found["rule"])

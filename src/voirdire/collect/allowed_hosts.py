@@ -1,4 +1,4 @@
-"""Hosts that a key may go to: a panel is somebody else's file, and names both.
+"""Hosts that a key may be sent to: a panel, which may be another person's file, names both.
 
 A key goes to a host where that is plain (a provider's own variable to the provider, anything to this machine), where
 the user says so (``--allow-key NAME=HOST``), or has said so before when asked on a terminal. What is answered there is
@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from voirdire.collect.protocol import VARIABLE, Judge
-from voirdire.collect.redact import SHOWN
+from voirdire.collect.protocol import VARIABLE_RULE, Judge
+from voirdire.collect.redact import KEY_MASK
 from voirdire.errors import InputError
 
-_NAMED = {
+_SECRET_FIELDS = {
     "auth", "authorization", "bearer", "cookie", "credential", "credentials", "key", "passphrase", "passwd",
     "sessiontoken", "token",
 }  # fmt: skip
-_ENDS = (
+_SECRET_SUFFIXES = (
     "apikey", "accesskey", "privatekey", "secretkey", "secret", "password", "authtoken", "accesstoken", "apitoken",
 )  # fmt: skip
 #: Forms in which known providers write their keys.
-_FORM = re.compile(
+_KEY_PATTERN = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk|gsk|xai|pplx|nvapi|r8|tgp|csk|fw)[-_][A-Za-z0-9_-]{12,}"
     r"|(?:hf|ghp|gho|ghs|ghu|github_pat|glpat)[-_][A-Za-z0-9_-]{16,}"
     r"|AKIA[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|xox[abps]-[A-Za-z0-9-]{10,}"
@@ -39,7 +39,7 @@ _FORM = re.compile(
 
 
 def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator[tuple[str, str]]:
-    """Where a key seems to be written, and the text itself.
+    """Find texts that look like keys: the field of each, and the text.
 
     Parameters
     ----------
@@ -56,44 +56,48 @@ def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator
     """
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            shown = _FORM.sub(SHOWN, str(name))
-            inside = f"{place}.{shown}" if place else shown
+            shown = _KEY_PATTERN.sub(KEY_MASK, str(name))
+            field_path = f"{place}.{shown}" if place else shown
             if shown != str(name):
-                yield inside, str(name)
-            plain = re.sub("[^a-z]", "", str(name).lower())
-            if by_name and isinstance(inner, str) and (plain in _NAMED or plain.endswith(_ENDS)):
-                yield inside, inner
+                yield field_path, str(name)
+            letters = re.sub("[^a-z]", "", str(name).lower())
+            if (
+                by_name
+                and isinstance(inner, str)
+                and (letters in _SECRET_FIELDS or letters.endswith(_SECRET_SUFFIXES))
+            ):
+                yield field_path, inner
             else:
-                yield from find_leaks(inner, inside, by_name=by_name)
+                yield from find_leaks(inner, field_path, by_name=by_name)
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from find_leaks(inner, place, by_name=by_name)
-    elif isinstance(value, str) and _FORM.search(value):
+    elif isinstance(value, str) and _KEY_PATTERN.search(value):
         yield place, value
 
 
-def without_secrets(text: str, found: list[tuple[str, str]]) -> str:
-    """A message without what was found.
+def remove_secrets(text: str, found: list[tuple[str, str]]) -> str:
+    """Replace the keys that were found in a message.
 
     Examples
     --------
-    >>> without_secrets("model is 'abc'", [("model", "abc")])
+    >>> remove_secrets("model is 'abc'", [("model", "abc")])
     "model is '[key]'"
     """
-    for secret in sorted((one for _, one in found if one), key=len, reverse=True):
-        text = text.replace(repr(secret)[1:-1], SHOWN).replace(secret, SHOWN)
-    return _FORM.sub(SHOWN, text)
+    for secret in sorted((leak for _, leak in found if leak), key=len, reverse=True):
+        text = text.replace(repr(secret)[1:-1], KEY_MASK).replace(secret, KEY_MASK)
+    return _KEY_PATTERN.sub(KEY_MASK, text)
 
 
 #: A provider's own variable, and its host; over https alone.
-BUILT_IN = {
+PROVIDER_HOSTS = {
     "ANTHROPIC_API_KEY": "api.anthropic.com",
     "GEMINI_API_KEY": "generativelanguage.googleapis.com",
     "MISTRAL_API_KEY": "api.mistral.ai",
     "OPENAI_API_KEY": "api.openai.com",
     "OPENROUTER_API_KEY": "openrouter.ai",
 }
-_HOST = re.compile(r"[a-z0-9_.-]+|[0-9a-f:.]+")
+_HOST_PATTERN = re.compile(r"[a-z0-9_.-]+|[0-9a-f:.]+")
 
 #: Asked whether the key of a variable may go to an address; the answer is remembered if it is yes.
 Confirm = Callable[[str, str], bool]
@@ -130,7 +134,7 @@ def parse_key_hosts(given: Iterable[str]) -> set[tuple[str, str]]:
     for text in given:
         name, _, host = text.partition("=")
         name, host = name.strip(), host.strip().lower().strip("[]")
-        if not (VARIABLE.holds(name) and _HOST.fullmatch(host)):
+        if not (VARIABLE_RULE.holds(name) and _HOST_PATTERN.fullmatch(host)):
             raise InputError(
                 "--allow-key is not NAME=HOST; write for example LAB_KEY=llm.example.org (no key, no https://)"
             )
@@ -165,7 +169,7 @@ with it, say --allow-key OPENAI_API_KEY=llm.example.org
     for judge in judges:
         name, url = judge.api_key_env, urlsplit(judge.base_url or "")
         host = url.hostname or ""
-        if not name or is_loopback(host) or (BUILT_IN.get(name) == host and url.scheme == "https"):
+        if not name or is_loopback(host) or (PROVIDER_HOSTS.get(name) == host and url.scheme == "https"):
             continue
         if (name, host) in allowed or (name, host) in _read_allowed_hosts():
             continue
@@ -174,8 +178,8 @@ with it, say --allow-key OPENAI_API_KEY=llm.example.org
         if confirm is not None and confirm(name, shown):
             _remember_host(name, host)
         else:
-            place = f"judge {judge.name!r}: the key in {name} would go to {shown}, which nobody has allowed"
-            problems.append(f"{place}; if you trust that host with it, say --allow-key {name}={host}")
+            problem = f"judge {judge.name!r}: the key in {name} would go to {shown}, which nobody has allowed"
+            problems.append(f"{problem}; if you trust that host with it, say --allow-key {name}={host}")
     return problems
 
 
@@ -189,9 +193,9 @@ def settings_dir() -> Path:
     ...     settings_dir().as_posix()
     '/data/settings'
     """
-    own = os.environ.get("VOIRDIRE_SETTINGS")
-    if own:
-        return Path(own)
+    folder = os.environ.get("VOIRDIRE_SETTINGS")
+    if folder:
+        return Path(folder)
     from platformdirs import user_config_path
 
     return user_config_path("voirdire", appauthor=False, roaming=True)
@@ -203,11 +207,11 @@ def _read_allowed_hosts() -> set[tuple[str, str]]:
     except (OSError, RuntimeError, UnicodeDecodeError):
         return set()
     pairs = (line.strip().partition("=") for line in lines)
-    return {(name, host) for name, _, host in pairs if VARIABLE.holds(name) and host}
+    return {(name, host) for name, _, host in pairs if VARIABLE_RULE.holds(name) and host}
 
 
 def _remember_host(name: str, host: str) -> None:
-    """Keep an answer for the next time; where that cannot be written, it holds for this run."""
+    """Save an allowed host for later runs; where that fails, it holds for this run."""
     try:
         folder = settings_dir()
         folder.mkdir(parents=True, exist_ok=True)

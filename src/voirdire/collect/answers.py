@@ -12,23 +12,23 @@ from typing import Any
 from voirdire.collect.redact import Redactor
 from voirdire.collect.replies import Reply
 
-_TYPES: dict[str, tuple[type, ...]] = {
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,), "array": (list,), "string": (str,), "number": (int, float), "integer": (int, float),
     "boolean": (bool,), "null": (type(None),),
 }  # fmt: skip
-_NOTES = {"title", "description", "default", "examples", "$schema"}
-_KEYWORDS = {
+_ANNOTATION_KEYWORDS = {"title", "description", "default", "examples", "$schema"}
+_CHECKED_KEYWORDS = {
     "type", "properties", "required", "additionalProperties", "enum", "const", "items", "minItems", "maxItems",
     "uniqueItems", "minimum", "maximum", "minLength", "maxLength", "pattern", "anyOf",
 }  # fmt: skip
-_THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_THINKING_BLOCK = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 #: How an object begins; a brace in prose or in a formula does not.
-_OBJECT = re.compile(r"\{[ \t\r\n]*[\"}]")
-#: Beginnings that turn out to be none before a text is given up, and how often its length they may be read together.
-_MOST_FALSE, _MOST_READ = 100, 4
-#: No answer that is asked for is nested as deeply, or has numbers of as many digits.
-_DEEPEST, _DIGITS = 50, 300
-_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+_OBJECT_START = re.compile(r"\{[ \t\r\n]*[\"}]")
+#: Most braces that begin no object, and most characters read after them, as a multiple of the text's length.
+_MAX_FALSE_STARTS, _MAX_READ_RATIO = 100, 4
+#: Most levels of nesting, and most digits of a number, in an answer.
+_MAX_DEPTH, _MAX_DIGITS = 50, 300
+_FENCED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
 def usable_content(
@@ -47,7 +47,7 @@ def usable_content(
         return None, f"the model {reply.finish}" if reply.finish[0] == "r" else "stopped by a content filter"
     end = " (cut off at max_tokens)" if reply.finish == "length" else ""
     if schema is None:
-        content = without_thoughts(reply.text)
+        content = remove_thinking(reply.text)
         if not content:
             return None, f"empty answer{end}"
     else:
@@ -56,12 +56,12 @@ def usable_content(
         except (ValueError, RecursionError) as error:
             return None, f"no JSON in the answer: {error}{end}"
         content = content if hide is None else hide.value(content)
-    wrong = describe_misfit(content, schema)
-    return (None, wrong) if wrong else (content, "")
+    misfit = describe_misfit(content, schema)
+    return (None, misfit) if misfit else (content, "")
 
 
 def describe_misfit(content: Any, schema: Mapping[str, Any] | None) -> str | None:
-    """Why something cannot be an answer, None if it can: text where there is no schema, else what fits it.
+    """Describe why content is no answer; None if it is: a text without a schema, else what fits the schema.
 
     Examples
     --------
@@ -98,30 +98,30 @@ def parse_json(text: str) -> Any:
     ...
     ValueError: 2 JSON objects instead of one
     """
-    text = without_thoughts(text)
+    text = remove_thinking(text)
     if not text:
         raise ValueError("empty")
-    fenced = _FENCED.findall(text)
+    fenced = _FENCED_BLOCK.findall(text)
     for candidate in [text, *fenced[:1]] if len(fenced) == 1 else [text]:
         try:
             return _check_depth(DECODER.decode(candidate))
         except json.JSONDecodeError:
             continue
-    found = list(_find_objects(text))
-    if len(found) != 1:
-        raise ValueError(f"{len(found)} JSON objects instead of one" if found else "no JSON")
-    return found[0]
+    objects = list(_find_objects(text))
+    if len(objects) != 1:
+        raise ValueError(f"{len(objects)} JSON objects instead of one" if objects else "no JSON")
+    return objects[0]
 
 
-def without_thoughts(text: str) -> str:
-    """A text without blank ends and without a leading block of thoughts.
+def remove_thinking(text: str) -> str:
+    """Remove blank ends and a leading block of thinking from a text.
 
     Examples
     --------
-    >>> without_thoughts("<think>Hm.</think> Yes. ")
+    >>> remove_thinking("<think>Hm.</think> Yes. ")
     'Yes.'
     """
-    thought = _THOUGHT.match(text)
+    thought = _THINKING_BLOCK.match(text)
     return text[thought.end() if thought else 0 :].strip()
 
 
@@ -130,7 +130,7 @@ def _reject_nonfinite_number(name: str) -> Any:
 
 
 def _bounded_integer(digits: str) -> int:
-    if len(digits) > _DIGITS:
+    if len(digits) > _MAX_DIGITS:
         raise ValueError(f"a number of {len(digits)} digits")
     return int(digits)
 
@@ -151,9 +151,11 @@ DECODER = json.JSONDecoder(
 def _check_depth(value: Any) -> Any:
     """The value, unless it is nested too deeply."""
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         inside = (
-            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
+            node.values() if isinstance(node, dict) else node
+            for node in level
+            if isinstance(node, dict | list)
         )
         level = list(chain.from_iterable(inside))
         if not level:
@@ -162,19 +164,22 @@ def _check_depth(value: Any) -> Any:
 
 
 def _find_objects(text: str) -> Iterator[Any]:
-    """Objects in a text, none inside another; in time that grows as its length."""
-    begins, false, read = _OBJECT.search(text), 0, 0
-    while begins:
+    """Objects in a text, none inside another; takes time proportional to its length."""
+    start, false_starts, chars_read = _OBJECT_START.search(text), 0, 0
+    while start:
         try:
-            value, end = DECODER.raw_decode(text, begins.start())
+            value, end = DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError) as error:
-            end = begins.start() + 1
-            false, read = false + 1, read + max(getattr(error, "pos", len(text)) - end, 0)
-            if false > _MOST_FALSE or read > _MOST_READ * len(text):
+            end = start.start() + 1
+            false_starts, chars_read = (
+                false_starts + 1,
+                chars_read + max(getattr(error, "pos", len(text)) - end, 0),
+            )
+            if false_starts > _MAX_FALSE_STARTS or chars_read > _MAX_READ_RATIO * len(text):
                 raise ValueError("too many braces that begin no object") from None
         else:
             yield _check_depth(value)
-        begins = _OBJECT.search(text, end)
+        start = _OBJECT_START.search(text, end)
 
 
 def check_schema(schema: Mapping[str, Any], place: str = "schema") -> list[str]:
@@ -185,20 +190,22 @@ def check_schema(schema: Mapping[str, Any], place: str = "schema") -> list[str]:
     >>> check_schema({"type": "object", "properties": {"winner": {"enum": [1, 2], "oneOf": []}}})
     ["schema.winner: the keyword 'oneOf' is not supported"]
     """
-    found = [
-        f"{place}: the keyword {key!r} is not supported" for key in schema if key not in _KEYWORDS | _NOTES
+    problems = [
+        f"{place}: the keyword {key!r} is not supported"
+        for key in schema
+        if key not in _CHECKED_KEYWORDS | _ANNOTATION_KEYWORDS
     ]
     types = schema.get("type", [])
     for name in [types] if isinstance(types, str) else types:
-        if name not in _TYPES:
-            found.append(f"{place}: there is no type {name!r}")
+        if name not in _PYTHON_TYPES:
+            problems.append(f"{place}: there is no type {name!r}")
     for name, inner in schema.get("properties", {}).items():
-        found += check_schema(inner, f"{place}.{name}")
+        problems += check_schema(inner, f"{place}.{name}")
     if isinstance(schema.get("items"), Mapping):
-        found += check_schema(schema["items"], f"{place}[]")
+        problems += check_schema(schema["items"], f"{place}[]")
     for number, inner in enumerate(schema.get("anyOf", [])):
-        found += check_schema(inner, f"{place}({number})")
-    return found
+        problems += check_schema(inner, f"{place}({number})")
+    return problems
 
 
 def find_breach(value: Any, schema: Mapping[str, Any], place: str = "answer") -> str | None:
@@ -217,11 +224,11 @@ def find_breach(value: Any, schema: Mapping[str, Any], place: str = "answer") ->
 
 def _find_breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterator[str]:
     types = schema.get("type", [])
-    named = [types] if isinstance(types, str) else list(types)
-    if named and not any(_is_type(value, name) for name in named):
-        yield f"{place} is {_short_json(value)}, not of type {' or '.join(named)}"
+    type_names = [types] if isinstance(types, str) else list(types)
+    if type_names and not any(_is_type(value, name) for name in type_names):
+        yield f"{place} is {_short_json(value)}, not of type {' or '.join(type_names)}"
         return
-    if "enum" in schema and not any(_is_same(value, one) for one in schema["enum"]):
+    if "enum" in schema and not any(_is_same(value, choice) for choice in schema["enum"]):
         yield f"{place} is {_short_json(value)}, none of {_short_json(schema['enum'])}"
     if "const" in schema and not _is_same(value, schema["const"]):
         yield f"{place} is {_short_json(value)}, not {_short_json(schema['const'])}"
@@ -243,13 +250,13 @@ def _find_breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterato
 
 
 def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     for name in schema.get("required", []):
         if name not in value:
             yield f"{place}.{name} is missing"
     for name, inner in value.items():
-        if name in known:
-            yield from _find_breaches(inner, known[name], f"{place}.{name}")
+        if name in properties:
+            yield from _find_breaches(inner, properties[name], f"{place}.{name}")
         elif schema.get("additionalProperties", True) is False:
             yield f"{place} has {name!r}, which is not asked for"
 
@@ -257,7 +264,7 @@ def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: st
 def _array_breaches(value: list[Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
     if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
         yield f"{place} has {len(value)} entries"
-    if schema.get("uniqueItems") and len({_hashable_value(one) for one in value}) < len(value):
+    if schema.get("uniqueItems") and len({_hashable_value(entry) for entry in value}) < len(value):
         yield f"{place} has an entry twice"
     if "items" in schema:
         for number, inner in enumerate(value):
@@ -269,7 +276,7 @@ def _is_type(value: Any, name: str) -> bool:
         return name == "boolean"
     if name == "integer":
         return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return isinstance(value, _TYPES.get(name, ()))
+    return isinstance(value, _PYTHON_TYPES.get(name, ()))
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -17,15 +17,15 @@ from voirdire.collect.batch_rows import BatchRows
 from voirdire.collect.budget import Budget
 from voirdire.collect.client import Client, Request
 from voirdire.collect.journal import Journal
-from voirdire.collect.panel import RULE
+from voirdire.collect.panel import RULE_PREFIX
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Judge, Key, Question, key_text
 from voirdire.collect.rule_judges import decide_by_rule
 from voirdire.collect.sending import Sender
 from voirdire.errors import InputError
 
-#: Seconds for a server's first answer: on a busy machine one that is there takes long.
-_REACH = 60.0
+#: Seconds for a server's first answer: a busy machine takes long.
+_REACH_TIMEOUT = 60.0
 NOT_ASKED = "not asked yet"
 
 
@@ -80,56 +80,56 @@ class Asking:
         if judge is None:
             raise ValueError(f"question {question.key} is for {question.judge!r}, who is not on the panel")
         if question.schema is not None and id(question.schema) not in self._schemas:
-            wrong = check_schema(question.schema)
-            if wrong:
-                raise ValueError(f"question {question.key}: {wrong[0]}")
+            problems = check_schema(question.schema)
+            if problems:
+                raise ValueError(f"question {question.key}: {problems[0]}")
             self._schemas[id(question.schema)] = question.schema
         name = (question.judge, question.key)
         if name in self._tasks:
             return await asyncio.shield(self._tasks[name])
-        kept = self._journal.find(*name)
-        if kept is None and self._connect is not None:
+        stored = self._journal.find(*name)
+        if stored is None and self._connect is not None:
             task = self._tasks[name] = asyncio.create_task(self._ask(question, judge))
-            task.add_done_callback(_look_at_exception)
+            task.add_done_callback(_retrieve_exception)
             return await asyncio.shield(task)
-        if kept is None:
+        if stored is None:
             self.unasked += 1
             return Answer(None, NOT_ASKED)
         request = self._request(question, judge)
-        digest, answer = kept
-        place = f"the journal {self._journal.path} holds an answer of {judge.name} to"
+        digest, answer = stored
+        prefix = f"the journal {self._journal.path} holds an answer of {judge.name} to"
         shown = key_text(question.key)
         if digest != self._digest(name, request):
             raise InputError(
-                f"{place} another form of the question {shown}: a prompt or the protocol has changed since; go on "
+                f"{prefix} another form of the question {shown}: a prompt or the protocol has changed since; go on "
                 "with the version that began it, or name another output folder"
             )
         if answer.missing is None and describe_misfit(answer.content, question.schema):
             raise InputError(
-                f"{place} the question {shown} that is none; it is damaged, name another output folder"
+                f"{prefix} the question {shown} that is none; it is damaged, name another output folder"
             )
         self._budget.count(answer)
         return answer
 
     def stop(self, reason: str) -> str | None:
-        """Ask nothing more; what `finish` will wait for, if anything."""
+        """Stop asking; return what `finish` will wait for, if anything."""
         self._budget.stopped = self._budget.stopped or reason
-        told = []
+        notices = []
         if count := self._waiting_count():
-            told.append(f"{count} questions wait in batches, which go on at their servers")
+            notices.append(f"{count} questions wait in batches, which go on at their servers")
         counts = {name: sender.under_way for name, sender in self._senders.items() if sender.under_way}
         for sender in self._senders.values():
             sender.batches.leave_batches(reason)
         if counts:
             count, longest = sum(counts.values()), max(self._judges[name].timeout for name in counts)
-            told.append(
+            notices.append(
                 f"stopping: waiting for {count} answer{'s' if count > 1 else ''} under way, at most {longest:g} s; "
                 "Ctrl-C again ends at once"
             )
-        return "; ".join(told) or None
+        return "; ".join(notices) or None
 
     def abandon_all(self) -> None:
-        """Wait for nothing that is under way."""
+        """Cancel all that is under way."""
         for sender in self._senders.values():
             sender.batches.abandon_all()
         for task in self._tasks.values():
@@ -152,8 +152,8 @@ class Asking:
     def _request(self, question: Question, judge: Judge) -> Request:
         prompt = self._prompts.render(question.template, question.variables)
         temperature = judge.temperature if question.temperature is None else question.temperature
-        asked = (judge.model, *prompt, question.schema, question.logprobs)
-        return Request(*asked, temperature, judge.max_tokens, judge.seed, judge.extra)
+        content = (judge.model, *prompt, question.schema, question.logprobs)
+        return Request(*content, temperature, judge.max_tokens, judge.seed, judge.extra)
 
     def _digest(self, name: tuple[str, Key], request: Request) -> str:
         digest = hashlib.sha256(json.dumps(vars(request), sort_keys=True, default=dict).encode()).hexdigest()
@@ -171,14 +171,14 @@ class Asking:
         return answer
 
     def _idle(self) -> bool:
-        """True where nothing is on its way but what waits in batches."""
+        """True where only requests in batches are under way."""
         return self._moving <= self._waiting_count()
 
     async def _answer(self, question: Question, judge: Judge) -> Answer:
         async with self._slots[judge.name]:
             self._budget.raise_if_stopped()
             name = (judge.name, question.key)
-            if judge.model.startswith(RULE):
+            if judge.model.startswith(RULE_PREFIX):
                 answer = decide_by_rule(judge, question)
                 self._journal.keep(*name, self._digest(name, self._request(question, judge)), answer, [])
                 return answer
@@ -194,24 +194,24 @@ class Asking:
 
     async def _connect_servers(self) -> None:
         assert self._connect is not None
-        found = await self._connect()
-        self._clients = list(dict.fromkeys(found.values()))
-        told = await asyncio.gather(*(client.reach(_REACH) for client in self._clients))
-        reasons = dict(zip(self._clients, told, strict=True))
+        clients = await self._connect()
+        self._clients = list(dict.fromkeys(clients.values()))
+        faults = await asyncio.gather(*(client.reach(_REACH_TIMEOUT) for client in self._clients))
+        reasons = dict(zip(self._clients, faults, strict=True))
         problems = [
             f"judge {name!r}: the server at {client.address} cannot be used: {reasons[client]}"
-            for name, client in found.items()
+            for name, client in clients.items()
             if reasons[client]
         ]
         if problems:
             raise InputError(problems)
-        for name, client in found.items():
+        for name, client in clients.items():
             sender = Sender(self._judges[name], client, self._journal, self._budget, self._idle)
             await sender.batches.recover_batches()
             self._senders[name] = sender
 
 
-def _look_at_exception(task: asyncio.Task[Answer]) -> None:
-    """Look at a task's exception, which the protocol may no longer be there to see."""
+def _retrieve_exception(task: asyncio.Task[Answer]) -> None:
+    """Retrieve a task's exception, as the protocol may have ended."""
     if not task.cancelled():
         task.exception()

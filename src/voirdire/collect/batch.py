@@ -21,15 +21,15 @@ from itertools import accumulate, count
 from typing import Any, TypeVar
 
 from voirdire.collect.batch_api import (
-    ENDED,
     ENDPOINT,
+    FINAL_STATUSES,
     BatchApi,
     Table,
     batch_faults,
     request_outcome,
     result_files,
 )
-from voirdire.collect.batch_rows import BatchRows, Line, Queued
+from voirdire.collect.batch_rows import BatchLine, BatchRows, QueuedRequest
 from voirdire.collect.budget import Budget, Stop
 from voirdire.collect.client import Client, Form, Request, request_body
 from voirdire.collect.journal import Journal
@@ -38,13 +38,13 @@ from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
 _T = TypeVar("_T")
-#: Most requests of a batch, and most bytes of its file: what servers take, and what fits into memory.
-_MOST, _MOST_BYTES = 20_000, 100 * 1024 * 1024
-#: Seconds between two looks at the queue; after so many without a new request it is sent, whatever else is on its way.
-_PAUSE, _QUIET = 0.03, 10.0
+#: Most requests of a batch (what servers accept), and most bytes of its file (what fits into memory).
+_MAX_REQUESTS, _MAX_FILE_BYTES = 20_000, 100 * 1024 * 1024
+#: Seconds between two looks at the queue, and without a new request until it is sent in any case.
+_QUEUE_PAUSE, _MAX_QUIET = 0.03, 10.0
 #: Seconds between two looks at a batch, least and most; they grow.
-_SOON, _LATE = 0.02, 60.0
-_LEAST_TIMEOUT = 300.0
+_MIN_PAUSE, _MAX_PAUSE = 0.02, 60.0
+_MIN_TIMEOUT = 300.0
 
 
 class Batches:
@@ -65,10 +65,10 @@ class Batches:
         self, judge: Judge, client: Client, journal: Journal, budget: Budget, idle: Callable[[], bool]
     ) -> None:
         self._judge, self._client, self._budget, self._idle = judge, client, budget, idle
-        self._api = BatchApi(client, max(judge.timeout, _LEAST_TIMEOUT))
+        self._api = BatchApi(client, max(judge.timeout, _MIN_TIMEOUT))
         #: Its requests in the journal.
         self.rows = BatchRows(journal, judge.name)
-        self._queue: list[Queued] = []
+        self._queue: list[QueuedRequest] = []
         self._replies: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._gathering: asyncio.Task[None] | None = None
         #: By batch, what begins and follows it; and those that only wait for the server.
@@ -82,21 +82,21 @@ class Batches:
         return len(self._replies)
 
     async def recover_batches(self) -> None:
-        """Find out which batches were begun when a run before ended in the midst of it."""
+        """Find the batches that an interrupted run may have begun."""
         for begun in self.rows.open():
             if begun.batch is not None:
                 continue
-            found = None if begun.file is None else await self._find_batch(begun.name, begun.file)
-            if found is not None:
-                self.rows.note_created(begun.name, found)
+            batch = None if begun.file is None else await self._find_batch(begun.name, begun.file)
+            if batch is not None:
+                self.rows.note_created(begun.name, batch)
                 continue
             count, cost = self.rows.unanswered_requests()
             self.rows.drop_batch(begun.name)
-            left, costs = self.rows.unanswered_requests()
-            self._budget.reserve_sent(left - count, costs - cost)
+            count_left, cost_left = self.rows.unanswered_requests()
+            self._budget.reserve_sent(count_left - count, cost_left - cost)
 
     async def send(
-        self, key: Key, number: int, request: Request, form: Form, expected: float, line: Line | None
+        self, key: Key, number: int, request: Request, form: Form, expected: float, line: BatchLine | None
     ) -> Reply:
         """A question's request of this number: from its batch if it is in one (``line``), else in the next.
 
@@ -107,8 +107,8 @@ class Batches:
         Stop
             The run ends before the batch does.
         """
-        found = line.reply if line is not None else None
-        if found is None:
+        outcome = line.reply if line is not None else None
+        if outcome is None:
             if self._left is not None:
                 raise Stop(self._left)
             custom = _request_name(key, number)
@@ -116,16 +116,18 @@ class Batches:
             if line is not None:
                 self._resume_batch(line.batch)
             else:
-                sent: Table = {"custom_id": custom, "method": "POST", "url": ENDPOINT}
-                sent["body"] = request_body(request, form)
-                text = json.dumps(sent, default=dict).encode() + b"\n"
-                self._queue.append(Queued(custom, key, number, form, expected, text))
+                entry: Table = {"custom_id": custom, "method": "POST", "url": ENDPOINT}
+                entry["body"] = request_body(request, form)
+                text = json.dumps(entry, default=dict).encode() + b"\n"
+                self._queue.append(QueuedRequest(custom, key, number, form, expected, text))
                 if self._gathering is None or self._gathering.done():
                     self._gathering = asyncio.create_task(self._gather_queue())
-            found = await future
-        if "reason" not in found:
-            return self._client.reply(json.dumps(found.get("body")).encode())
-        raise NoReply(str(found["reason"]), status=found["status"], passing=found.get("passing") is True)
+            outcome = await future
+        if "reason" not in outcome:
+            return self._client.reply(json.dumps(outcome.get("body")).encode())
+        raise NoReply(
+            str(outcome["reason"]), status=outcome["status"], passing=outcome.get("passing") is True
+        )
 
     def leave_batches(self, reason: str) -> None:
         """Wait for no batch any more: those that run go on at the server."""
@@ -137,45 +139,45 @@ class Batches:
             self._tasks[name].cancel()
 
     def abandon_all(self) -> None:
-        """Wait for nothing at all."""
+        """Cancel all tasks."""
         for task in self._tasks.values():
             task.cancel()
 
     async def close(self) -> None:
-        """Wait until what is being begun has been begun."""
+        """Wait until every batch that is being begun has begun."""
         tasks = [*self._tasks.values(), *([self._gathering] if self._gathering else [])]
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _gather_queue(self) -> None:
-        """Make batches of the queue when no more comes."""
+        """Make batches of the queue once no more requests come."""
         waiting, quiet = 0, 0.0
         while self._queue:
-            await asyncio.sleep(_PAUSE)
-            quiet = quiet + _PAUSE if len(self._queue) == waiting else 0.0
+            await asyncio.sleep(_QUEUE_PAUSE)
+            quiet = quiet + _QUEUE_PAUSE if len(self._queue) == waiting else 0.0
             waiting = len(self._queue)
-            if waiting and quiet and (self._idle() or quiet >= _QUIET):
+            if waiting and quiet and (self._idle() or quiet >= _MAX_QUIET):
                 lines = self._cut_batch()
                 name, waiting = f"voirdire-{secrets.token_hex(8)}", 0
                 self._start_task(name, [line.custom for line in lines], self._begin_and_follow(name, lines))
 
-    def _cut_batch(self) -> list[Queued]:
+    def _cut_batch(self) -> list[QueuedRequest]:
         """Take as much from the queue as goes into one batch; in the order in which the journal lists it."""
-        sizes = accumulate(len(line.line) for line in self._queue[:_MOST])
-        taken = max(sum(size <= _MOST_BYTES for size in sizes), 1)
-        lines, self._queue = self._queue[:taken], self._queue[taken:]
+        sizes = accumulate(len(line.line) for line in self._queue[:_MAX_REQUESTS])
+        line_count = max(sum(size <= _MAX_FILE_BYTES for size in sizes), 1)
+        lines, self._queue = self._queue[:line_count], self._queue[line_count:]
         return sorted(lines)
 
     def _resume_batch(self, name: str) -> None:
         """Follow a batch that was begun before."""
         if name in self._tasks:
             return
-        begun = {one.name: one.batch for one in self.rows.open()}
-        if begun.get(name) is None:
+        batch_ids = {batch.name: batch.batch for batch in self.rows.open()}
+        if batch_ids.get(name) is None:
             raise InputError(
                 f"judge {self._judge.name!r}: the journal does not say which batch {name} is; it is damaged, name "
                 "another output folder"
             )
-        self._start_task(name, self.rows.request_names(name), self._follow_batch(name, str(begun[name])))
+        self._start_task(name, self.rows.request_names(name), self._follow_batch(name, str(batch_ids[name])))
 
     def _start_task(self, name: str, customs: list[str], work: Any) -> None:
         async def run_guarded() -> None:
@@ -184,9 +186,9 @@ class Batches:
             try:
                 await work
             except (Exception, asyncio.CancelledError) as error:
-                why = error if isinstance(error, Exception) else Stop(self._left or "interrupted")
+                failure = error if isinstance(error, Exception) else Stop(self._left or "interrupted")
                 for custom in customs:
-                    self._settle_request(custom, why)
+                    self._settle_request(custom, failure)
             finally:
                 self._budget.progress.batched -= len(customs)
                 self._following.discard(name)
@@ -194,7 +196,7 @@ class Batches:
         self._tasks[name] = asyncio.create_task(run_guarded())
 
     def _settle_request(self, custom: str, outcome: Table | Exception) -> None:
-        """Hand out what came of a request, or why nothing did."""
+        """Pass on the outcome of a request, or the reason why there is none."""
         future = self._replies.pop(custom, None)
         if future is not None and not future.done():
             if isinstance(outcome, Exception):
@@ -202,7 +204,7 @@ class Batches:
             else:
                 future.set_result(outcome)
 
-    async def _begin_and_follow(self, name: str, lines: list[Queued]) -> None:
+    async def _begin_and_follow(self, name: str, lines: list[QueuedRequest]) -> None:
         """Begin a batch, and follow it."""
         self.rows.made(name, datetime.now(UTC).isoformat(timespec="milliseconds"), lines)
         batch = await self._begin(name, b"".join(line.line for line in lines))
@@ -223,10 +225,10 @@ class Batches:
             except NoReply as error:
                 refused = not error.passing and error.status is not None and 300 <= error.status < 500
                 # the answer may have been lost, not the request
-                found = None if file is None or refused else await self._find_batch(name, file)
-                if found is None:
+                batch = None if file is None or refused else await self._find_batch(name, file)
+                if batch is None:
                     raise
-                return found
+                return batch
 
         try:
             return await self._retry_call(begin_once)
@@ -237,40 +239,42 @@ class Batches:
     async def _find_batch(self, name: str, file: str) -> str | None:
         """Find the server's name of a batch that may have been begun; None if it was not, and will not be."""
         try:
-            found = await self._retry_call(lambda: self._api.find(name, file))
-            if found is None:
+            batch = await self._retry_call(lambda: self._api.find(name, file))
+            if batch is None:
                 try:
                     await self._retry_call(lambda: self._api.delete(file))
                 except NoReply as error:
                     if error.passing:
                         raise
                 await asyncio.sleep(4 * self._budget.panel.backoff)
-                found = await self._retry_call(lambda: self._api.find(name, file))
+                batch = await self._retry_call(lambda: self._api.find(name, file))
         except NoReply as error:
             raise self._fatal_error(error, "whether a batch was begun cannot be told") from None
-        return found
+        return batch
 
     async def _follow_batch(self, name: str, batch: str) -> None:
         """Wait for the end of a batch, and hand out its answers."""
         self._following.add(name)
         customs = self.rows.request_names(name)
-        pause = max(self._budget.panel.backoff, _SOON)
+        pause = max(self._budget.panel.backoff, _MIN_PAUSE)
         try:
-            while (state := await self._retry_call(lambda: self._api.get(batch))).get("status") not in ENDED:
-                await asyncio.sleep(min(pause, _LATE))
+            while (state := await self._retry_call(lambda: self._api.get(batch))).get(
+                "status"
+            ) not in FINAL_STATUSES:
+                await asyncio.sleep(min(pause, _MAX_PAUSE))
                 pause *= 1.5
             status, outcomes = str(state["status"]), await self._batch_outcomes(state, customs)
         except NoReply as error:
             if error.passing or error.status in (401, 403):
                 raise self._fatal_error(error, f"batch {batch} cannot be fetched") from None
             reason = f"its batch {batch} cannot be fetched ({error.reason})"
-            status, lost = "gone", {"status": None, "reason": reason, "passing": False}
-            outcomes = dict.fromkeys(customs, lost)
+            status, failure = "gone", {"status": None, "reason": reason, "passing": False}
+            outcomes = dict.fromkeys(customs, failure)
         if status == "cancelled" and self._budget.stopped is None:
             self._budget.stopped = f"batch {batch} of judge {self._judge.name!r} was cancelled at its server"
         self.rows.ended(name, status, outcomes)
-        for custom, found in outcomes.items():
-            self._settle_request(custom, found)
+        for custom, outcome in outcomes.items():
+            self._settle_request(custom, outcome)
 
     async def _batch_outcomes(self, state: Table, customs: list[str]) -> dict[str, Table]:
         """Outcome of each request of a batch that has ended."""
@@ -278,21 +282,21 @@ class Batches:
         for file in result_files(state):
             rows = {**await self._fetch_lines(file), **rows}
         faults = batch_faults(state, self._client.said)
-        unknown = any(code == "model_not_found" for code, _, _ in faults)
-        by_line = {line: said for _, said, line in faults if line is not None}
-        whole = next((said for _, said, line in faults if line is None), None)
-        found = {}
+        unknown_model = any(code == "model_not_found" for code, _, _ in faults)
+        by_line = {line: message for _, message, line in faults if line is not None}
+        batch_message = next((message for _, message, line in faults if line is None), None)
+        outcomes = {}
         for number, custom in enumerate(customs, 1):
-            said = by_line.get(number, whole)
-            if custom in rows or said is None:
-                found[custom] = request_outcome(rows.get(custom), self._client.said, str(state["status"]))
+            message = by_line.get(number, batch_message)
+            if custom in rows or message is None:
+                outcomes[custom] = request_outcome(rows.get(custom), self._client.said, str(state["status"]))
             else:
-                status = 404 if unknown else 400 if number in by_line else None
-                found[custom] = {"status": status, "reason": said, "passing": status is None}
-        return found
+                status = 404 if unknown_model else 400 if number in by_line else None
+                outcomes[custom] = {"status": status, "reason": message, "passing": status is None}
+        return outcomes
 
     async def _fetch_lines(self, file: str) -> dict[str, Table]:
-        """Lines of a file of answers: fetched again where it is damaged, and in the end taken as it is."""
+        """Lines of a file of answers, fetched again where it is damaged; in the end the readable ones."""
         rows: dict[str, Table] = {}
 
         async def fetch_lines() -> None:
@@ -310,7 +314,7 @@ class Batches:
         return rows
 
     async def _retry_call(self, call: Callable[[], Awaitable[_T]]) -> _T:
-        """Call again what fails in passing, as often as a request."""
+        """Repeat a call that fails temporarily, as often as a request."""
         for tries in count(1):
             try:
                 return await call()
@@ -320,18 +324,18 @@ class Batches:
                 if self._left is not None:
                     raise Stop(self._left) from None
                 pause = self._budget.panel.backoff * 2.0 ** (tries - 1)
-                await asyncio.sleep(min(pause if error.after is None else error.after, _LATE))
+                await asyncio.sleep(min(pause if error.after is None else error.after, _MAX_PAUSE))
         raise AssertionError
 
     def _fatal_error(self, trouble: NoReply, what: str) -> Exception:
-        """Fault that ends the run: one that time may mend, or one that it will not."""
-        place = f"judge {self._judge.name!r} at {self._client.address}: {what} ({trouble.reason})"
-        self._budget.stopped = self._budget.stopped or place
+        """Fault that ends the run: a temporary one (`Stop`) or a lasting one (`InputError`)."""
+        reason = f"judge {self._judge.name!r} at {self._client.address}: {what} ({trouble.reason})"
+        self._budget.stopped = self._budget.stopped or reason
         if trouble.passing:
-            return Stop(place)
+            return Stop(reason)
         if trouble.status in (401, 403):
-            return InputError(f"{place}; check the key in {self._judge.api_key_env or 'api_key_env'}")
-        return InputError(f"{place}; remove batch = true if the server has no batches")
+            return InputError(f"{reason}; check the key in {self._judge.api_key_env or 'api_key_env'}")
+        return InputError(f"{reason}; remove batch = true if the server has no batches")
 
 
 def _request_name(key: Key, number: int) -> str:

@@ -15,14 +15,14 @@ from voirdire.collect.replies import NoReply, error_message, may_succeed_later
 
 Table: TypeAlias = dict[str, Any]
 #: Where the requests of a batch go, and how long a server may take over them.
-ENDPOINT, WINDOW = "/v1/chat/completions", "24h"
-#: Of the metadata of a batch: what this program calls it.
-MARK = "voirdire"
+ENDPOINT, COMPLETION_WINDOW = "/v1/chat/completions", "24h"
+#: Key in a batch's metadata, under which stands our name of the batch.
+METADATA_KEY = "voirdire"
 #: Statuses that do not change any more.
-ENDED = ("completed", "failed", "expired", "cancelled")
+FINAL_STATUSES = ("completed", "failed", "expired", "cancelled")
 #: What the servers' names of files and batches look like; they become parts of addresses.
-_ID = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
-_PAGES, _PAGE = 100, 100
+_ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+_MAX_PAGES, _PAGE_SIZE = 100, 100
 
 
 class BatchApi:
@@ -41,13 +41,17 @@ class BatchApi:
     async def upload_file(self, name: str, content: bytes) -> str:
         """Upload a file of requests, one a line; what the server calls it."""
         file = (f"{name}.jsonl", content, "application/jsonl")
-        found = _check_id(await self._json("files", "create", file=file, purpose="batch"), "file")
-        return str(found["id"])
+        uploaded = _check_id(await self._json("files", "create", file=file, purpose="batch"), "file")
+        return str(uploaded["id"])
 
     async def create(self, file: str, name: str) -> Table:
         """Begin a batch of an uploaded file."""
-        how = {"endpoint": ENDPOINT, "completion_window": WINDOW, "metadata": {MARK: name}}
-        return _check_id(await self._json("batches", "create", input_file_id=file, **how))
+        fields = {
+            "endpoint": ENDPOINT,
+            "completion_window": COMPLETION_WINDOW,
+            "metadata": {METADATA_KEY: name},
+        }
+        return _check_id(await self._json("batches", "create", input_file_id=file, **fields))
 
     async def get(self, batch: str) -> Table:
         """State of a batch."""
@@ -56,14 +60,16 @@ class BatchApi:
     async def find(self, name: str, file: str) -> str | None:
         """The server's name of a batch, by our name of it or its file, on at most a hundred pages of the list."""
         after: dict[str, str] = {}
-        for _ in range(_PAGES):
-            page = await self._json("batches", "list", limit=_PAGE, **after)
+        for _ in range(_MAX_PAGES):
+            page = await self._json("batches", "list", limit=_PAGE_SIZE, **after)
             rows = page.get("data")
             if not isinstance(rows, list):
                 raise NoReply("the server's answer is no list of batches", passing=True)
             for row in map(_check_id, rows):
-                about = row.get("metadata")
-                if row.get("input_file_id") == file or (isinstance(about, dict) and about.get(MARK) == name):
+                metadata = row.get("metadata")
+                if row.get("input_file_id") == file or (
+                    isinstance(metadata, dict) and metadata.get(METADATA_KEY) == name
+                ):
                     return str(row["id"])
             if not rows or page.get("has_more") is not True:
                 break
@@ -78,8 +84,8 @@ class BatchApi:
         """Lines of a file of answers by ``custom_id`` (of equal ones the first); how many lines are no answers."""
         content = await self._call_sdk("files", "content", file)
         rows = [_read_table(line) for line in filter(bytes.strip, content.split(b"\n"))]
-        named = [row for row in rows if row is not None and isinstance(row.get("custom_id"), str)]
-        return {row["custom_id"]: row for row in reversed(named)}, len(rows) - len(named)
+        named_rows = [row for row in rows if row is not None and isinstance(row.get("custom_id"), str)]
+        return {row["custom_id"]: row for row in reversed(named_rows)}, len(rows) - len(named_rows)
 
     async def _call_sdk(self, group: str, method: str, *args: Any, **given: Any) -> bytes:
         def call_group(sdk: Any) -> Any:
@@ -90,25 +96,25 @@ class BatchApi:
 
     async def _json(self, group: str, method: str, *args: Any, **given: Any) -> Table:
         content = await self._call_sdk(group, method, *args, **given)
-        found = _read_table(content)
-        if found is None:
+        table = _read_table(content)
+        if table is None:
             start = self._client.said(content[:200].decode("utf-8", "replace"))[:60]
             raise NoReply(f"the server's answer is no JSON object: {start!r}", passing=True)
-        return found
+        return table
 
 
 def _read_table(content: bytes) -> Table | None:
     try:
-        found = json.loads(content)
+        value = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _check_id(found: Any, what: str = "batch") -> Table:
-    """An answer of the server about something whose name can stand in an address."""
+    """Check that an answer of the server has an ``id`` that can stand in an address."""
     name = found.get("id") if isinstance(found, dict) else None
-    if not isinstance(name, str) or not _ID.fullmatch(name):
+    if not isinstance(name, str) or not _ID_PATTERN.fullmatch(name):
         raise NoReply(f"the server's answer names no {what}", passing=True)
     return dict(found)
 
@@ -121,8 +127,8 @@ def result_files(batch: Table) -> list[str]:
     >>> result_files({"id": "batch_1", "output_file_id": "file-2", "error_file_id": None})
     ['file-2']
     """
-    found = (batch.get(f"{part}_file_id") for part in ("output", "error"))
-    return [file for file in found if isinstance(file, str) and _ID.fullmatch(file)]
+    names = (batch.get(f"{part}_file_id") for part in ("output", "error"))
+    return [file for file in names if isinstance(file, str) and _ID_PATTERN.fullmatch(file)]
 
 
 def batch_faults(batch: Table, said: Callable[[str], str]) -> list[tuple[str, str, int | None]]:

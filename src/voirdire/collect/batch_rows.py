@@ -15,10 +15,10 @@ from voirdire.collect.client import Form
 from voirdire.collect.journal import Journal, unpack_value
 from voirdire.collect.protocol import Key, key_text
 
-_SCHEMAS = ("json_schema", "grammar", "text")
+_SCHEMA_FORMS = ("json_schema", "grammar", "text")
 
 
-class Queued(NamedTuple):
+class QueuedRequest(NamedTuple):
     """A request that waits for its batch: ``custom_id``, key, number, form, about its cost, its line in the file."""
 
     custom: str
@@ -29,7 +29,7 @@ class Queued(NamedTuple):
     line: bytes
 
 
-class Line(NamedTuple):
+class BatchLine(NamedTuple):
     """A request that is in a batch.
 
     Attributes
@@ -53,7 +53,7 @@ class Line(NamedTuple):
     reply: Mapping[str, Any] | None
 
 
-class Begun(NamedTuple):
+class BegunBatch(NamedTuple):
     """A batch that has not ended: what this program calls it, its file and its name at the server, as far as known."""
 
     name: str
@@ -76,7 +76,7 @@ class BatchRows:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     journal = Journal(Path(folder))
     ...     rows = BatchRows(journal, "ann")
-    ...     rows.made("b", "2026-01-31T12:00:00", [Queued("q1", ("ask", 1), 1, Form(), 0.5, b"")])
+    ...     rows.made("b", "2026-01-31T12:00:00", [QueuedRequest("q1", ("ask", 1), 1, Form(), 0.5, b"")])
     ...     before = rows.line(("ask", 1), 1).reply, rows.unanswered_requests()
     ...     rows.ended("b", "completed", {"q1": {"status": 200, "body": {}}})
     ...     after = rows.line(("ask", 1), 1).reply, rows.open()
@@ -88,7 +88,7 @@ class BatchRows:
     def __init__(self, journal: Journal, judge: str) -> None:
         self._journal, self._judge = journal, judge
 
-    def made(self, name: str, time: str, lines: Sequence[Queued]) -> None:
+    def made(self, name: str, time: str, lines: Sequence[QueuedRequest]) -> None:
         """Note a batch before anything of it is sent."""
         rows = [
             (self._judge, key_text(key), number, name, custom, f"{form.schema} {form.logprobs:d}", cost)
@@ -119,17 +119,17 @@ class BatchRows:
         with self._journal.write_transaction() as database:
             database.executemany(
                 "update batched set reply = ? where batch = ? and custom = ?",
-                [(self._journal.packed(found), name, custom) for custom, found in outcomes.items()],
+                [(self._journal.packed(outcome), name, custom) for custom, outcome in outcomes.items()],
             )
             database.execute("update batches set status = ? where name = ?", (f"ended: {status}", name))
 
-    def open(self) -> list[Begun]:
+    def open(self) -> list[BegunBatch]:
         """Batches that have not ended, in the order in which they were made."""
         rows = self._journal.rows(
             "select name, file, batch from batches where judge = ? and status not like 'ended%' order by time, name",
             self._judge,
         )
-        return [Begun(*row) for row in rows]
+        return [BegunBatch(*row) for row in rows]
 
     def request_names(self, name: str) -> list[str]:
         """The ``custom_id`` of every request of a batch, sorted, as they stand in its file."""
@@ -145,25 +145,25 @@ class BatchRows:
                 raise ValueError("a cost that is no number")
         return int(count), float(cost)
 
-    def line(self, key: Key, number: int) -> Line | None:
+    def line(self, key: Key, number: int) -> BatchLine | None:
         """A question's request of this number, if it is in a batch."""
-        place = "judge = ? and key = ? and number = ?"
-        statement = f"select batch, form, expected, noted, reply from batched where {place}"
+        condition = "judge = ? and key = ? and number = ?"
+        statement = f"select batch, form, expected, noted, reply from batched where {condition}"
         rows = self._journal.rows(statement, self._judge, key_text(key), number)
         for batch, form, expected, noted, packed in rows:
             with self._journal.report_damage():
                 schema, _, logprobs = form.partition(" ")
-                if schema not in _SCHEMAS or not math.isfinite(expected):
+                if schema not in _SCHEMA_FORMS or not math.isfinite(expected):
                     raise ValueError("a form that there is not, or a cost that is no number")
                 reply = _unpack_reply(packed)
-                return Line(batch, Form(schema, logprobs == "1"), float(expected), bool(noted), reply)
+                return BatchLine(batch, Form(schema, logprobs == "1"), float(expected), bool(noted), reply)
         return None
 
 
 def _unpack_reply(packed: bytes | None) -> Mapping[str, Any] | None:
     if packed is None:
         return None
-    found = unpack_value(packed)
-    if not isinstance(found, Mapping) or not isinstance(found.get("status"), int | None):
+    reply = unpack_value(packed)
+    if not isinstance(reply, Mapping) or not isinstance(reply.get("status"), int | None):
         raise ValueError("an answer that is none")
-    return found
+    return reply

@@ -13,8 +13,8 @@ from voirdire.collect.panel import Panel
 from voirdire.collect.protocol import Answer, Judge
 from voirdire.collect.replies import Reply
 
-#: Of the price, what a request in a batch costs.
-BATCH_SHARE = 0.5
+#: Price of a request in a batch, as a share of the ordinary price.
+BATCH_PRICE_SHARE = 0.5
 
 
 class Stop(Exception):
@@ -96,19 +96,21 @@ class Budget:
             raise Stop(self.stopped)
 
     def reserve_sent(self, requests: int, cost: float) -> None:
-        """Set aside what requests cost that were sent before; less than nothing for those that were not after all."""
+        """Set aside the cost of requests that were sent before; negative for those that were not sent after all."""
         self.progress.requests += requests
         self._reserved += cost
 
     def reserve_cost(self, cost: float) -> float:
         """Set aside what a request may cost until it is paid; the run stops if it may not cost that much."""
-        progress, most = self.progress, self._max_cost
+        progress, max_cost = self.progress, self._max_cost
         self.raise_if_stopped()
         if self._max_calls is not None and progress.requests >= self._max_calls:
             self.stopped = f"stopped at {progress.requests} requests (max_calls)"
-        elif most is not None and progress.cost + self._reserved + cost > most:
+        elif max_cost is not None and progress.cost + self._reserved + cost > max_cost:
             spent = progress.cost + self._reserved
-            self.stopped = f"stopped at a cost of {spent:.4g}: one more request may pass max_cost {most:g}"
+            self.stopped = (
+                f"stopped at a cost of {spent:.4g}: one more request may pass max_cost {max_cost:g}"
+            )
         self.at_bound = self.stopped is not None
         self.raise_if_stopped()
         self.reserve_sent(1, cost)
@@ -126,14 +128,14 @@ class Budget:
         self.tell()
 
     def tell(self) -> None:
-        """Show how far the run is."""
+        """Show the progress of the run."""
         self.progress.seconds = time.monotonic() - self._begun
         if self._show is not None:
             self._show(self.progress)
 
 
 def count_text_tokens(text: str) -> int:
-    """About how many tokens a text has.
+    """Estimate the number of tokens of a text.
 
     Four ASCII characters are one token, three digits two, two letters of other alphabets one; a character of three
     bytes in UTF-8 (Chinese, Japanese) is 1.1. Models' tokenizers are within a factor of two of that.
@@ -143,23 +145,23 @@ def count_text_tokens(text: str) -> int:
     >>> count_text_tokens("x" * 400), count_text_tokens("2024"), count_text_tokens("理由を述べる")
     (100, 3, 7)
     """
-    plain = text.encode("ascii", "ignore")
-    digits = len(plain) - len(plain.translate(None, b"0123456789"))
-    other = len(text) - len(plain)
-    wide = len(text.encode("utf-8", "surrogatepass")) - len(plain) - 2 * other
-    return ceil((len(plain) - digits) / 4 + digits * 2 / 3 + other / 2 + 0.6 * wide)
+    ascii_text = text.encode("ascii", "ignore")
+    digits = len(ascii_text) - len(ascii_text.translate(None, b"0123456789"))
+    non_ascii = len(text) - len(ascii_text)
+    wide = len(text.encode("utf-8", "surrogatepass")) - len(ascii_text) - 2 * non_ascii
+    return ceil((len(ascii_text) - digits) / 4 + digits * 2 / 3 + non_ascii / 2 + 0.6 * wide)
 
 
 def estimate_answer_tokens(schema: Mapping[str, Any] | None, most: int | None = None) -> int:
-    """About how many tokens an answer has: 4 per field and 3 per choice, 80 per free text, 250 without a schema.
+    """Estimate the tokens of an answer: 4 per field, 3 per choice, 80 per free text, 250 without a schema.
 
     Examples
     --------
     >>> estimate_answer_tokens({"type": "object", "properties": {"winner": {"enum": [1, 2]}}})
     9
     """
-    found = 250 if schema is None else _schema_tokens(schema)
-    return found if most is None else min(found, most)
+    tokens = 250 if schema is None else _schema_tokens(schema)
+    return tokens if most is None else min(tokens, most)
 
 
 def _schema_tokens(schema: Mapping[str, Any]) -> int:
@@ -173,7 +175,7 @@ def _schema_tokens(schema: Mapping[str, Any]) -> int:
 
 
 def list_entries(schema: Mapping[str, Any]) -> int:
-    """About how many entries a list of an answer has.
+    """Estimate the number of entries of a list in an answer.
 
     Examples
     --------
@@ -193,12 +195,12 @@ def token_price(judge: Judge, read: float, wrote: float) -> float:
     >>> token_price(Judge("a", "m", price_in=1.0, price_out=2.0, batch=True), 500_000, 250_000)
     0.5
     """
-    share = BATCH_SHARE if judge.batch else 1.0
+    share = BATCH_PRICE_SHARE if judge.batch else 1.0
     return share * ((judge.price_in or 0.0) * read + (judge.price_out or 0.0) * wrote) / 1e6
 
 
 def expected_cost(judge: Judge, request: Request) -> float:
-    """About what a request will cost.
+    """Estimate the cost of a request.
 
     Examples
     --------

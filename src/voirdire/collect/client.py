@@ -21,7 +21,7 @@ from voirdire.collect.allowed_hosts import is_loopback
 from voirdire.collect.local import schema_grammar
 from voirdire.collect.redact import Redactor
 from voirdire.collect.replies import (
-    WAITS,
+    WAIT_HEADERS,
     NoReply,
     Reply,
     error_message,
@@ -31,9 +31,17 @@ from voirdire.collect.replies import (
 )
 
 #: Most bytes of an answer, unpacked, and of a file of them.
-LARGEST, LARGEST_FILE = 8 * 1024 * 1024, 512 * 1024 * 1024
-_SENT = ("host", "accept", "connection", "content-type", "content-length", "transfer-encoding", "user-agent")
-_OPENAI = ("openai-organization", "openai-project")
+MAX_ANSWER_BYTES, MAX_FILE_BYTES = 8 * 1024 * 1024, 512 * 1024 * 1024
+_ALLOWED_HEADERS = (
+    "host",
+    "accept",
+    "connection",
+    "content-type",
+    "content-length",
+    "transfer-encoding",
+    "user-agent",
+)
+_OPENAI_HEADERS = ("openai-organization", "openai-project")
 
 
 def http_client(base_url: str, key: str) -> Any:
@@ -41,38 +49,42 @@ def http_client(base_url: str, key: str) -> Any:
     from openai import DefaultAsyncHttpxClient
 
     host = urlsplit(base_url).hostname or ""
-    kept = {*_SENT, *(_OPENAI if host == "api.openai.com" else ())}
+    allowed = {*_ALLOWED_HEADERS, *(_OPENAI_HEADERS if host == "api.openai.com" else ())}
 
     class Bounded(DefaultAsyncHttpxClient):  # type: ignore[misc,unused-ignore]
         async def send(self, request: Any, **_: Any) -> Any:
-            notes = request.headers.copy()  # the SDK's to itself stand among them
-            for name in {*request.headers} - kept:
+            sdk_headers = request.headers.copy()  # the SDK's to itself stand among them
+            for name in {*request.headers} - allowed:
                 del request.headers[name]
             request.headers["Authorization"] = f"Bearer {key}"
             request.headers["Accept-Encoding"] = "gzip, deflate"
             response = await super().send(request, stream=True, follow_redirects=False)
             try:
                 if response.is_redirect:
-                    place = urlsplit(str(response.headers.get("location", "")))
-                    shown = f"{place.scheme}://{place.hostname}{place.path}" if place.hostname else place.path
+                    target = urlsplit(str(response.headers.get("location", "")))
+                    shown = (
+                        f"{target.scheme}://{target.hostname}{target.path}"
+                        if target.hostname
+                        else target.path
+                    )
                     status = response.status_code
-                    said = f"HTTP {status}: it redirects to {shown or 'nowhere'}"
-                    raise NoReply(said, status=status, passing=False)
+                    reason = f"HTTP {status}: it redirects to {shown or 'nowhere'}"
+                    raise NoReply(reason, status=status, passing=False)
                 encoding = response.headers.get("content-encoding", "identity").strip().lower()
-                most = LARGEST_FILE if request.url.path.endswith("/content") else LARGEST
-                content = await _read_bounded(response.aiter_raw(), encoding, most)
+                max_bytes = MAX_FILE_BYTES if request.url.path.endswith("/content") else MAX_ANSWER_BYTES
+                content = await _read_bounded(response.aiter_raw(), encoding, max_bytes)
             finally:
                 await response.aclose()
-            known = {"content-type": "application/json"}
-            known |= {name: response.headers[name] for name in WAITS if name in response.headers}
-            request.headers = notes
-            return type(response)(response.status_code, headers=known, content=content, request=request)
+            headers = {"content-type": "application/json"}
+            headers |= {name: response.headers[name] for name in WAIT_HEADERS if name in response.headers}
+            request.headers = sdk_headers
+            return type(response)(response.status_code, headers=headers, content=content, request=request)
 
     # a proxy named in the environment is not meant for servers on this machine
     return Bounded(trust_env=not is_loopback(host), follow_redirects=False)
 
 
-async def _read_bounded(chunks: AsyncIterator[bytes], encoding: str, most: int = LARGEST) -> bytes:
+async def _read_bounded(chunks: AsyncIterator[bytes], encoding: str, most: int = MAX_ANSWER_BYTES) -> bytes:
     """All bytes of an answer, unpacked."""
 
     def refusal(reason: str) -> NoReply:
@@ -82,24 +94,24 @@ async def _read_bounded(chunks: AsyncIterator[bytes], encoding: str, most: int =
     if packed and encoding not in ("gzip", "x-gzip", "deflate"):
         raise refusal(f"is packed in a way that was not asked for ({encoding[:20]})")
     unpack = None
-    found, taken = bytearray(), 0
+    content, bytes_read = bytearray(), 0
     async for chunk in chunks:
-        taken += len(chunk)
+        bytes_read += len(chunk)
         if unpack is None and packed:  # deflate comes with zlib's header, or without
             raw = encoding == "deflate" and chunk[:1] not in (b"\x78", b"\x58", b"\x08")
             unpack = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS | 32)
         try:
-            found += unpack.decompress(chunk, most + 1 - len(found)) if unpack else chunk
+            content += unpack.decompress(chunk, most + 1 - len(content)) if unpack else chunk
         except zlib.error as error:
             raise refusal(f"cannot be unpacked ({error})") from None
-        if len(found) > most or taken > most:
+        if len(content) > most or bytes_read > most:
             raise refusal(f"is longer than {most // 1024**2} MB")
-    return bytes(found)
+    return bytes(content)
 
 
-_PLACEHOLDER = "none"
-_SHOWN = 300
-_ALTERNATIVES = 20
+_PLACEHOLDER_KEY = "none"
+_MAX_SHOWN_CHARS = 300
+_TOP_LOGPROBS = 20
 
 
 @dataclass(frozen=True)
@@ -125,7 +137,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Form:
-    """Form of requests that a server takes, which is found out at the first one, and remembered.
+    """Form of requests that a server accepts, found at the first request, and remembered.
 
     ``schema`` is ``"json_schema"`` (response_format), ``"grammar"`` (llama.cpp in this process) or ``"text"`` (the
     schema stands in the prompt).
@@ -149,7 +161,7 @@ def request_body(request: Request, form: Form) -> dict[str, Any]:
     {'model': 'm', 'messages': [{'role': 'user', 'content': 'Which?'}], 'temperature': 0.0}
     """
     user = request.user
-    made: dict[str, Any] = {}
+    body: dict[str, Any] = {}
     if request.schema is not None:
         if form.schema == "text":
             user += (
@@ -157,20 +169,20 @@ def request_body(request: Request, form: Form) -> dict[str, Any]:
                 + json.dumps(request.schema, ensure_ascii=False)
             )
         elif form.schema == "grammar":
-            made["grammar"] = schema_grammar(request.schema)
+            body["grammar"] = schema_grammar(request.schema)
         else:
-            named = {"name": "answer", "schema": request.schema, "strict": True}
-            made["response_format"] = {"type": "json_schema", "json_schema": named}
+            answer_schema = {"name": "answer", "schema": request.schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": answer_schema}
     if request.logprobs and form.logprobs:
-        made |= {"logprobs": True, "top_logprobs": _ALTERNATIVES}
+        body |= {"logprobs": True, "top_logprobs": _TOP_LOGPROBS}
     for name in ("temperature", "max_tokens", "seed"):
         value = getattr(request, name)
         if value is not None:
-            made[name] = value
+            body[name] = value
     messages = [{"role": "user", "content": user}]
     if request.system:
         messages.insert(0, {"role": "system", "content": request.system})
-    return {"model": request.model, "messages": messages, **made, **request.extra}
+    return {"model": request.model, "messages": messages, **body, **request.extra}
 
 
 class Client:
@@ -199,7 +211,7 @@ class Client:
         #: What messages call it.
         self.address = local or base_url
         self.hide = hide or Redactor([key])
-        self._key = key or _PLACEHOLDER
+        self._key = key or _PLACEHOLDER_KEY
         self._sdk: Any = None
 
     def _client(self) -> Any:
@@ -221,7 +233,7 @@ class Client:
             self._sdk = None
 
     async def reach(self, timeout: float) -> str | None:
-        """Why the server cannot be used; None if it answers at all, or runs in this process, however busy that is."""
+        """Reason why the server cannot be used; None if it answers at all, or runs in this process."""
         if self._local:
             return None
         try:
@@ -243,11 +255,11 @@ class Client:
         NoReply
             There is no answer, or none that is a chat completion.
         """
-        made = request_body(request, form)
+        body = request_body(request, form)
         content = await self.call(
             # what is extra goes as it stands: the SDK looks at every entry of the rest, milliseconds for a schema
             lambda sdk: sdk.chat.completions.with_raw_response.create(
-                model=request.model, messages=[], extra_body=made, timeout=timeout
+                model=request.model, messages=[], extra_body=body, timeout=timeout
             ),
             timeout,
         )
@@ -277,17 +289,20 @@ class Client:
         NoReply
             It is none.
         """
-        found = read_reply(content)
-        if found is None:
+        reply = read_reply(content)
+        if reply is None:
             start = self.said(content.decode("utf-8", "replace"))[:60]
             raise NoReply(f"the server's answer is no chat completion: {start!r}", passing=True)
-        return self._hide_keys(found)
+        return self._hide_keys(reply)
 
     def _hide_keys(self, reply: Reply) -> Reply:
         """A reply without keys; log-probabilities are left out where their tokens together spell one."""
         finish = reply.finish and self.said(reply.finish)
-        logprobs, plain = reply.logprobs, json.loads(json.dumps(reply.logprobs))
-        if self.hide.holds("".join(token for token, _ in logprobs)) or self.hide.value(plain) != plain:
+        logprobs, alternatives = reply.logprobs, json.loads(json.dumps(reply.logprobs))
+        if (
+            self.hide.holds("".join(token for token, _ in logprobs))
+            or self.hide.value(alternatives) != alternatives
+        ):
             logprobs = ()
         return replace(reply, text=self.hide.text(reply.text), finish=finish, logprobs=logprobs)
 
@@ -297,13 +312,13 @@ class Client:
 
         if isinstance(error, TimeoutError | openai.APITimeoutError):
             return NoReply(f"no answer within {timeout:g} s", passing=True)
-        found = error if isinstance(error, NoReply) else error.__cause__  # as the SDK's version has it
-        if isinstance(found, NoReply):
-            return NoReply(self.said(found.reason), status=found.status, passing=False)
+        no_reply = error if isinstance(error, NoReply) else error.__cause__  # as the SDK's version has it
+        if isinstance(no_reply, NoReply):
+            return NoReply(self.said(no_reply.reason), status=no_reply.status, passing=False)
         if isinstance(error, openai.APIStatusError):
             status, after = error.status_code, retry_after(error.response.headers)
-            told = error_message(error.body) or error.response.text or "no reason given"
-            reason = self.said(f"HTTP {status}: {told}")
+            message = error_message(error.body) or error.response.text or "no reason given"
+            reason = self.said(f"HTTP {status}: {message}")
             return NoReply(reason, status=status, passing=may_succeed_later(status), after=after)
         if isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
@@ -315,4 +330,4 @@ class Client:
         """Text of a server on one line, without keys, cut where it is long."""
         text = self.hide.text(" ".join(text.split()))
         text = text.encode("utf-8", "replace").decode()
-        return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+        return text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS] + "..."

@@ -13,7 +13,7 @@ from voirdire.collect.redact import Redactor
 from voirdire.folders import write_file
 
 #: Columns that come first, in this order; others follow as the rows bring them.
-_FIRST = {
+_LEADING_COLUMNS = {
     "votes": ("judge", "criterion", "context", "first", "second", "winner", "run", "phase", "group"),
     "decisions": ("judge", "criterion", "context", "first", "second", "winner", "run", "phase", "group"),
     "criteria": ("judge", "first", "second", "winner", "run"),
@@ -53,7 +53,7 @@ def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor) -> dict[str,
         path = folder / f"{name}.csv"
         if values or name == "missing":
             counts[name] = len(values)
-            write_file(path, _csv_text(values, _FIRST[name], hide).encode("utf-8", "replace"))
+            write_file(path, _csv_text(values, _LEADING_COLUMNS[name], hide).encode("utf-8", "replace"))
         else:
             path.unlink(missing_ok=True)
     return counts
@@ -65,9 +65,9 @@ def write_json(content: Mapping[str, Any], path: Path, hide: Redactor) -> None:
 
 
 def _csv_text(rows: Sequence[Mapping[str, Any]], first: Sequence[str], hide: Redactor) -> str:
-    found = dict.fromkeys(column for row in rows for column in row)
-    columns = [name for name in first if name in found or not rows]
-    columns += [name for name in found if name not in first]
+    present = dict.fromkeys(column for row in rows for column in row)
+    columns = [name for name in first if name in present or not rows]
+    columns += [name for name in present if name not in first]
     lines = [columns, *([_cell_text(row.get(column)) for column in columns] for row in rows)]
     return "".join(",".join(_quote_cell(hide.text(cell)) for cell in line) + "\n" for line in lines)
 

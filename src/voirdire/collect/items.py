@@ -9,7 +9,7 @@ from voirdire.tables.encode import Refused, cell_to_name, encode_column, rows_by
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
 
-_NAMED = ("context", "system", "source", "reference")
+_OPTIONAL_COLUMNS = ("context", "system", "source", "reference")
 
 
 def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[Item, ...]:
@@ -59,23 +59,23 @@ def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[I
     items = []
     for name, *texts in zip(ids.levels, *columns.values(), strict=True):
         row = {column: text for column, text in zip(columns, texts, strict=True) if text}
-        text, named = row.pop("text"), {column: row.pop(column, None) for column in _NAMED}
-        items.append(Item(name, text, **named, extra=row))
+        text, fields = row.pop("text"), {column: row.pop(column, None) for column in _OPTIONAL_COLUMNS}
+        items.append(Item(name, text, **fields, extra=row))
     return tuple(items)
 
 
 def _read_texts(values: Sequence[object], column: str, problems: Problems) -> list[str]:
     texts = []
     for row, value in enumerate(values, start=1):
-        named, wrong = value if isinstance(value, str) else cell_to_name(value), ""
-        text = "" if isinstance(named, Refused) else named
-        if isinstance(named, Refused) and named.reason != "is empty":
-            wrong = f"{column} is a {type(value).__name__}; write it as text"
+        name, fault = value if isinstance(value, str) else cell_to_name(value), ""
+        text = "" if isinstance(name, Refused) else name
+        if isinstance(name, Refused) and name.reason != "is empty":
+            fault = f"{column} is a {type(value).__name__}; write it as text"
         elif column == "text" and not text.strip():
-            wrong = "text is empty; leave out what has no text"
-        elif any("\ud800" <= c <= "\udfff" for c in text):
-            wrong = f"{column} holds half a character (a lone surrogate); write it anew as UTF-8"
-        if wrong:
-            problems.rows([row], wrong)
+            fault = "text is empty; leave out what has no text"
+        elif any("\ud800" <= char <= "\udfff" for char in text):
+            fault = f"{column} holds half a character (a lone surrogate); write it anew as UTF-8"
+        if fault:
+            problems.rows([row], fault)
         texts.append(text)
     return texts

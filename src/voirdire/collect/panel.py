@@ -33,19 +33,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from voirdire.collect.allowed_hosts import find_leaks, is_loopback, without_secrets
+from voirdire.collect.allowed_hosts import find_leaks, is_loopback, remove_secrets
 from voirdire.collect.options import nearest_or_all
 from voirdire.collect.protocol import Judge
-from voirdire.collect.redact import SHORTEST, Redactor
+from voirdire.collect.redact import MIN_KEY_LENGTH, Redactor
 from voirdire.errors import InputError
 from voirdire.settings import ANY, Count, Nonnegative, Rule, Size, field_rules, find_faults, read_toml
 from voirdire.tables.encode import Refused, cell_to_name
 
 #: Models that need no server: they begin with one of these.
-LOCAL = "local:"
-RULE = "rule:"
+LOCAL_PREFIX = "local:"
+RULE_PREFIX = "rule:"
 
-_ADDRESS = re.compile(
+_ADDRESS_PATTERN = re.compile(
     r"https?://(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9_.~%+:/-]*)?"
 )
 
@@ -104,10 +104,10 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
     """
     name = "panel" if isinstance(panel, Mapping) else str(panel)
     content = panel if isinstance(panel, Mapping) else read_toml(Path(panel), "panel")
-    found = _panel_leaks(content)
-    problems = list(dict.fromkeys(problem for problem, _ in found))
-    top = _valid_fields(content, {**field_rules(Panel), "judges": ANY, "protocol": ANY}, "", problems)
-    protocol, entries = top.pop("protocol", {}), top.pop("judges", [])
+    leaks = _panel_leaks(content)
+    problems = list(dict.fromkeys(problem for problem, _ in leaks))
+    fields = _valid_fields(content, {**field_rules(Panel), "judges": ANY, "protocol": ANY}, "", problems)
+    protocol, entries = fields.pop("protocol", {}), fields.pop("judges", [])
     if not isinstance(protocol, Mapping):
         problems.append("[protocol] must be a table of options")
         protocol = {}
@@ -116,19 +116,19 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
         entries = []
     elif not entries:
         problems.append("there are no judges; write a table [[judges]] with name and model for each")
-    seed = top.get("seed", 0)
-    read = (_read_judge(entry, number, seed, problems) for number, entry in enumerate(entries, 1))
-    judges = tuple(judge for judge in read if judge is not None)
-    for one, times in Counter(judge.name for judge in judges).items():
+    seed = fields.get("seed", 0)
+    parsed = (_read_judge(entry, number, seed, problems) for number, entry in enumerate(entries, 1))
+    judges = tuple(judge for judge in parsed if judge is not None)
+    for judge_name, times in Counter(judge.name for judge in judges).items():
         if times > 1:
-            problems.append(f"judge {one!r} occurs {times} times; give each judge a name of its own")
+            problems.append(f"judge {judge_name!r} occurs {times} times; give each judge a name of its own")
     if problems:
-        raise InputError([f"{name}: {without_secrets(problem, found)}" for problem in problems])
-    return Panel(judges, dict(protocol), **top)
+        raise InputError([f"{name}: {remove_secrets(problem, leaks)}" for problem in problems])
+    return Panel(judges, dict(protocol), **fields)
 
 
 def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Keys that seem to be written into a panel, each with what is wrong; names of options and criteria are free."""
+    """Texts in a panel that look like keys, each with a message; names of options and criteria are not checked."""
     judges = content.get("judges", [])
     parts: list[tuple[str, Any, bool]] = [
         ("", {key: value for key, value in content.items() if key not in ("judges", "protocol")}, True),
@@ -136,50 +136,52 @@ def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     for number, judge in enumerate(judges if isinstance(judges, list) else [judges], 1):
         parts.append((_judge_label(judge, number), judge, True))
-    told = "put it into an environment variable and name that in api_key_env"
+    remedy = "put it into an environment variable and name that in api_key_env"
     return [
-        (f"{who}a key is written into the file ({place or 'here'}); {told}", text)
-        for who, part, by_name in parts
-        for place, text in find_leaks(part, by_name=by_name)
+        (f"{label}a key is written into the file ({field_path or 'here'}); {remedy}", text)
+        for label, part, by_name in parts
+        for field_path, text in find_leaks(part, by_name=by_name)
     ]
 
 
 def _judge_label(judge: Any, number: int) -> str:
-    given = judge.get("name") if isinstance(judge, Mapping) else None
-    return f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: "
+    name = judge.get("name") if isinstance(judge, Mapping) else None
+    return f"judge {name!r}: " if isinstance(name, str) and name else f"judge {number}: "
 
 
 def _valid_fields(
     table: Mapping[str, Any], rules: Mapping[str, Rule], place: str, problems: list[str], *needed: str
 ) -> dict[str, Any]:
     """The values that keep their rules; what is wrong goes to ``problems``."""
-    wrong = dict(find_faults(table, rules, needed, missing="{key} is missing", near=nearest_or_all))
-    problems += [place + fault for fault in wrong.values()]
-    return {key: value for key, value in table.items() if key not in wrong}
+    faults = dict(find_faults(table, rules, needed, missing="{key} is missing", near=nearest_or_all))
+    problems += [place + fault for fault in faults.values()]
+    return {key: value for key, value in table.items() if key not in faults}
 
 
 def _read_judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
-    place, before = _judge_label(entry, number), len(problems)
+    prefix, problem_count = _judge_label(entry, number), len(problems)
     rules = field_rules(Judge)
     # what seems to be a key has been told, and is not shown
-    told = {key: value for key, value in entry.items() if key in rules or not any(find_leaks({key: value}))}
-    found = _valid_fields(told, rules, place, problems, "name", "model")
-    named = cell_to_name(found.get("name", "x"))
-    if isinstance(named, Refused):
-        problems.append(f"{place}name {named.reason}")
-    model = found.get("model", "")
-    if model.startswith((LOCAL, RULE)):
+    plain_fields = {
+        key: value for key, value in entry.items() if key in rules or not any(find_leaks({key: value}))
+    }
+    fields = _valid_fields(plain_fields, rules, prefix, problems, "name", "model")
+    name = cell_to_name(fields.get("name", "x"))
+    if isinstance(name, Refused):
+        problems.append(f"{prefix}name {name.reason}")
+    model = fields.get("model", "")
+    if model.startswith((LOCAL_PREFIX, RULE_PREFIX)):
         problems += [
-            f"{place}{key} has no meaning for {model}; remove it"
+            f"{prefix}{key} has no meaning for {model}; remove it"
             for key in ("base_url", "api_key_env", "batch")
-            if key in found
+            if key in fields
         ]
-        found.setdefault("seed", seed)
+        fields.setdefault("seed", seed)
     elif model:
-        problems += [f"{place}{problem}" for problem in _address_faults(found.get("base_url"))]
-    if len(problems) > before:
+        problems += [f"{prefix}{problem}" for problem in _address_faults(fields.get("base_url"))]
+    if len(problems) > problem_count:
         return None
-    return Judge(**{**found, "extra": dict(found.get("extra", {}))})
+    return Judge(**{**fields, "extra": dict(fields.get("extra", {}))})
 
 
 def _address_faults(url: str | None) -> list[str]:
@@ -192,7 +194,7 @@ def _address_faults(url: str | None) -> list[str]:
     if parts.username or parts.password or parts.query:
         return ["base_url holds a key or a query; keys are named by api_key_env and kept out of the file"]
     # so plain that every reader takes the same part of it for the host
-    if not _ADDRESS.fullmatch(url):
+    if not _ADDRESS_PATTERN.fullmatch(url):
         return [
             f"base_url is {url!r}; give an address that begins with http:// or https:// and has a plain host, such as "
             "'http://127.0.0.1:8000/v1'"
@@ -212,22 +214,24 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
     problems = []
     for variable in dict.fromkeys(judge.api_key_env for judge in judges if judge.api_key_env):
         key = keys[variable] = os.environ.get(variable, "")
-        own = [judge for judge in judges if judge.api_key_env == variable]
-        place = f"the environment variable {variable} (judge {', '.join(repr(judge.name) for judge in own)})"
-        remote = not all(is_loopback(urlsplit(judge.base_url or "").hostname or "") for judge in own)
+        key_judges = [judge for judge in judges if judge.api_key_env == variable]
+        prefix = f"the environment variable {variable} (judge {', '.join(repr(judge.name) for judge in key_judges)})"
+        remote = not all(is_loopback(urlsplit(judge.base_url or "").hostname or "") for judge in key_judges)
         if not key.strip():
-            problems.append(f"{place} is not set; export the key in it")
+            problems.append(f"{prefix} is not set; export the key in it")
         elif not key.isascii() or not key.isprintable() or key != key.strip():
-            wrong = "it has blanks, line breaks or characters beyond ASCII; export it anew"
-            problems.append(f"{place} holds no key: {wrong}")
-        elif remote and len(key) < SHORTEST:
-            wrong = f"it has fewer than {SHORTEST} characters, too few to be kept secret"
-            problems.append(f"{place} holds no key: {wrong}; remove api_key_env where the server wants none")
+            reason = "it has blanks, line breaks or characters beyond ASCII; export it anew"
+            problems.append(f"{prefix} holds no key: {reason}")
+        elif remote and len(key) < MIN_KEY_LENGTH:
+            reason = f"it has fewer than {MIN_KEY_LENGTH} characters, too few to be kept secret"
+            problems.append(
+                f"{prefix} holds no key: {reason}; remove api_key_env where the server wants none"
+            )
     return keys, problems
 
 
 def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
-    """Where a panel's fields hold what an environment variable holds as a key, one sentence each.
+    """Fields of a panel that hold the key of an environment variable, one sentence each.
 
     Examples
     --------
@@ -238,15 +242,15 @@ def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
     problems = []
     for variable, key in keys.items():
         hide = Redactor([key])
-        named = [
+        values = [
             (f"judge {judge.name!r}: {field}", value)
             for judge in panel.judges
             for field, value in vars(judge).items()
         ]
-        named += [(f"option {name}", value) for name, value in panel.protocol.items()]
+        values += [(f"option {name}", value) for name, value in panel.protocol.items()]
         problems += [
-            f"{hide.text(place)} holds the key in {variable}; remove it, it is sent by itself"
-            for place, value in named
+            f"{hide.text(label)} holds the key in {variable}; remove it, it is sent by itself"
+            for label, value in values
             if isinstance(value, str | Mapping | list)
             and json.dumps(hide.value(value), default=str) != json.dumps(value, default=str)
         ]

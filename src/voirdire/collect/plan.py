@@ -26,8 +26,8 @@ from voirdire.collect.rule_judges import rule_problems
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
 
-GROUP = "voirdire.protocols"
-_SOURCE = Path(__file__).resolve().parents[3] / "pyproject.toml"
+ENTRY_POINT_GROUP = "voirdire.protocols"
+_PYPROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 
 def protocol_names() -> list[str]:
@@ -49,36 +49,36 @@ def find_protocol(name: str) -> Protocol:
     InputError
         No package registers it, or it cannot be imported.
     """
-    known = _registered_protocols()
-    if name not in known:
-        there = f"; there are {', '.join(sorted(known))}" if known else "; none is installed"
-        raise InputError(f"protocol {name!r} is unknown{nearest_name(name, list(known)) or there}")
-    module, _, attribute = known[name].partition(":")
+    locations = _registered_protocols()
+    if name not in locations:
+        choices = f"; there are {', '.join(sorted(locations))}" if locations else "; none is installed"
+        raise InputError(f"protocol {name!r} is unknown{nearest_name(name, list(locations)) or choices}")
+    module, _, attribute = locations[name].partition(":")
     try:
-        found: Any = getattr(importlib.import_module(module), attribute)
-        made: Protocol = found()
+        protocol_class: Any = getattr(importlib.import_module(module), attribute)
+        protocol: Protocol = protocol_class()
     except Exception as error:
         raise InputError(
-            f"protocol {name!r}: {known[name]} cannot be imported ({error}); reinstall it"
+            f"protocol {name!r}: {locations[name]} cannot be imported ({error}); reinstall it"
         ) from error
-    return made
+    return protocol
 
 
 def _registered_protocols() -> dict[str, str]:
-    """Where each protocol is; no other package's comes in the place of one that is shipped.
+    """Location of each protocol; a shipped one is never replaced by another package's.
 
     Those of a source tree that is not installed stand in its own pyproject.toml.
     """
     points = sorted(
-        metadata.entry_points(group=GROUP),
-        key=lambda one: one.dist is not None and one.dist.name == "voirdire",
+        metadata.entry_points(group=ENTRY_POINT_GROUP),
+        key=lambda entry: entry.dist is not None and entry.dist.name == "voirdire",
     )
-    found = {point.name: point.value for point in points}
-    if _SOURCE.is_file():
-        project = tomllib.loads(_SOURCE.read_text(encoding="utf-8")).get("project", {})
+    locations = {point.name: point.value for point in points}
+    if _PYPROJECT.is_file():
+        project = tomllib.loads(_PYPROJECT.read_text(encoding="utf-8")).get("project", {})
         if project.get("name") == "voirdire":
-            found |= project.get("entry-points", {}).get(GROUP, {})
-    return found
+            locations |= project.get("entry-points", {}).get(ENTRY_POINT_GROUP, {})
+    return locations
 
 
 _T = TypeVar("_T")
@@ -102,17 +102,17 @@ class Plan:
 
     def calls(self) -> Calls:
         """The protocol's bounds on the number of questions, with a number for each judge."""
-        found, nobody = self.protocol.calls(self.setting), {judge.name: 0 for judge in self.setting.judges}
-        return Calls({**nobody, **found.least}, {**nobody, **found.most})
+        bounds, no_calls = self.protocol.calls(self.setting), {judge.name: 0 for judge in self.setting.judges}
+        return Calls({**no_calls, **bounds.least}, {**no_calls, **bounds.most})
 
     def setting_fingerprint(self) -> dict[str, str]:
         """Fingerprint of what a journal belongs to, by part: the same parts, the same questions.
 
         Prices, keys, concurrency, timeouts and batches may change between two starts of a run.
         """
-        free = ("api_key_env", "price_in", "price_out", "concurrency", "timeout", "batch")
+        changeable = ("api_key_env", "price_in", "price_out", "concurrency", "timeout", "batch")
         judges = [
-            {key: value for key, value in asdict(judge).items() if key not in free}
+            {key: value for key, value in asdict(judge).items() if key not in changeable}
             for judge in self.setting.judges
         ]
         items = json.dumps([asdict(item) for item in self.setting.items], sort_keys=True)
@@ -167,37 +167,39 @@ def make_plan(
       panel: there are no judges; write a table [[judges]] with name and model for each
       items: file 'missing.csv' does not exist...
     """
-    wrong: dict[str, list[str]] = {}
+    part_problems: dict[str, list[str]] = {}
 
     def keep_problems(part: str, make: Callable[[], _T]) -> _T | None:
         try:
             return make()
         except InputError as error:
-            wrong[part] = list(error.problems)
+            part_problems[part] = list(error.problems)
             return None
 
-    read = keep_problems("panel", lambda: read_panel(panel))
-    found = keep_problems("protocol", lambda: find_protocol(protocol))
-    least = int(getattr(found, "fewest_items", 2))  # one, where each is scored by itself
-    texts = keep_problems("items", lambda: read_items(items, least=least))
-    problems = [problem for part in ("panel", "items", "protocol") for problem in wrong.get(part, [])]
-    chosen = None
-    if found is not None and read is not None:
-        beside, faults = Path(".") if isinstance(panel, Mapping) else Path(panel).parent, list[str]()
-        table = read_texts(read.protocol, beside, faults, below=True)
+    panel_content = keep_problems("panel", lambda: read_panel(panel))
+    chosen_protocol = keep_problems("protocol", lambda: find_protocol(protocol))
+    least = int(getattr(chosen_protocol, "fewest_items", 2))  # one, where each is scored by itself
+    item_list = keep_problems("items", lambda: read_items(items, least=least))
+    problems = [problem for part in ("panel", "items", "protocol") for problem in part_problems.get(part, [])]
+    option_values = None
+    if chosen_protocol is not None and panel_content is not None:
+        panel_folder, faults = Path(".") if isinstance(panel, Mapping) else Path(panel).parent, list[str]()
+        table = read_texts(panel_content.protocol, panel_folder, faults, below=True)
         table |= read_texts(options or {}, Path("."), faults)
-        chosen, rest = build_options(found.Options, table, read_texts(settings or {}, Path("."), faults))
-        problems += [f"protocol {protocol}: {problem}" for problem in [*faults, *rest]]
-    if read is not None:
-        problems += [*local_problems(read.judges), *rule_problems(read.judges)]
-    templates, unfit = read_prompts(found, prompts)
-    problems += unfit
-    if problems or read is None or found is None or texts is None:
+        option_values, option_faults = build_options(
+            chosen_protocol.Options, table, read_texts(settings or {}, Path("."), faults)
+        )
+        problems += [f"protocol {protocol}: {problem}" for problem in [*faults, *option_faults]]
+    if panel_content is not None:
+        problems += [*local_problems(panel_content.judges), *rule_problems(panel_content.judges)]
+    templates, prompt_faults = read_prompts(chosen_protocol, prompts)
+    problems += prompt_faults
+    if problems or panel_content is None or chosen_protocol is None or item_list is None:
         raise InputError(problems)
-    setting = Setting(read.judges, texts, chosen, read.seed)
-    if faults := found.problems(setting):
+    setting = Setting(panel_content.judges, item_list, option_values, panel_content.seed)
+    if faults := chosen_protocol.problems(setting):
         raise InputError([f"protocol {protocol}: {problem}" for problem in faults])
-    plan = Plan(read, found, setting, templates)
+    plan = Plan(panel_content, chosen_protocol, setting, templates)
     if prompts is not None:
         _check_prompts(plan)
     return plan
@@ -205,8 +207,8 @@ def make_plan(
 
 def read_prompts(protocol: Protocol | None, folder: str | Path | None) -> tuple[Prompts, list[str]]:
     """The templates of a protocol, those of a user's folder before them, and what is wrong with that folder."""
-    own = getattr(protocol, "prompts", None)  # of a protocol of another package
-    templates = Prompts([one for one in (folder, own) if one is not None])
+    own_folder = getattr(protocol, "prompts", None)  # of a protocol of another package
+    templates = Prompts([path for path in (folder, own_folder) if path is not None])
     return templates, [] if folder is None else templates.problems(Path(folder))
 
 

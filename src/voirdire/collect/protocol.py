@@ -22,7 +22,7 @@ Key: TypeAlias = tuple[str | int, ...]
 Logprobs: TypeAlias = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
 #: A variable of the environment; what stands for its name may be the key itself, and is not shown.
-VARIABLE = Rule(
+VARIABLE_RULE = Rule(
     "the name of an environment variable, such as EXAMPLE_API_KEY",
     lambda v: isinstance(v, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", v) is not None,
     "{key} is no such name; give {words}",
@@ -99,7 +99,7 @@ class Judge:
     name: Annotated[str, WORD]
     model: Annotated[str, WORD]
     base_url: Annotated[str | None, WORD] = None
-    api_key_env: Annotated[str | None, VARIABLE] = None
+    api_key_env: Annotated[str | None, VARIABLE_RULE] = None
     temperature: Annotated[float | None, AMOUNT] = None
     seed: Annotated[int | None, SIZE] = None
     family: Annotated[str | None, WORD] = None
@@ -304,11 +304,11 @@ async def ask_all(
     >>> asyncio.run(ask_all(say_yes, [(Question("small", "ask", {}, ("ask",)), {"judge": "small"})], []))
     ['yes']
     """
-    listed, lost = list(asked), {} if table is None else {"table": table}
-    answers = await asyncio.gather(*(ask(question) for question, _ in listed))
-    for (question, columns), answer in zip(listed, answers, strict=True):
+    questions, table_column = list(asked), {} if table is None else {"table": table}
+    answers = await asyncio.gather(*(ask(question) for question, _ in questions))
+    for (question, columns), answer in zip(questions, answers, strict=True):
         if answer.content is None:
-            rows.append(missing_row(question.key, answer, **lost, **columns))
+            rows.append(missing_row(question.key, answer, **table_column, **columns))
     return [answer.content for answer in answers]
 
 
@@ -328,12 +328,12 @@ async def ask_rows(
     >>> asyncio.run(ask_rows(say_yes, asked, "labels", lambda found: {"label": found}))[0].values
     {'item': 'a', 'label': 'yes'}
     """
-    listed, lost = list(asked), list[Row]()
-    contents = await ask_all(ask, listed, lost, table)
-    missing = iter(lost)
+    questions, missing_rows = list(asked), list[Row]()
+    contents = await ask_all(ask, questions, missing_rows, table)
+    missing = iter(missing_rows)
     return [
-        next(missing) if found is None else Row(table, {**columns, **read(found)})
-        for (_, columns), found in zip(listed, contents, strict=True)
+        next(missing) if content is None else Row(table, {**columns, **read(content)})
+        for (_, columns), content in zip(questions, contents, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Keep keys out of everything that is written, in whichever form a server repeats them.
+"""Redact keys from everything that is written, in whichever form a server repeats them.
 
 A key is found as it is, turned round, with any of its characters escaped (JSON, Python, octal, URL, HTML), broken by
 white space, as the codes of its bytes (hexadecimal in any case, octal, decimal, with separators or without), in base64
@@ -25,17 +25,22 @@ from functools import lru_cache
 from html.entities import html5
 from typing import Any
 
-_ROUNDS = 5
-_ESCAPED = re.compile(
+_MAX_ROUNDS = 5
+_ESCAPE_PATTERN = re.compile(
     rb"[\\%&](?:"
     rb"(?<=\\)\\*+(?:(?:u|U0{4})00([0-9a-fA-F]{2})|u\{0{0,6}([0-9a-fA-F]{1,2})\}|x([0-9a-fA-F]{2})"
     rb"|([0-3]?[0-7]{1,2})|([^uUx]?))"
     rb"|(?<=%)([0-9a-fA-F]{2})"
     rb"|(?<=&)(?:#[xX]0{0,9}([0-9a-fA-F]{1,2});|#0{0,9}(\d{1,3});|([a-zA-Z]{2,8});))"
 )
-_OCTAL, _SAME, _DECIMAL, _NAME = 4, 5, 8, 9  # groups of the pattern; the others are hexadecimal
-_BASES = {_OCTAL: 8, _DECIMAL: 10}
-_BREAKS = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+_OCTAL_GROUP, _LITERAL_GROUP, _DECIMAL_GROUP, _ENTITY_GROUP = (
+    4,
+    5,
+    8,
+    9,
+)  # groups of the pattern; the others are hexadecimal
+_NUMBER_BASES = {_OCTAL_GROUP: 8, _DECIMAL_GROUP: 10}
+_CONTROL_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
 def _bytes_except(kept: bytes) -> bytes:
@@ -44,13 +49,13 @@ def _bytes_except(kept: bytes) -> bytes:
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
-_NO_BASE64, _NO_HEX = _bytes_except(_BASE64 + b"-_"), _bytes_except(b"0123456789abcdefABCDEF")
-_NO_OCTAL = _bytes_except(b"01234567")
+_NON_BASE64, _NON_HEX = _bytes_except(_BASE64 + b"-_"), _bytes_except(b"0123456789abcdefABCDEF")
+_NON_OCTAL = _bytes_except(b"01234567")
 _PRINTABLE = bytes(1 if 32 <= byte < 127 or byte in b"\t\n\r\f\v" else 0 for byte in range(256))
 
 
 def unescape_rounds(raw: bytes) -> list[bytes]:
-    """A text, and what it becomes as escapes are undone again and again.
+    """A text, and the text after each round of undoing its escapes.
 
     Examples
     --------
@@ -58,13 +63,13 @@ def unescape_rounds(raw: bytes) -> list[bytes]:
     [b'%2573\\\\u0073\\\\163 & so on', b'%73ss & so on', b'sss & so on']
     """
     views = [raw]
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if not any(sign in views[-1] for sign in (b"\\", b"%", b"&")):
             break
-        further = _ESCAPED.sub(_decode_match, views[-1])
-        if further == views[-1]:
+        unescaped = _ESCAPE_PATTERN.sub(_decode_match, views[-1])
+        if unescaped == views[-1]:
             break
-        views.append(further)
+        views.append(unescaped)
     return views
 
 
@@ -85,14 +90,14 @@ def decode_all(raw: bytes, least: int) -> Iterator[bytes]:
     True
     True
     """
-    letters = raw.translate(_URL_SAFE, _NO_BASE64)
+    letters = raw.translate(_URL_SAFE, _NON_BASE64)
     for start in range(4 if 3 * len(letters) >= 4 * least else 0):
         part = letters[start:]
         yield binascii.a2b_base64(part + b"A" * (-len(part) % 4))
-    digits = _remove_substrings(raw, b"0x", b"0X").translate(None, _NO_HEX)
+    digits = _remove_substrings(raw, b"0x", b"0X").translate(None, _NON_HEX)
     for start in range(2 if len(digits) >= 2 * least else 0):
         yield binascii.unhexlify(digits[start : len(digits) - (len(digits) - start) % 2])
-    octal = _remove_substrings(raw, b"0o").translate(None, _NO_OCTAL)
+    octal = _remove_substrings(raw, b"0o").translate(None, _NON_OCTAL)
     for start in range(3 if len(octal) >= 3 * least else 0):
         yield _from_octal(octal[start : len(octal) - (len(octal) - start) % 3])
 
@@ -132,29 +137,31 @@ def _decode_match(match: re.Match[bytes]) -> bytes:
 @lru_cache(4096)
 def _decode_escape(escape: bytes) -> bytes:
     """Character that an escape stands for, or the escape itself where that is nothing."""
-    match = _ESCAPED.fullmatch(escape)
+    match = _ESCAPE_PATTERN.fullmatch(escape)
     assert match is not None
-    kind = match.lastindex or _SAME
+    kind = match.lastindex or _LITERAL_GROUP
     text = match[kind]
-    if kind == _SAME:
-        return _BREAKS.get(text, text) or escape
-    if kind == _NAME:
-        known = html5.get(f"{text.decode()};")
-        return escape if known is None else known.encode()
-    return bytes([int(text, _BASES.get(kind, 16)) % 256])
+    if kind == _LITERAL_GROUP:
+        return _CONTROL_ESCAPES.get(text, text) or escape
+    if kind == _ENTITY_GROUP:
+        entity = html5.get(f"{text.decode()};")
+        return escape if entity is None else entity.encode()
+    return bytes([int(text, _NUMBER_BASES.get(kind, 16)) % 256])
 
 
-SHOWN = "[key]"
+KEY_MASK = "[key]"
 #: Shorter keys are no secrets: taking them out would tear other words apart.
-SHORTEST = 8
-_LEVELS = 2  # encodings inside one another; escapes do not count
-_REACH = 40  # characters that stand for one of the key: it may be escaped twice
-_WINDOW = 16  # reaches that are looked at together
-_MOST = 100  # hidden keys that are taken out one by one; of a text with more nothing is left
-_SPACE = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]+")  # and what is not seen
-_SIGN = re.compile(r"(?:\\+(?:u\{?0*|U0+|x)?|%(?:25)*|&#[xX]?0*|0[xXo])\Z")  # of an escape, before its code
-_BLANK = b" \t\n\r\f\v"
-_NO_DIGITS = _bytes_except(b"0123456789")
+MIN_KEY_LENGTH = 8
+_MAX_ENCODINGS = 2  # encodings inside one another; escapes do not count
+_CHARS_PER_CHAR = 40  # characters that stand for one of the key: it may be escaped twice
+_REACHES_PER_WINDOW = 16  # reaches that are looked at together
+_MAX_HIDDEN_KEYS = 100  # hidden keys that are taken out one by one; of a text with more nothing is left
+_SPACE_PATTERN = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]+")  # and what is not seen
+_ESCAPE_PREFIX = re.compile(
+    r"(?:\\+(?:u\{?0*|U0+|x)?|%(?:25)*|&#[xX]?0*|0[xXo])\Z"
+)  # of an escape, before its code
+_BLANK_BYTES = b" \t\n\r\f\v"
+_NON_DIGITS = _bytes_except(b"0123456789")
 
 
 class Redactor:
@@ -175,47 +182,49 @@ class Redactor:
     """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:
-        held = [key for key in dict.fromkeys(keys) if len(key) >= SHORTEST]
-        raw = [key.encode("utf-8", "surrogatepass") for key in held]
+        secrets = [key for key in dict.fromkeys(keys) if len(key) >= MIN_KEY_LENGTH]
+        raw = [key.encode("utf-8", "surrogatepass") for key in secrets]
         forms = dict.fromkeys(
-            form for key, one in zip(held, raw, strict=True) for form in _key_forms(key, one)
+            form for key, key_bytes in zip(secrets, raw, strict=True) for form in _key_forms(key, key_bytes)
         )
         self._forms = sorted(forms, key=len, reverse=True)
-        self._sought = tuple(dict.fromkeys([*raw, *(one[::-1] for one in raw)]))
+        self._sought = tuple(dict.fromkeys([*raw, *(key_bytes[::-1] for key_bytes in raw)]))
         self._codes = tuple(
-            b"".join(form % byte for byte in one) for one in raw for form in (b"%d", b"%o", b"0%o")
+            b"".join(form % byte for byte in key_bytes)
+            for key_bytes in raw
+            for form in (b"%d", b"%o", b"0%o")
         )
         self._least = min(map(len, raw), default=0)
-        self._reach = _REACH * max(map(len, raw), default=0)
+        self._reach = _CHARS_PER_CHAR * max(map(len, raw), default=0)
 
     def text(self, text: str) -> str:
         """A text without keys; all else in it stays as it is."""
-        if not self._forms or len(text) < SHORTEST:
+        if not self._forms or len(text) < MIN_KEY_LENGTH:
             return text
         for form in self._forms:
-            text = text.replace(form, SHOWN)
-        taken = 0
+            text = text.replace(form, KEY_MASK)
+        count = 0
         while self.holds(text):
             parts, end = [], 0
             for first, last in self._key_positions(text):
                 if first >= end:
-                    parts += [text[end:first], SHOWN]
-                    taken += 1
+                    parts += [text[end:first], KEY_MASK]
+                    count += 1
                 end = max(end, last)
-                if taken > _MOST:
-                    return SHOWN
+                if count > _MAX_HIDDEN_KEYS:
+                    return KEY_MASK
             text = "".join([*parts, text[end:]])
         return text
 
     def holds(self, text: str) -> bool:
         """True where a text holds a key."""
-        if not self._forms or len(text) < SHORTEST:
+        if not self._forms or len(text) < MIN_KEY_LENGTH:
             return False
         if any(form in text for form in self._forms):
             return True
         if not text.isascii():
-            text = _SPACE.sub(" ", text)
-        return self._hides_key(text.encode("utf-8", "surrogatepass"), _LEVELS)
+            text = _SPACE_PATTERN.sub(" ", text)
+        return self._hides_key(text.encode("utf-8", "surrogatepass"), _MAX_ENCODINGS)
 
     def value(self, value: Any) -> Any:
         """A JSON value without keys, in its texts, names and digits."""
@@ -226,19 +235,19 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self.value(inner) for inner in value]
         if isinstance(value, int | float) and not isinstance(value, bool) and self.holds(str(value)):
-            return SHOWN
+            return KEY_MASK
         return value
 
     def _hides_key(self, raw: bytes, levels: int) -> bool:
         """True where bytes hold a key behind so many encodings or fewer."""
-        joined = raw.translate(None, _BLANK)
+        joined = raw.translate(None, _BLANK_BYTES)
         views = unescape_rounds(raw)
         without_space = views if joined == raw else unescape_rounds(joined)
         if any(map(self._contains_plain_key, dict.fromkeys([*views, *without_space[1:]]))):
             return True
         if not levels:
             return False
-        for view in dict.fromkeys((joined, without_space[-1], views[-1].translate(None, _BLANK))):
+        for view in dict.fromkeys((joined, without_space[-1], views[-1].translate(None, _BLANK_BYTES))):
             for decoded in decode_all(view, self._least):
                 shown = printable_stretches(decoded, self._least)
                 if shown and self._hides_key(shown, levels - 1):
@@ -246,25 +255,27 @@ class Redactor:
         return False
 
     def _contains_plain_key(self, view: bytes) -> bool:
-        """True where a key stands there as it is, turned round, broken by white space, or as decimal or octal codes."""
-        joined = view.translate(None, _BLANK)
-        if any(one in view or one in joined for one in self._sought):
+        """True where bytes hold a key as it is, reversed, broken by white space, or as decimal or octal codes."""
+        joined = view.translate(None, _BLANK_BYTES)
+        if any(key_bytes in view or key_bytes in joined for key_bytes in self._sought):
             return True
-        digits = view.translate(None, _NO_DIGITS)
-        return any(one in digits for one in self._codes)
+        digits = view.translate(None, _NON_DIGITS)
+        return any(key_bytes in digits for key_bytes in self._codes)
 
     def _key_positions(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where keys are in a text that holds some, from left to right: the first place and the one after the last."""
-        step, found = _WINDOW * self._reach, False
+        """Positions of the keys in a text, from left to right: the first character and the one after the last."""
+        step, any_found = _REACHES_PER_WINDOW * self._reach, False
         for start in range(0, len(text), step):
-            for place in self._key_positions_within(text, start, min(start + step + self._reach, len(text))):
-                found = True
-                yield place
-        if not found:  # it is longer than any window
+            for position in self._key_positions_within(
+                text, start, min(start + step + self._reach, len(text))
+            ):
+                any_found = True
+                yield position
+        if not any_found:  # it is longer than any window
             yield from self._key_positions_within(text, 0, len(text))
 
     def _key_positions_within(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Those of a part of it, each by halving what it may begin and end with."""
+        """Positions of the keys in a part of the text, each found by halving the part."""
         while self.holds(text[first:last]):
             before, end = first, last
             while end - before > 1:
@@ -274,7 +285,7 @@ class Redactor:
             while after - start > 1:
                 middle = (start + after) // 2
                 start, after = (middle, after) if self.holds(text[middle:end]) else (start, middle)
-            sign = _SIGN.search(text, max(start - _REACH, first), start)
+            sign = _ESCAPE_PREFIX.search(text, max(start - _CHARS_PER_CHAR, first), start)
             yield sign.start() if sign else start, end
             first = end
 
@@ -282,7 +293,7 @@ class Redactor:
 def _key_forms(key: str, raw: bytes) -> Iterator[str]:
     """A key as it is, in hexadecimal, and the part of its base64 that does not depend on what stands around it."""
     yield from (key, raw.hex(), raw.hex().upper())
-    for before in range(3):
-        whole = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
-        part = whole[-(-before * 8 // 6) : (before + len(raw)) * 8 // 6]
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + raw).decode().rstrip("=")
+        part = encoded[-(-offset * 8 // 6) : (offset + len(raw)) * 8 // 6]
         yield from (part, part.replace("+", "-").replace("/", "_"))

@@ -90,19 +90,19 @@ def made_up_answer(
 
 def rehearse_once(protocol: Protocol, setting: Setting, *, turn: int = 0) -> list[Question]:
     """The questions of a run whose answers are made up, in the order in which it comes to them."""
-    asked: list[Question] = []
+    questions: list[Question] = []
     numbers = count(1)
 
     async def record_question(question: Question) -> Answer:
-        asked.append(question)
+        questions.append(question)
         return Answer(made_up_answer(question.schema, numbers, turn=turn))
 
     run_in_loop(protocol.run(setting, record_question))
-    return asked
+    return questions
 
 
-#: Runs, each with other answers: a step may follow from one of them alone (a debate goes on while there is an issue).
-TURNS = 3
+#: Number of rehearsals, each with other answers: a step may follow from one kind of answer alone.
+REHEARSALS = 3
 
 
 def rehearse_run(protocol: Protocol, setting: Setting) -> dict[str, list[Question]]:
@@ -118,10 +118,10 @@ def rehearse_run(protocol: Protocol, setting: Setting) -> dict[str, list[Questio
     >>> list(rehearse_run(plan.protocol, plan.setting))
     ['g-eval/steps', 'g-eval/score']
     """
-    asked: dict[str, list[Question]] = {}
-    for turn in range(TURNS):
-        known = set(asked)
+    by_template: dict[str, list[Question]] = {}
+    for turn in range(REHEARSALS):
+        earlier_steps = set(by_template)
         for question in rehearse_once(protocol, setting, turn=turn):
-            if question.template not in known:
-                asked.setdefault(question.template, []).append(question)
-    return asked
+            if question.template not in earlier_steps:
+                by_template.setdefault(question.template, []).append(question)
+    return by_template

@@ -27,7 +27,7 @@ from voirdire.tables.problems import nearest_name
 
 #: Text of a template by name, or None where there is none.
 Source = Callable[[str], str | None]
-_NO_SLOTS = ("loop", "range", "dict", "namespace")
+_JINJA_GLOBALS = ("loop", "range", "dict", "namespace")
 
 
 def block_names(text: str) -> set[str]:
@@ -63,12 +63,12 @@ def mentioned_variables(name: str, source: Source) -> set[str]:
     >>> mentioned_variables("a.j2", texts.get)
     {'said'}
     """
-    found: set[str] = set()
+    variables: set[str] = set()
     for tree in _template_trees(name, source, set()):
         names = list(tree.find_all(nodes.Name))
-        bound = {one.name for one in names if one.ctx != "load"}
-        found |= {one.name for one in names} - bound - set(_NO_SLOTS)
-    return found
+        bound = {node.name for node in names if node.ctx != "load"}
+        variables |= {node.name for node in names} - bound - set(_JINJA_GLOBALS)
+    return variables
 
 
 def required_variables(name: str, source: Source) -> set[str]:
@@ -101,7 +101,7 @@ def _quoted_variables(
     node: nodes.Node, bound: Mapping[str, set[str]], source: Source, within: tuple[str, ...]
 ) -> Iterator[str]:
     """Variables whose values are quoted in every case; ``bound``: of which variables the loops' own are parts."""
-    inside: Iterable[nodes.Node] = node.iter_child_nodes()
+    children: Iterable[nodes.Node] = node.iter_child_nodes()
     if isinstance(node, nodes.If | nodes.CondExpr):
         return
     if isinstance(node, nodes.Filter) and node.name == "quoted":
@@ -110,31 +110,31 @@ def _quoted_variables(
     if isinstance(node, nodes.Include) and isinstance(node.template, nodes.Const):
         name = str(node.template.value)
         text = None if name in within else source(name)
-        inside = [] if text is None else [Environment().parse(text)]
+        children = [] if text is None else [Environment().parse(text)]
         within = (*within, name)
     if isinstance(node, nodes.For):
         roots = set(_root_variables(node.iter, bound))
         bound = {**bound, **dict.fromkeys(_names_in(node.target), roots)}
-        inside = node.body
-    for inner in inside:
-        yield from _quoted_variables(inner, bound, source, within)
+        children = node.body
+    for child in children:
+        yield from _quoted_variables(child, bound, source, within)
 
 
 def _root_variables(node: nodes.Node | None, bound: Mapping[str, set[str]]) -> Iterator[str]:
     for name in _names_in(node):
-        if name not in _NO_SLOTS:
+        if name not in _JINJA_GLOBALS:
             yield from bound.get(name, {name})
 
 
 def _names_in(node: nodes.Node | None) -> list[str]:
     if isinstance(node, nodes.Name):
         return [node.name]
-    return [] if node is None else [one.name for one in node.find_all(nodes.Name)]
+    return [] if node is None else [name_node.name for name_node in node.find_all(nodes.Name)]
 
 
-HERE = Path(__file__).with_name("prompts")
-_BLOCKS = ("system", "user")
-_TAG = 8
+PACKAGE_PROMPTS = Path(__file__).with_name("prompts")
+_REQUIRED_BLOCKS = ("system", "user")
+_TAG_LENGTH = 8
 
 
 class Prompt(NamedTuple):
@@ -166,7 +166,7 @@ def quoted(text: object, label: str = "text") -> str:
     shown = str(text)
     for number in count():
         digest = hashlib.sha256(f"{number}\n{shown}".encode("utf-8", "surrogatepass"))
-        tag = digest.hexdigest()[:_TAG]
+        tag = digest.hexdigest()[:_TAG_LENGTH]
         if tag not in shown:
             break
     return f"[{label}, begin {tag}]\n{shown}\n[{label}, end {tag}]"
@@ -193,41 +193,46 @@ class Prompts:
     """
 
     def __init__(self, folders: Sequence[str | Path] = ()) -> None:
-        self.folders = tuple(Path(folder) for folder in (*folders, HERE))
+        self.folders = tuple(Path(folder) for folder in (*folders, PACKAGE_PROMPTS))
         self._environment = Sandbox(self.folders, {"quoted": quoted})
 
     def problems(self, folder: Path) -> list[str]:
         """Faults of a user's folder: not there, a file that replaces nothing, or is no template."""
-        place = f"prompts {folder}:"
+        prefix = f"prompts {folder}:"
         if not folder.is_dir():
-            return [f"{place} is no folder; give one that holds <protocol>/<name>.j2"]
-        given, others = template_names([folder]), template_names(f for f in self.folders if f != folder)
-        found = [] if given else [f"{place} holds no template; give <protocol>/<name>.j2"]
-        for name in given:
+            return [f"{prefix} is no folder; give one that holds <protocol>/<name>.j2"]
+        names, others = (
+            template_names([folder]),
+            template_names(other for other in self.folders if other != folder),
+        )
+        faults = [] if names else [f"{prefix} holds no template; give <protocol>/<name>.j2"]
+        for name in names:
             if name not in others:
-                near = nearest_name(name, others)
-                found.append(f"{place} {name} replaces no template{near or '; check its name'}")
+                hint = nearest_name(name, others)
+                faults.append(f"{prefix} {name} replaces no template{hint or '; check its name'}")
             try:
                 self._environment.begin()
                 self._environment.compile(read_template(folder, name))
                 lacking = self._missing_template_parts(folder, name) if name in others else []
-                found += [f"{place} {name} {fault}" for fault in lacking]
+                faults += [f"{prefix} {name} {fault}" for fault in lacking]
             except Exception as error:
-                found.append(f"{place} {name} is no template: {error}")
-        return found
+                faults.append(f"{prefix} {name} is no template: {error}")
+        return faults
 
     def _missing_template_parts(self, folder: Path, name: str) -> list[str]:
         """Blocks and slots that the replaced template has and the one of a user's folder lacks."""
 
-        behind = Prompts([one for one in self.folders if one not in (folder, HERE)])._text
-        replaced = behind(name) or ""
-        found = [
+        source_behind = Prompts(
+            [path for path in self.folders if path not in (folder, PACKAGE_PROMPTS)]
+        )._text
+        replaced = source_behind(name) or ""
+        faults = [
             f"lacks the block {block!r}; write {{% block {block} %}}...{{% endblock %}}"
-            for block in _BLOCKS
+            for block in _REQUIRED_BLOCKS
             if block in block_names(replaced) - block_names(self._template_source(name))
         ]
-        lacking = required_variables(name, behind) - mentioned_variables(name, self._text)
-        return found + [
+        lacking = required_variables(name, source_behind) - mentioned_variables(name, self._text)
+        return faults + [
             f"does not show {slot!r}; write {{{{ {slot} }}}} or, of a text by others, {{{{ {slot} | quoted }}}}"
             for slot in sorted(lacking)
         ]
@@ -242,9 +247,11 @@ class Prompts:
         """Templates of a protocol and those that they include, by name without its ending, as they would be used."""
 
         names = self._environment.list_templates()
-        own = [name for name in names if name.startswith(f"{folder}/")]
-        more = sorted({inner for name in own for inner in included_templates(name, self._text)} - set(own))
-        return {name.removesuffix(".j2"): self._template_source(name) for name in [*own, *more]}
+        own_names = [name for name in names if name.startswith(f"{folder}/")]
+        included = sorted(
+            {inner for name in own_names for inner in included_templates(name, self._text)} - set(own_names)
+        )
+        return {name.removesuffix(".j2"): self._template_source(name) for name in [*own_names, *included]}
 
     def digest(self) -> str:
         """SHA-256 of all templates, those that are replaced left out."""
@@ -264,15 +271,15 @@ class Prompts:
             There is no such template, it is no Jinja2, lacks a block, or shows a variable that is not given.
         """
         # what a template sees is plain data, whatever a protocol passes
-        plain = json.loads(json.dumps(variables))
+        data = json.loads(json.dumps(variables))
         self._environment.begin()
         try:
-            found = self._environment.get_template(f"{template}.j2")
-            missing = [name for name in _BLOCKS if name not in found.blocks]
+            compiled = self._environment.get_template(f"{template}.j2")
+            missing = [name for name in _REQUIRED_BLOCKS if name not in compiled.blocks]
             if missing:
                 raise InputError(f"prompt {template}: block {missing[0]!r} is missing; add it")
-            context = found.new_context(plain)
-            return Prompt(*("".join(found.blocks[name](context)).strip() for name in _BLOCKS))
+            context = compiled.new_context(data)
+            return Prompt(*("".join(compiled.blocks[name](context)).strip() for name in _REQUIRED_BLOCKS))
         except InputError:
             raise
         except TemplateNotFound as error:

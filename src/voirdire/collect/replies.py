@@ -12,13 +12,13 @@ from typing import Any
 from voirdire.collect.protocol import Logprobs
 
 #: Headers that say how long to wait, and how many of their unit are a second.
-WAITS = {"retry-after-ms": 1000.0, "retry-after": 1.0}
+WAIT_HEADERS = {"retry-after-ms": 1000.0, "retry-after": 1.0}
 #: Statuses after which the same request may be answered.
-_PASSING = {408, 409, 425, 429}
-#: No answer has as many tokens; a greater number is none.
-_MOST_TOKENS = 10**9
+_RETRY_STATUSES = {408, 409, 425, 429}
+#: Most tokens of an answer; a greater number is taken as not given.
+_MAX_TOKENS = 10**9
 #: Log-probabilities are not above 0, but for rounding.
-_ROUNDING = 0.01
+_LOGPROB_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ def error_message(body: Any) -> str:
     >>> error_message({"error": {"message": "slow down"}})
     'slow down'
     """
-    found = body
+    message = body
     for part in ("error", "message"):
-        found = found.get(part, found) if isinstance(found, Mapping) else found
+        message = message.get(part, message) if isinstance(message, Mapping) else message
     try:
-        return str(found or "")
+        return str(message or "")
     except RecursionError:
         return "a reason that is nested too deeply"
 
@@ -85,20 +85,20 @@ def may_succeed_later(status: int) -> bool:
     >>> may_succeed_later(429), may_succeed_later(400)
     (True, False)
     """
-    return status in _PASSING or status >= 500
+    return status in _RETRY_STATUSES or status >= 500
 
 
 def retry_after(headers: Any) -> float | None:
     """Seconds of Retry-After: a number, or a date."""
-    given = None
-    for name, unit in WAITS.items():
-        given = headers.get(name, given)
+    value = None
+    for name, unit in WAIT_HEADERS.items():
+        value = headers.get(name, value)
         try:
-            return max(0.0, float(given) / unit)
+            return max(0.0, float(value) / unit)
         except (TypeError, ValueError):
             continue
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(str(given)).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(str(value)).timestamp() - time.time())
     except (TypeError, ValueError, LookupError, OverflowError, OSError):
         return None
 
@@ -106,8 +106,8 @@ def retry_after(headers: Any) -> float | None:
 def read_reply(content: bytes) -> Reply | None:
     """A chat completion; None if it is anything else."""
     try:
-        found = json.loads(content)
-        choice = found["choices"][0]
+        completion = json.loads(content)
+        choice = completion["choices"][0]
         message = choice["message"]
         text = message.get("content")
         if isinstance(text, list):  # some servers send parts
@@ -116,11 +116,13 @@ def read_reply(content: bytes) -> Reply | None:
         finish = f"refused: {refusal}" if refusal else choice.get("finish_reason")
         if not isinstance(text, str | None) or not isinstance(finish, str | None):
             return None
-        usage = found.get("usage") or {}
+        usage = completion.get("usage") or {}
         read, wrote = _token_count(usage.get("prompt_tokens")), _token_count(usage.get("completion_tokens"))
         tokens = (choice.get("logprobs") or {}).get("content") or []
-        every = [(one["token"], one.get("top_logprobs") or [one]) for one in tokens]
-        pairs = [(token, [(one["token"], one["logprob"]) for one in others]) for token, others in every]
+        positions = [(entry["token"], entry.get("top_logprobs") or [entry]) for entry in tokens]
+        pairs = [
+            (token, [(entry["token"], entry["logprob"]) for entry in others]) for token, others in positions
+        ]
         return Reply(text or "", finish, read_logprobs(pairs), read, wrote)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
@@ -128,8 +130,8 @@ def read_reply(content: bytes) -> Reply | None:
 
 def _token_count(found: Any) -> int | None:
     """A number of tokens; None where the server gives something else, as where it gives nothing."""
-    whole = isinstance(found, int) and not isinstance(found, bool)
-    return found if whole and 0 <= found <= _MOST_TOKENS else None
+    is_integer = isinstance(found, int) and not isinstance(found, bool)
+    return found if is_integer and 0 <= found <= _MAX_TOKENS else None
 
 
 def read_logprobs(positions: Iterable[tuple[Any, Iterable[tuple[Any, Any]]]]) -> Logprobs:
@@ -145,9 +147,13 @@ def read_logprobs(positions: Iterable[tuple[Any, Iterable[tuple[Any, Any]]]]) ->
     >>> read_logprobs([["1", [["1", -0.5], ["2", -1]]]])
     (('1', (('1', -0.5), ('2', -1.0))),)
     """
-    found = tuple((token, tuple((other, value) for other, value in others)) for token, others in positions)
-    for token, others in found:
+    pairs = tuple((token, tuple((other, value) for other, value in others)) for token, others in positions)
+    for token, others in pairs:
         for text, value in ((token, 0.0), *others):
-            if not isinstance(text, str) or isinstance(value, str | bool) or not float(value) <= _ROUNDING:
+            if (
+                not isinstance(text, str)
+                or isinstance(value, str | bool)
+                or not float(value) <= _LOGPROB_TOLERANCE
+            ):
                 raise ValueError("no token with its log-probability")
-    return tuple((token, tuple((other, float(value)) for other, value in others)) for token, others in found)
+    return tuple((token, tuple((other, float(value)) for other, value in others)) for token, others in pairs)

@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from voirdire.collect.options import nearest_or_all
-from voirdire.collect.panel import RULE
+from voirdire.collect.panel import RULE_PREFIX
 from voirdire.collect.protocol import Answer, Judge, Question
 
 RULES = ("longer", "rare-words", "noise")
-_RARE = 8
+_RARE_LENGTH = 8
 
 
 def rule_problems(judges: Iterable[Judge]) -> list[str]:
@@ -28,12 +28,12 @@ def rule_problems(judges: Iterable[Judge]) -> list[str]:
     >>> rule_problems([Judge("a", "rule:long")])
     ["judge 'a': rule 'long' is unknown; did you mean 'longer'?"]
     """
-    found = []
+    problems = []
     for judge in judges:
-        name = judge.model.removeprefix(RULE)
-        if judge.model.startswith(RULE) and name not in RULES:
-            found.append(f"judge {judge.name!r}: rule {name!r} is unknown{nearest_or_all(name, RULES)}")
-    return found
+        name = judge.model.removeprefix(RULE_PREFIX)
+        if judge.model.startswith(RULE_PREFIX) and name not in RULES:
+            problems.append(f"judge {judge.name!r}: rule {name!r} is unknown{nearest_or_all(name, RULES)}")
+    return problems
 
 
 def decide_by_rule(judge: Judge, question: Question) -> Answer:
@@ -55,7 +55,7 @@ def decide_by_rule(judge: Judge, question: Question) -> Answer:
     if len(fields) != 1 or len(choices) != 1 or not all(isinstance(text, str) for text in texts):
         return Answer(None, f"{judge.model} can only choose between two texts")
     (name, values) = choices.popitem()
-    if judge.model == f"{RULE}noise":
+    if judge.model == f"{RULE_PREFIX}noise":
         first: float = hashlib.sha256(f"{judge.seed}|{question.key}".encode()).digest()[0] % 2
         second = 0.5
     else:
@@ -65,6 +65,6 @@ def decide_by_rule(judge: Judge, question: Question) -> Answer:
 
 def _text_value(model: str, text: str) -> float:
     words = re.findall(r"[^\W\d_]+", text)
-    if model == f"{RULE}longer":
+    if model == f"{RULE_PREFIX}longer":
         return float(len(words))
-    return sum(len(word) >= _RARE for word in words) / max(len(words), 1)
+    return sum(len(word) >= _RARE_LENGTH for word in words) / max(len(words), 1)

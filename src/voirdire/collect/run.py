@@ -17,9 +17,9 @@ from voirdire.collect.asking import Asking
 from voirdire.collect.budget import Budget, Progress, Stop
 from voirdire.collect.client import Client
 from voirdire.collect.export import write_json, write_tables
-from voirdire.collect.journal import FILE, NOTHING, Journal
+from voirdire.collect.journal import JOURNAL_FILE, ZERO_TOTALS, Journal
 from voirdire.collect.local import LocalServers
-from voirdire.collect.panel import LOCAL, RULE, keys_in_panel, read_keys
+from voirdire.collect.panel import LOCAL_PREFIX, RULE_PREFIX, keys_in_panel, read_keys
 from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import TABLES, Row
 from voirdire.collect.redact import Redactor
@@ -28,14 +28,14 @@ from voirdire.errors import InputError
 from voirdire.folders import check_resumed_folder, report_errors
 from voirdire.layouts import Layout, recognise_json, recognise_text
 
-_SLOTS = 2
+_LOCAL_SLOTS = 2
 #: What is known after each round of a run that asks until enough is known.
-ROUNDS, PICTURE = "rounds.csv", "rounds.svg"
+ROUNDS_FILE, ROUNDS_PLOT = "rounds.csv", "rounds.svg"
 #: What a run writes; the journal looks at its own file.
-LAYOUT = Layout(
+RUN_LAYOUT = Layout(
     "a run",
-    {FILE: Path.is_file, "run.json": recognise_json("voirdire", "protocol", "judges")}
-    | {ROUNDS: recognise_text("round,"), PICTURE: recognise_text("<svg")}
+    {JOURNAL_FILE: Path.is_file, "run.json": recognise_json("voirdire", "protocol", "judges")}
+    | {ROUNDS_FILE: recognise_text("round,"), ROUNDS_PLOT: recognise_text("<svg")}
     | {f"{table}.csv": recognise_text("judge,") for table in TABLES},
 )
 
@@ -83,10 +83,10 @@ class Collected:
             {"table": name, "rows": rows, "path": str(self.folder / f"{name}.csv")}
             for name, rows in self.tables.items()
         ]
-        whole: dict[str, Any] = {"protocol": self.protocol, "out": str(self.folder)}
-        whole |= {column: sum(row[column] for row in self.judges) for column in NOTHING}
+        totals: dict[str, Any] = {"protocol": self.protocol, "out": str(self.folder)}
+        totals |= {column: sum(row[column] for row in self.judges) for column in ZERO_TOTALS}
         end = {"stopped": self.stopped, "seconds": self.seconds}
-        return {**whole, **end, "tables": tables, "judges": self.judges}
+        return {**totals, **end, "tables": tables, "judges": self.judges}
 
 
 def collect(
@@ -165,7 +165,7 @@ def collect(
     plan = make_plan(panel, items, protocol, options=options, settings=settings, prompts=prompts)
     plan = plan if through is None else through(plan)
     folder, reading = Path(out), max_calls == 0
-    keys, wrong = read_keys(plan.panel.judges)
+    keys, key_faults = read_keys(plan.panel.judges)
     problems = [
         f"{name} is {bound!r}; give a {words} of at least 0"
         for name, bound, words in (("max_cost", max_cost, "number"), ("max_calls", max_calls, "whole number"))
@@ -173,7 +173,9 @@ def collect(
     ]
     problems += keys_in_panel(plan.panel, keys)
     if not reading:
-        problems += wrong or key_problems(plan.panel.judges, allow_keys, confirm if not problems else None)
+        problems += key_faults or key_problems(
+            plan.panel.judges, allow_keys, confirm if not problems else None
+        )
     problems += _folder_problems(folder, reading)
     if problems:
         raise InputError(problems)
@@ -183,9 +185,9 @@ def collect(
         servers = opened.enter_context(closing(LocalServers()))
         folder.mkdir(parents=True, exist_ok=True)
         journal = opened.enter_context(closing(Journal(folder, write=not reading, hide=hide)))
-        if differing := journal.begin(plan.setting_fingerprint()):
+        if changed := journal.begin(plan.setting_fingerprint()):
             raise InputError(
-                f"journal {journal.path}: made with another setting ({', '.join(differing)}); go on with the one it "
+                f"journal {journal.path}: made with another setting ({', '.join(changed)}); go on with the one it "
                 "was made with, or name another output folder"
             )
         if retry_missing and not reading:
@@ -202,12 +204,13 @@ def collect(
         counts = write_tables(rows, folder, hide)
         totals = journal.totals_by_judge()
         judges = [
-            {"judge": judge.name, **NOTHING, **totals.get(judge.name, {})} for judge in plan.setting.judges
+            {"judge": judge.name, **ZERO_TOTALS, **totals.get(judge.name, {})}
+            for judge in plan.setting.judges
         ]
         seconds = time.monotonic() - began
-        found = Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
-        _write_run(plan, found, hide)
-        return found
+        collected = Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
+        _write_run(plan, collected, hide)
+        return collected
 
 
 async def _run_protocol(
@@ -223,9 +226,9 @@ async def _run_protocol(
         except Stop as stop:
             return None, str(stop)
         except asyncio.CancelledError:
-            waited = asking.stop("interrupted")
-            if tell is not None and waited:
-                tell(waited)
+            notice = asking.stop("interrupted")
+            if tell is not None and notice:
+                tell(notice)
             raise
     except KeyboardInterrupt:  # the second
         asking.abandon_all()
@@ -238,25 +241,25 @@ def _make_clients(
     plan: Plan, keys: Mapping[str, str], servers: LocalServers, hide: Redactor
 ) -> dict[str, Client]:
     """Each judge's client; judges of one server and key share one."""
-    made: dict[tuple[str, str], Client] = {}
-    found = {}
+    by_server: dict[tuple[str, str], Client] = {}
+    by_judge = {}
     for judge in plan.setting.judges:
-        if judge.model.startswith(RULE):
+        if judge.model.startswith(RULE_PREFIX):
             continue
-        local = judge.model.startswith(LOCAL)
-        url = servers.url(judge.model, _SLOTS) if local else judge.base_url or ""
+        local = judge.model.startswith(LOCAL_PREFIX)
+        url = servers.url(judge.model, _LOCAL_SLOTS) if local else judge.base_url or ""
         key = keys.get(judge.api_key_env or "", "")
         client = Client(url, key, hide, judge.model if local else None)
-        found[judge.name] = made.setdefault((url, key), client)
-    return found
+        by_judge[judge.name] = by_server.setdefault((url, key), client)
+    return by_judge
 
 
 def _folder_problems(folder: Path, reading: bool) -> tuple[str, ...]:
     try:
-        check_resumed_folder(folder, LAYOUT, FILE)
+        check_resumed_folder(folder, RUN_LAYOUT, JOURNAL_FILE)
     except InputError as error:
         return error.problems
-    if reading and not (folder / FILE).is_file():
+    if reading and not (folder / JOURNAL_FILE).is_file():
         return (f"output folder {folder}: holds no journal of a run, so there is nothing to write tables of",)
     return ()
 
@@ -264,8 +267,8 @@ def _folder_problems(folder: Path, reading: bool) -> tuple[str, ...]:
 def _write_run(plan: Plan, found: Collected, hide: Redactor) -> None:
     """``run.json``: what was asked for and what came of it, without times."""
     setting: dict[str, Any] = plan.setting_fingerprint()
-    read = {part: json.loads(setting[part]) for part in ("options", "judges", "seed")}
+    decoded = {part: json.loads(setting[part]) for part in ("options", "judges", "seed")}
     parts = ("protocol", "options", "judges", "seed", "items", "prompts")
-    content = {"voirdire": metadata.version("voirdire")} | {part: (setting | read)[part] for part in parts}
+    content = {"voirdire": metadata.version("voirdire")} | {part: (setting | decoded)[part] for part in parts}
     content |= {"stopped": found.stopped, "totals": found.judges}
     write_json(content, found.folder / "run.json", hide)

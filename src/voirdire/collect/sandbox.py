@@ -1,4 +1,4 @@
-"""Templates by strangers: they fill in texts, in bounded time and space, and can do nothing else.
+"""Sandbox for untrusted templates: they fill in texts, in bounded time and space, and can do nothing else.
 
 On top of Jinja2's sandbox every pass of a loop, call and operation is a step, of which a prompt has half a million;
 values and what is shown have at most 8 million characters, checked before they are made. There are the filters and
@@ -20,23 +20,23 @@ from jinja2.loaders import split_template_path
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
-STEPS, SIZE = 500_000, 8_000_000
-_LONGEST = 1_000_000
-_FILTERS = (
+MAX_STEPS, MAX_CHARS = 500_000, 8_000_000
+_MAX_TEMPLATE_BYTES = 1_000_000
+_ALLOWED_FILTERS = (
     "abs", "capitalize", "center", "count", "d", "default", "dictsort", "e", "escape", "first", "float", "format",
     "groupby", "indent", "int", "items", "join", "last", "length", "list", "lower", "map", "max", "min", "reject",
     "rejectattr", "replace", "reverse", "round", "select", "selectattr", "sort", "string", "sum", "title", "tojson",
     "trim", "truncate", "unique", "upper", "wordcount", "wordwrap",
 )  # fmt: skip
 #: Filters that make more than they are given: at most the product of the sizes, a number counting as itself.
-_GROWING = ("center", "format", "indent", "join", "replace", "tojson", "wordwrap")
-_METHODS = {
+_GROWING_FILTERS = ("center", "format", "indent", "join", "replace", "tojson", "wordwrap")
+_ALLOWED_METHODS = {
     "capitalize", "count", "endswith", "find", "get", "index", "isalpha", "isdigit", "islower", "isupper", "items",
     "keys", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip", "split", "splitlines", "startswith", "strip",
     "title", "upper", "values",
 }  # fmt: skip
-_WIDE = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4})")
-_BITS, _PRECISION, _POWER = 1024, 100, 64
+_WIDE_FORMAT = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4})")
+_MAX_BITS, _MAX_PRECISION, _MAX_POWER = 1024, 100, 64
 
 
 def read_template(folder: Path, name: str) -> str:
@@ -54,15 +54,15 @@ def read_template(folder: Path, name: str) -> str:
         raise ValueError("leads out of its folder")
     if not path.is_file():
         raise ValueError("is no file")
-    if path.stat().st_size > _LONGEST:
-        raise ValueError(f"is longer than {_LONGEST} bytes")
+    if path.stat().st_size > _MAX_TEMPLATE_BYTES:
+        raise ValueError(f"is longer than {_MAX_TEMPLATE_BYTES} bytes")
     return path.read_text(encoding="utf-8")
 
 
 def template_names(folders: Iterable[Path]) -> list[str]:
     """Names of the templates in folders, sorted."""
-    found = (path.relative_to(folder) for folder in folders for path in folder.rglob("*.j2"))
-    return sorted({path.as_posix() for path in found})
+    paths = (path.relative_to(folder) for folder in folders for path in folder.rglob("*.j2"))
+    return sorted({path.as_posix() for path in paths})
 
 
 class _Loader(BaseLoader):
@@ -85,7 +85,7 @@ class _Loader(BaseLoader):
         return template_names(self._folders)
 
 
-class _Bounds(NodeTransformer):
+class _BoundInserter(NodeTransformer):
     """Puts a bound around everything that can repeat or grow."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
@@ -97,8 +97,10 @@ class _Bounds(NodeTransformer):
 
     def visit_Output(self, node: nodes.Output) -> nodes.Node:
         self.generic_visit(node)
-        texts = [nodes.Const(one.data) if isinstance(one, nodes.TemplateData) else one for one in node.nodes]
-        node.nodes = [_filter_node(one, "_shown") for one in texts]
+        texts = [
+            nodes.Const(part.data) if isinstance(part, nodes.TemplateData) else part for part in node.nodes
+        ]
+        node.nodes = [_filter_node(part, "_shown") for part in texts]
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
@@ -157,43 +159,43 @@ class Sandbox(SandboxedEnvironment):
         )
         self.begin()
         self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace")}
-        known = {name: FILTERS[name] for name in _FILTERS} | filters
-        self.filters = {name: self._limit_filter(name, function) for name, function in known.items()}
+        allowed = {name: FILTERS[name] for name in _ALLOWED_FILTERS} | filters
+        self.filters = {name: self._limit_filter(name, function) for name, function in allowed.items()}
         self.filters |= {"_steps": self._count_iterations, "_shown": self._output_text}
         self.filters |= {"_joined": self._joined, "_sized": self._check_value_size}
 
     def begin(self) -> None:
-        """Begin another prompt: all steps and all room are there again."""
-        self._steps_left, self._room = STEPS, SIZE
+        """Begin another prompt: reset the limits on steps and characters."""
+        self._steps_left, self._room = MAX_STEPS, MAX_CHARS
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        found: nodes.Template = _Bounds().visit(super()._parse(source, name, filename))
-        return found
+        tree: nodes.Template = _BoundInserter().visit(super()._parse(source, name, filename))
+        return tree
 
     def _count_steps(self, count: int = 1) -> None:
         self._steps_left -= count
         if self._steps_left < 0:
-            raise SecurityError(f"takes more than {STEPS} steps; shorten its loops")
+            raise SecurityError(f"takes more than {MAX_STEPS} steps; shorten its loops")
 
     def _check_size(self, size: int) -> None:
-        if size > SIZE:
-            raise SecurityError(f"makes a value of more than {SIZE} characters; shorten it")
+        if size > MAX_CHARS:
+            raise SecurityError(f"makes a value of more than {MAX_CHARS} characters; shorten it")
 
     def _size(self, value: Any) -> int:
         """Characters and entries of a value, however often it holds the same."""
-        total, left = 0, [value]
-        while left:
-            one = left.pop()
-            if isinstance(one, dict):
-                left += one.keys()
-                left += one.values()
-            elif isinstance(one, list | tuple | set | frozenset | range | MappingView):
-                entries: Any = one
+        total, pending = 0, [value]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, dict):
+                pending += part.keys()
+                pending += part.values()
+            elif isinstance(part, list | tuple | set | frozenset | range | MappingView):
+                entries: Any = part
                 self._check_size(len(entries))
-                left += entries
-            long = len(one) if isinstance(one, str | bytes) else 0
-            total += long + 1
-            self._count_steps(1 + long // 1000)
+                pending += entries
+            length = len(part) if isinstance(part, str | bytes) else 0
+            total += length + 1
+            self._count_steps(1 + length // 1000)
             self._check_size(total)
         return total
 
@@ -214,7 +216,7 @@ class Sandbox(SandboxedEnvironment):
         text = str(value)
         self._room -= len(text)
         if self._room < 0:
-            raise SecurityError(f"shows more than {SIZE} characters; shorten it")
+            raise SecurityError(f"shows more than {MAX_CHARS} characters; shorten it")
         return text
 
     def _joined(self, values: list[Any]) -> str:
@@ -226,20 +228,23 @@ class Sandbox(SandboxedEnvironment):
 
         @functools.wraps(function)
         def bounded_filter(*args: Any, **kwargs: Any) -> Any:
-            own = [
-                list(self._count_iterations(one)) if isinstance(one, Iterator) else one
-                for one in args[skipped:]
+            bounded = [
+                list(self._count_iterations(argument)) if isinstance(argument, Iterator) else argument
+                for argument in args[skipped:]
             ]
-            args = (*args[:skipped], *own)
-            value, *others = [*own, *kwargs.values()] or [None]
-            sizes = [abs(one) if isinstance(one, int | float) else self._size(one) for one in others]
-            whole = self._size(value)
-            if name in _GROWING:
-                self._check_size(int(min((whole + 1) * (1 + sum(sizes)), SIZE + 1)))
-            if name == "format" and _WIDE.search(str(value)):
+            args = (*args[:skipped], *bounded)
+            value, *others = [*bounded, *kwargs.values()] or [None]
+            sizes = [
+                abs(argument) if isinstance(argument, int | float) else self._size(argument)
+                for argument in others
+            ]
+            value_size = self._size(value)
+            if name in _GROWING_FILTERS:
+                self._check_size(int(min((value_size + 1) * (1 + sum(sizes)), MAX_CHARS + 1)))
+            if name == "format" and _WIDE_FORMAT.search(str(value)):
                 raise SecurityError("fills up to a width of thousands; choose a smaller one")
-            if name == "round" and any(size > _PRECISION for size in sizes):
-                raise SecurityError(f"rounds to more than {_PRECISION} digits; choose fewer")
+            if name == "round" and any(size > _MAX_PRECISION for size in sizes):
+                raise SecurityError(f"rounds to more than {_MAX_PRECISION} digits; choose fewer")
             return self._check_value_size(function(*args, **kwargs))
 
         return bounded_filter
@@ -250,17 +255,17 @@ class Sandbox(SandboxedEnvironment):
         numbers = isinstance(left, int | float), isinstance(right, int | float)
         if operator == "%" and not numbers[0]:
             raise SecurityError("uses % on a text; use the filter format")
-        if operator == "**" and not (all(numbers) and abs(right) <= _POWER):
-            raise SecurityError(f"takes a power above {_POWER}; choose a smaller one")
+        if operator == "**" and not (all(numbers) and abs(right) <= _MAX_POWER):
+            raise SecurityError(f"takes a power above {_MAX_POWER}; choose a smaller one")
         if operator == "*" and not all(numbers):
             times = right if numbers[1] else left
             self._check_size(sizes[numbers.index(False)] * max(int(times), 0) if any(numbers) else 0)
         if operator == "+":
             self._check_size(sum(sizes))
-        found = super().call_binop(context, operator, left, right)
-        if isinstance(found, int) and found.bit_length() > _BITS:
+        result = super().call_binop(context, operator, left, right)
+        if isinstance(result, int) and result.bit_length() > _MAX_BITS:
             raise SecurityError("makes a number beyond all bounds; choose smaller ones")
-        return found
+        return result
 
     def call(self, context: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
         """One call of a macro, a method or a global."""
@@ -270,14 +275,14 @@ class Sandbox(SandboxedEnvironment):
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """True where a template may have an attribute: of texts, numbers, lists and tables the methods named above."""
-        plain = isinstance(
+        is_data = isinstance(
             obj, str | bytes | int | float | complex | list | tuple | dict | set | frozenset | range
         )
-        return (attr in _METHODS or not plain) and super().is_safe_attribute(obj, attr, value)
+        return (attr in _ALLOWED_METHODS or not is_data) and super().is_safe_attribute(obj, attr, value)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """A table's entry of that name, or else an attribute."""
-        if isinstance(obj, dict) and attribute in obj and attribute not in _METHODS:
+        if isinstance(obj, dict) and attribute in obj and attribute not in _ALLOWED_METHODS:
             return obj[attribute]
         return super().getattr(obj, attribute)
 

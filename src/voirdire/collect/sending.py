@@ -22,15 +22,15 @@ from voirdire.collect.answers import usable_content
 from voirdire.collect.batch import Batches
 from voirdire.collect.budget import Budget, Stop, expected_cost, reply_cost
 from voirdire.collect.client import Client, Form, Request
-from voirdire.collect.journal import Journal, Sent
-from voirdire.collect.panel import LOCAL
+from voirdire.collect.journal import Journal, SentRequest
+from voirdire.collect.panel import LOCAL_PREFIX
 from voirdire.collect.protocol import Answer, Judge, Key, key_text
 from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
-_LONGEST_WAIT = 300.0
+_MAX_WAIT = 300.0
 #: Questions in a row that a judge may leave unanswered for its server's sake before the run stops.
-_DEAD = 10
+_MAX_UNANSWERED = 10
 
 
 class Sender:
@@ -55,7 +55,7 @@ class Sender:
         #: What carries the requests that do not go each by itself.
         self.batches = Batches(judge, client, journal, budget, idle)
         #: How its server is asked first for what fits a schema.
-        self._first = "grammar" if judge.model.startswith(LOCAL) else "json_schema"
+        self._first = "grammar" if judge.model.startswith(LOCAL_PREFIX) else "json_schema"
         #: The first form that was answered, by what was asked for: the schema, and whether log-probabilities.
         self._proven: dict[tuple[str, bool], Form] = {}
         #: Requests that have been sent and not answered, but for those in batches.
@@ -65,31 +65,31 @@ class Sender:
         #: Costs of its replies so far: how many, and together.
         self._replies, self._paid = 0, 0.0
 
-    async def answer(self, key: Key, request: Request) -> tuple[Answer, list[Sent]]:
-        """Ask until the answer can be used, or no more; the answer, and all requests that it took."""
-        requests: list[Sent] = []
+    async def answer(self, key: Key, request: Request) -> tuple[Answer, list[SentRequest]]:
+        """Ask until an answer can be used or the tries are used up; the answer, and all its requests."""
+        requests: list[SentRequest] = []
         reason = ""
         for number in range(self._panel.answer_tries):
             seed = None if request.seed is None else _question_seed(request.seed, key, number)
-            found = await self._send_request(key, replace(request, seed=seed), requests)
-            if isinstance(found, str):
-                return Answer(None, found), requests
-            reply, sent = found
+            outcome = await self._send_request(key, replace(request, seed=seed), requests)
+            if isinstance(outcome, str):
+                return Answer(None, outcome), requests
+            reply, sent = outcome
             content, reason = usable_content(reply, request.schema, self._client.hide)
             if content is not None:
                 requests.append(sent)
                 return Answer(content, None, reply.logprobs if request.logprobs else ()), requests
             self._note_sent(key, replace(sent, error=reason), requests)
-        lost = f"no usable answer in {self._panel.answer_tries} tries; the last: {reason}"
-        return Answer(None, lost), requests
+        failure = f"no usable answer in {self._panel.answer_tries} tries; the last: {reason}"
+        return Answer(None, failure), requests
 
-    def _note_sent(self, key: Key, sent: Sent, requests: list[Sent]) -> None:
+    def _note_sent(self, key: Key, sent: SentRequest, requests: list[SentRequest]) -> None:
         requests.append(sent)
         self._journal.note_sent(self._judge.name, key, len(requests), sent)
 
     async def _send_request(
-        self, key: Key, request: Request, requests: list[Sent]
-    ) -> tuple[Reply, Sent] | str:
+        self, key: Key, request: Request, requests: list[SentRequest]
+    ) -> tuple[Reply, SentRequest] | str:
         """Send a request until there is a reply; or say why there is none."""
         judge = self._judge
         forms = self._request_forms_to_try(request)
@@ -124,14 +124,16 @@ class Sender:
                 self._unanswered = 0
                 self._replies, self._paid = self._replies + 1, self._paid + cost
                 self._budget.record_cost(reserved, 0.0 if counted else cost)
-                paid = (reply.tokens_in, reply.tokens_out, cost)
+                usage = (reply.tokens_in, reply.tokens_out, cost)
                 text = reply.text.encode("utf-8", "replace").decode()  # what UTF-8 can write
-                return reply, Sent(began, time.monotonic() - clock, 200, None, *paid, text)
+                return reply, SentRequest(began, time.monotonic() - clock, 200, None, *usage, text)
             finally:
                 self.under_way -= not batched
             self._budget.record_cost(reserved, 0.0)
             reason = trouble.reason
-            self._note_sent(key, Sent(began, time.monotonic() - clock, trouble.status, reason), requests)
+            self._note_sent(
+                key, SentRequest(began, time.monotonic() - clock, trouble.status, reason), requests
+            )
             self._budget.tell()
             if not trouble.passing:
                 self._stop_if_fatal(trouble)
@@ -139,14 +141,16 @@ class Sender:
                     return f"no usable reply: {reason}"
                 # others may have found out meanwhile which form the server takes
                 refused.append(form)
-                forms = [one for one in self._request_forms_to_try(request) if one not in refused]
+                forms = [
+                    candidate for candidate in self._request_forms_to_try(request) if candidate not in refused
+                ]
                 if not forms:
                     return f"refused by the server: {reason}"
                 continue
             tries += 1
             if tries >= self._panel.request_tries:
                 self._unanswered += 1
-                if self._unanswered >= _DEAD:
+                if self._unanswered >= _MAX_UNANSWERED:
                     self._budget.stopped = f"the server of judge {judge.name!r} does not answer ({reason})"
                     raise Stop(self._budget.stopped)
                 return f"no reply in {tries} requests; the last: {reason}"
@@ -154,43 +158,51 @@ class Sender:
 
     def _request_forms_to_try(self, request: Request) -> list[Form]:
         """Forms to try in turn until the server does not refuse them: first those that it has answered."""
-        schema, logprobs = wants = _requested_features(request)
-        kind = bool(schema), logprobs
-        alike = [form for (one, logs), form in self._proven.items() if (bool(one), logs) == kind]
-        known = [self._proven[wants]] if wants in self._proven else alike[-1:]
+        schema, logprobs = features = _requested_features(request)
+        feature_kind = bool(schema), logprobs
+        similar_forms = [
+            form
+            for (form_schema, form_logprobs), form in self._proven.items()
+            if (bool(form_schema), form_logprobs) == feature_kind
+        ]
+        answered_forms = [self._proven[features]] if features in self._proven else similar_forms[-1:]
         schemas = [self._first, *(["text"] if schema and self._first == "json_schema" else [])]
-        others = [Form(one, wanted) for wanted in ([True, False] if logprobs else [True]) for one in schemas]
-        return list(dict.fromkeys([*known, *others]))
+        others = [
+            Form(form_schema, with_logprobs)
+            for with_logprobs in ([True, False] if logprobs else [True])
+            for form_schema in schemas
+        ]
+        return list(dict.fromkeys([*answered_forms, *others]))
 
     def _stop_if_fatal(self, trouble: NoReply) -> None:
-        """Stop at what no further question to this judge can bring right."""
+        """Stop at a fault that every further question to this judge would meet."""
         judge = self._judge
         remedies = {
             401: f"check the key in {judge.api_key_env or 'api_key_env'}",
             403: f"check the key in {judge.api_key_env or 'api_key_env'} and what it may use",
             404: f"check model {judge.model!r} and base_url",
         }
-        moved = "redirects are not followed; if you trust it, name it in base_url"
-        remedies |= dict.fromkeys((301, 302, 303, 307, 308), moved)
+        redirect_remedy = "redirects are not followed; if you trust it, name it in base_url"
+        remedies |= dict.fromkeys((301, 302, 303, 307, 308), redirect_remedy)
         if trouble.status in remedies:
             stopped = f"judge {judge.name!r} at {self._client.address}: {trouble.reason}"
             self._budget.stopped = stopped
             raise InputError(f"{stopped}; {remedies[trouble.status]}")
 
     async def _wait_until(self, end: float = 0.0) -> None:
-        """Sleep until then and until the server may be asked again, unless the run stops first."""
+        """Sleep until ``end`` and until the server may be asked again, unless the run stops first."""
         self._budget.raise_if_stopped()
-        while (left := max(end, self._not_before) - time.monotonic()) > 0:
-            await asyncio.sleep(min(left, 1.0))
+        while (seconds := max(end, self._not_before) - time.monotonic()) > 0:
+            await asyncio.sleep(min(seconds, 1.0))
             self._budget.raise_if_stopped()
 
     async def _back_off(self, key: Key, tries: int, after: float | None) -> None:
         """Wait before the next try; where the server says how long, all its questions wait."""
         if after is not None:
-            self._not_before = max(self._not_before, time.monotonic() + min(after, _LONGEST_WAIT))
+            self._not_before = max(self._not_before, time.monotonic() + min(after, _MAX_WAIT))
             return
-        drawn = np.random.Generator(np.random.PCG64(_question_seed(tries, key, 0))).random()
-        pause = min(self._panel.backoff * 2.0 ** (tries - 1), _LONGEST_WAIT) * (0.5 + drawn)
+        jitter = np.random.Generator(np.random.PCG64(_question_seed(tries, key, 0))).random()
+        pause = min(self._panel.backoff * 2.0 ** (tries - 1), _MAX_WAIT) * (0.5 + jitter)
         await self._wait_until(time.monotonic() + pause)
 
 

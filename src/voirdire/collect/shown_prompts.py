@@ -7,14 +7,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from voirdire.collect.journal import FILE, Journal
+from voirdire.collect.journal import JOURNAL_FILE, Journal
 from voirdire.collect.plan import find_protocol, make_plan, read_prompts
 from voirdire.collect.protocol import key_text
 from voirdire.collect.rehearsal import rehearse_run
 from voirdire.errors import InputError
 
 
-class Shown(NamedTuple):
+class ShownPrompt(NamedTuple):
     """A question to a judge: its key, both messages, the answer as JSON, if there is one, and of which step it is."""
 
     judge: str
@@ -25,7 +25,7 @@ class Shown(NamedTuple):
     step: str | None = None
 
 
-def prompts_sent(folder: Path) -> Iterator[Shown]:
+def prompts_sent(folder: Path) -> Iterator[ShownPrompt]:
     """Prompts that a run has sent, in the order of its journal.
 
     Raises
@@ -33,20 +33,20 @@ def prompts_sent(folder: Path) -> Iterator[Shown]:
     InputError
         The folder holds no journal, or one without prompts (of rules alone, of older versions).
     """
-    if not (folder / FILE).is_file():
-        raise InputError(f"{folder} holds no {FILE}; give the folder of a run of collect")
+    if not (folder / JOURNAL_FILE).is_file():
+        raise InputError(f"{folder} holds no {JOURNAL_FILE}; give the folder of a run of collect")
     with closing(Journal(folder, write=False)) as journal:
-        kept = list(journal.prompts())
-    if not kept:
+        rows = list(journal.prompts())
+    if not rows:
         raise InputError(
             f"{folder}: its journal keeps no prompts; it asked no model, or was begun with a version that kept none"
         )
-    return (Shown(*one) for one in kept)
+    return (ShownPrompt(*row) for row in rows)
 
 
 def prompts_planned(
     panel: Any, items: object, protocol: str, prompts: Path | None = None, *, each: int = 1
-) -> Iterator[Shown]:
+) -> Iterator[ShownPrompt]:
     """Prompts of every step that a run would ask, ``each`` of a step; nothing is asked, what models said is made up.
 
     Raises
@@ -56,9 +56,11 @@ def prompts_planned(
     """
     plan = make_plan(panel, items, protocol, prompts=prompts)
     return (
-        Shown(one.judge, key_text(one.key), *plan.prompts.render(step, one.variables), step=step)
+        ShownPrompt(
+            question.judge, key_text(question.key), *plan.prompts.render(step, question.variables), step=step
+        )
         for step, questions in rehearse_run(plan.protocol, plan.setting).items()
-        for one in questions[:each]
+        for question in questions[:each]
     )
 
 
@@ -84,7 +86,7 @@ def protocol_templates(protocol: str, prompts: Path | None = None) -> dict[str, 
     texts, problems = read_prompts(find_protocol(protocol), prompts)
     if problems:
         raise InputError(problems)
-    found = texts.texts(protocol)
-    if not found:
+    templates = texts.texts(protocol)
+    if not templates:
         raise InputError(f"protocol {protocol!r} has no templates: it asks no model")
-    return found
+    return templates

@@ -182,7 +182,9 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     shifts = _position_biases(fit)
     value, upper = _judge_information(fit, len(names))
     failed = [
-        check.message for check in fit.all_checks if check.check in ORIENTATION_CHECKS and check.level == "fail"
+        check.message
+        for check in fit.all_checks
+        if check.check in ORIENTATION_CHECKS and check.level == "fail"
     ]
     unknown = "the panel may be wrong as a whole: " + failed[0] if failed else ""
     copies = _find_copies(fit)

@@ -20,7 +20,7 @@ from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Packed
 from voirdire.kinds.registry import FITS, KINDS
 from voirdire.layouts import (
-    FORMAT,
+    FORMAT_VERSION,
     Layout,
     check_format,
     check_seal,
@@ -67,7 +67,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     packed = fit.kind.pack(fit.problem)
     arrays |= packed.arrays
     run = {
-        "format": FORMAT,
+        "format": FORMAT_VERSION,
         "model": asdict(fit.model),
         **{name: getattr(fit, name) for name in _PLAIN_FIELDS},
         "method_checks": [check.as_dict() for check in fit.method_checks],

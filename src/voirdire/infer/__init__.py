@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from voirdire.doors import open_door
+from voirdire.doors import lazy_attributes
 
-__getattr__, __dir__ = open_door(
+__getattr__, __dir__ = lazy_attributes(
     __name__,
     {
         "Derivatives": "derivatives",

@@ -32,10 +32,10 @@ from inspect_ai.scorer import (
 from voirdire.errors import InputError
 from voirdire.integrations.panel import fit_quality, verdict
 
-REDUCER = "voirdire_panel"
+REDUCER_NAME = "voirdire_panel"
 
 
-@score_reducer(name=REDUCER)
+@score_reducer(name=REDUCER_NAME)
 def panel(
     judges: Sequence[str] | None = None,
     levels: Sequence[str] | None = None,
@@ -66,25 +66,32 @@ def panel(
     def reduce_scores(scores: list[Score]) -> Score:
         if judges is not None and len(judges) != len(scores):
             raise InputError(f"{len(scores)} scores and the judges {list(judges)}; name as many as there are")
-        names = [_model_of(one, at) for at, one in enumerate(scores)] if judges is None else list(judges)
-        failed = [isinstance(one.value, float) and one.value != one.value for one in scores]
-        votes = [None if lost else one.value for one, lost in zip(scores, failed, strict=True)]
-        failures = [
-            {"index": at, "reason": scores[at].reason, "explanation": scores[at].explanation}
-            for at, lost in enumerate(failed)
-            if lost
-        ]
-        about = {"panel": {"judges": names, "votes": votes, "size": len(scores), "failures": failures}}
-        answer = scores[0].answer if len({one.answer for one in scores}) == 1 else None
-        given = [(name, vote) for name, vote in zip(names, votes, strict=True) if vote is not None]
-        if not given:
-            return Score.unscored(reason="grader_failed", answer=answer, metadata=about)
-        found = verdict(
-            [v for _, v in given], [n for n, _ in given], levels=levels, positive=positive, fit=fit
+        names = (
+            [_model_of(score, index) for index, score in enumerate(scores)]
+            if judges is None
+            else list(judges)
         )
-        said = ", ".join(f"{name}: {vote}" for name, vote in given)
+        failed = [isinstance(score.value, float) and score.value != score.value for score in scores]
+        votes = [None if is_failed else score.value for score, is_failed in zip(scores, failed, strict=True)]
+        failures = [
+            {"index": index, "reason": scores[index].reason, "explanation": scores[index].explanation}
+            for index, is_failed in enumerate(failed)
+            if is_failed
+        ]
+        metadata = {"panel": {"judges": names, "votes": votes, "size": len(scores), "failures": failures}}
+        answer = scores[0].answer if len({score.answer for score in scores}) == 1 else None
+        answered = [(name, vote) for name, vote in zip(names, votes, strict=True) if vote is not None]
+        if not answered:
+            return Score.unscored(reason="grader_failed", answer=answer, metadata=metadata)
+        panel_verdict = verdict(
+            [v for _, v in answered], [n for n, _ in answered], levels=levels, positive=positive, fit=fit
+        )
+        explanation = ", ".join(f"{name}: {vote}" for name, vote in answered)
         return Score(
-            value=found["value"], answer=answer, explanation=said, metadata=about | {"probability": found}
+            value=panel_verdict["value"],
+            answer=answer,
+            explanation=explanation,
+            metadata=metadata | {"probability": panel_verdict},
         )
 
     return reduce_scores
@@ -100,10 +107,12 @@ def panel_quality(levels: Sequence[str] | None = None, positive: str | None = No
 
     def compute_quality(scores: list[SampleScore]) -> dict[str, float]:
         rows = []
-        for at, one in enumerate(scores):
-            said = (one.score.metadata or {}).get("panel") or {}
-            votes = zip(said.get("judges", ()), said.get("votes", ()), strict=True)
-            rows += [(judge, str(one.sample_id or at), vote) for judge, vote in votes if vote is not None]
+        for index, sample in enumerate(scores):
+            panel_data = (sample.score.metadata or {}).get("panel") or {}
+            votes = zip(panel_data.get("judges", ()), panel_data.get("votes", ()), strict=True)
+            rows += [
+                (judge, str(sample.sample_id or index), vote) for judge, vote in votes if vote is not None
+            ]
         return fit_quality(rows, levels=levels, positive=positive)
 
     return compute_quality
@@ -142,9 +151,10 @@ def committee(
     ask = model_graded_fact if fact else model_graded_qa
     levels = ["C", "P", "I"] if partial_credit else ["C", "I"]
     graders = [
-        ask(template, instructions, grade_pattern, partial_credit=partial_credit, model=one) for one in models
+        ask(template, instructions, grade_pattern, partial_credit=partial_credit, model=model)
+        for model in models
     ]
-    return multi_scorer(graders, panel([str(one) for one in models], levels, "C", fit))
+    return multi_scorer(graders, panel([str(model) for model in models], levels, "C", fit))
 
 
 def _model_of(score: Score, at: int) -> str:

@@ -54,8 +54,8 @@ def panel_scorer(
     InputError
         There are no judges, one is no scorer, or two have one name; when it is asked, an answer is wrong.
     """
-    names = [getattr(one, "name", None) for one in judges]
-    if not judges or not all(isinstance(one, Scorer) for one in judges) or len({*names}) < len(names):
+    names = [getattr(entry, "name", None) for entry in judges]
+    if not judges or not all(isinstance(entry, Scorer) for entry in judges) or len({*names}) < len(names):
         raise InputError(
             f"the judges {names} are no panel; give scorers of different names (made by make_judge or @scorer)"
         )
@@ -64,30 +64,34 @@ def panel_scorer(
     def score_panel(
         inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Any = None
     ) -> list[Feedback]:
-        said = []
+        feedbacks = []
         for judge in judges:
             source = AssessmentSource(source_type="LLM_JUDGE", source_id=judge.name)
             try:
-                found = judge.run(inputs=inputs, outputs=outputs, expectations=expectations, trace=trace)
+                result = judge.run(inputs=inputs, outputs=outputs, expectations=expectations, trace=trace)
             except Exception as error:  # a judge that fails is one that says nothing
-                found = Feedback(error=error)
-            if isinstance(found, list) or found is None:
-                raise InputError(f"the judge {judge.name!r} gave {found!r}; give one feedback or value")
-            if not isinstance(found, Feedback):
-                found = Feedback(value=found)
-            found.name, found.source = name, source
-            said.append(found)
-        given = [one for one in said if one.error is None]
+                result = Feedback(error=error)
+            if isinstance(result, list) or result is None:
+                raise InputError(f"the judge {judge.name!r} gave {result!r}; give one feedback or value")
+            if not isinstance(result, Feedback):
+                result = Feedback(value=result)
+            result.name, result.source = name, source
+            feedbacks.append(result)
+        valid = [entry for entry in feedbacks if entry.error is None]
         source = AssessmentSource(source_type="CODE", source_id="voirdire")
-        about: dict[str, Any] = {"name": f"{name}_panel", "source": source}
-        if not given:
-            return [Feedback(**about, error="no judge of the panel gave an answer"), *said]
-        answers = [getattr(one.value, "value", one.value) for one in given]  # a rating is an enumeration
-        who = [str(one.source.source_id) for one in given]
-        found = verdict(answers, who, levels=levels, positive=positive, scale=scale, fit=fit)
-        value = found.pop("value")
-        why = ", ".join(f"{judge}: {answer}" for judge, answer in zip(who, answers, strict=True))
-        metadata = {key: str(one) for key, one in found.items()}
-        return [Feedback(**about, value=value, rationale=why, metadata=metadata), *said]
+        common: dict[str, Any] = {"name": f"{name}_panel", "source": source}
+        if not valid:
+            return [Feedback(**common, error="no judge of the panel gave an answer"), *feedbacks]
+        answers = [
+            getattr(entry.value, "value", entry.value) for entry in valid
+        ]  # a rating is an enumeration
+        judge_names = [str(entry.source.source_id) for entry in valid]
+        result = verdict(answers, judge_names, levels=levels, positive=positive, scale=scale, fit=fit)
+        value = result.pop("value")
+        rationale = ", ".join(
+            f"{judge}: {answer}" for judge, answer in zip(judge_names, answers, strict=True)
+        )
+        metadata = {key: str(entry) for key, entry in result.items()}
+        return [Feedback(**common, value=value, rationale=rationale, metadata=metadata), *feedbacks]
 
     return score_panel

@@ -20,11 +20,11 @@ from voirdire.settings import PROB, share_problems
 from voirdire.tables.ratings import known_names
 
 #: Labels that need not be named, the good one first.
-LABELS = (("C", "I"), ("C", "P", "I"), ("pass", "fail"), ("yes", "no"), ("True", "False"), ("1", "0"))
+KNOWN_LABELS = (("C", "I"), ("C", "P", "I"), ("pass", "fail"), ("yes", "no"), ("True", "False"), ("1", "0"))
 #: Of one item, also where labels are in order: its answers are too few for chains to pay.
-ALONE: dict[str, Any] = {"model": "hierarchical-dawid-skene", "method": "laplace"}
+SINGLE_ITEM_SETTINGS: dict[str, Any] = {"model": "hierarchical-dawid-skene", "method": "laplace"}
 
-Found = tuple[float, float | None, float | None]
+Estimate = tuple[float, float | None, float | None]
 
 
 def verdict(
@@ -46,7 +46,7 @@ def verdict(
     judges : sequence of str, optional
         Their names, which a ``fit`` must know.
     levels : sequence, optional
-        The labels there may be; by default those of the fit, or the first of `LABELS` that hold the answers.
+        The labels there may be; by default those of the fit, or the first of `KNOWN_LABELS` that hold the answers.
     positive : str, optional
         The good label, by default the one that is known by its word.
     scale : (float, float), optional
@@ -79,7 +79,11 @@ def verdict(
     raise_problems(share_problems(prob=(prob, PROB)))
     if isinstance(answers, Mapping) and judges is None:
         judges, answers = list(answers), list(answers.values())
-    names = [f"judge {at}" for at in range(1, len(answers) + 1)] if judges is None else list(map(str, judges))
+    names = (
+        [f"judge {number}" for number in range(1, len(answers) + 1)]
+        if judges is None
+        else list(map(str, judges))
+    )
     if isinstance(answers, str | Mapping) or not answers or len(names) != len(answers):
         raise InputError(
             f"a panel gave {answers!r} and its judges are {names!r}; give a list with an answer of each judge, one at "
@@ -88,28 +92,38 @@ def verdict(
     if scale is not None:
         if isinstance(scale, str) or len(scale) != 2:
             raise InputError(f"the scale {scale!r} is not two numbers, the lowest score and the highest")
-        lowest, highest = (f"the scale's {end} score" for end in ("lowest", "highest"))
-        ends = _check_number(lowest, scale[0]), _check_number(highest, scale[1])
+        lowest, highest = (f"the scale's {bound} score" for bound in ("lowest", "highest"))
+        bounds = _check_number(lowest, scale[0]), _check_number(highest, scale[1])
         scores = [
-            _check_number(f"the answer of {name!r}", one) for name, one in zip(names, answers, strict=True)
+            _check_number(f"the answer of {name!r}", entry)
+            for name, entry in zip(names, answers, strict=True)
         ]
-        if fit is not None or any(not ends[0] <= one <= ends[1] for one in scores):
+        if fit is not None or any(not bounds[0] <= entry <= bounds[1] for entry in scores):
             raise InputError(
-                f"scores {scores} with the scale {ends}: they must be between its ends, and without a fit"
+                f"scores {scores} with the scale {bounds}: they must be between its ends, and without a fit"
             )
-        found = _score_verdict(tuple(scores), ends, prob)
+        estimate = _score_verdict(tuple(scores), bounds, prob)
     else:
-        pairs = [(name, _label_text(name, one)) for name, one in zip(names, answers, strict=True)]
-        known = fit if isinstance(fit, Fit) or fit is None else _load_fit(Path(fit))
+        pairs = [(name, _label_text(name, entry)) for name, entry in zip(names, answers, strict=True)]
+        saved_fit = fit if isinstance(fit, Fit) or fit is None else _load_fit(Path(fit))
         words = [word for _, word in pairs]
-        labels = _guess_labels(words) if levels is None and known is None else tuple(map(str, levels or ()))
-        labels = labels if known is None else tuple(dict.fromkeys(known.shares()["class"]))
+        labels = (
+            _guess_labels(words) if levels is None and saved_fit is None else tuple(map(str, levels or ()))
+        )
+        labels = labels if saved_fit is None else tuple(dict.fromkeys(saved_fit.shares()["class"]))
         good = _good_label(labels, positive)
-        if known is None:  # the prior takes judges alike, so that names do not matter
-            each = sorted(sorted(word for name, word in pairs if name == one) for one in {*names})
-            pairs = [(f"judge {at}", word) for at, some in enumerate(each) for word in some]
-        found = _label_verdict(tuple(pairs), labels, good, known, prob)
-    return dict(zip(("value", "low", "high"), found, strict=True)) | {"prob": prob, "judges": len({*names})}
+        if saved_fit is None:  # the prior takes judges alike, so that names do not matter
+            judge_words = sorted(sorted(word for name, word in pairs if name == entry) for entry in {*names})
+            pairs = [
+                (f"judge {number}", word)
+                for number, word_group in enumerate(judge_words)
+                for word in word_group
+            ]
+        estimate = _label_verdict(tuple(pairs), labels, good, saved_fit, prob)
+    return dict(zip(("value", "low", "high"), estimate, strict=True)) | {
+        "prob": prob,
+        "judges": len({*names}),
+    }
 
 
 def fit_quality(
@@ -146,19 +160,20 @@ def fit_quality(
     """
     if not rows:
         raise InputError("no sample has answers of a panel; score with voirdire's reducer or committee")
-    words = [_label_text(judge, said) for judge, _, said in rows]
+    words = [_label_text(judge, label) for judge, _, label in rows]
     labels = _guess_labels(words) if levels is None else tuple(map(str, levels))
     good = _good_label(labels, positive)
     table = [(judge, item, word) for (judge, item, _), word in zip(rows, words, strict=True)]
-    found = fit_table(_answer_frame(table, "label"), levels=labels, positive=good, prob=prob)
-    share = found.shares().set_index("class").loc[good]
-    checks = found.checks().set_index("check")["value"]
+    fitted = fit_table(_answer_frame(table, "label"), levels=labels, positive=good, prob=prob)
+    share = fitted.shares().set_index("class").loc[good]
+    checks = fitted.checks().set_index("check")["value"]
     result = {"good": share["share"], "good_low": share["low"], "good_high": share["high"]}
     if "dependence" in checks:
         result["effective_judges"] = checks["dependence"]
-    for row in found.judges().to_dict("records"):
+    for row in fitted.judges().to_dict("records"):
         result |= {
-            f"reliability_{row['judge']}{end}": row[f"reliability{end}"] for end in ("", "_low", "_high")
+            f"reliability_{row['judge']}{suffix}": row[f"reliability{suffix}"]
+            for suffix in ("", "_low", "_high")
         }
     return {name: float(value) for name, value in result.items()}
 
@@ -166,9 +181,9 @@ def fit_quality(
 @lru_cache(maxsize=1024)
 def _label_verdict(
     pairs: tuple[tuple[str, str], ...], labels: tuple[str, ...], good: str, known: Fit | None, prob: float
-) -> Found:
+) -> Estimate:
     table = _answer_frame([(judge, "item", label) for judge, label in pairs], "label")
-    fit = known.in_pandas if known else fit_table(table, levels=labels, positive=good, **ALONE)
+    fit = known.in_pandas if known else fit_table(table, levels=labels, positive=good, **SINGLE_ITEM_SETTINGS)
     value = float(fit.predict(table)[f"p_{good}"][0])
     draws = classify_draws(fit.problem, fit.posterior, table)  # type: ignore[arg-type]
     if draws is None:
@@ -178,8 +193,10 @@ def _label_verdict(
 
 
 @lru_cache(maxsize=1024)
-def _score_verdict(scores: tuple[float, ...], scale: tuple[float, float], prob: float) -> Found:
-    table = _answer_frame([(f"judge {at}", "item", score) for at, score in enumerate(scores)], "score")
+def _score_verdict(scores: tuple[float, ...], scale: tuple[float, float], prob: float) -> Estimate:
+    table = _answer_frame(
+        [(f"judge {number}", "item", score) for number, score in enumerate(scores)], "score"
+    )
     row = fit_table(table, levels=scale, model="rating-continuous", prob=prob).ranking().iloc[0]
     value, low, high = np.clip(row[["score", "low", "high"]].astype(float), *scale)
     return float(value), float(low), float(high)
@@ -197,9 +214,9 @@ def _answer_frame(rows: list[tuple[Any, ...]], answer: str) -> Any:
 
 
 def _guess_labels(words: Sequence[str]) -> tuple[str, ...]:
-    for some in LABELS:
-        if {*words} <= {*some}:
-            return some
+    for labels in KNOWN_LABELS:
+        if {*words} <= {*labels}:
+            return labels
     raise InputError(
         f"the labels {known_names(sorted({*words}))} are none of those known, such as pass and fail; name all "
         "labels there may be (levels=), or the ends of the scale of scores (scale=)"

@@ -15,12 +15,12 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.integrations.panel import verdict
 
-SETTINGS = ("levels", "positive", "scale", "fit", "prob")
+VERDICT_SETTINGS = ("levels", "positive", "scale", "fit", "prob")
 #: What a provider may have beside them where judges are asked.
-ASKING = ("panel", "protocol", "options", "max_cost", "allow_keys")
+ASKING_SETTINGS = ("panel", "protocol", "options", "max_cost", "allow_keys")
 #: What promptfoo itself puts into, or takes from, the settings of a provider.
-PROMPTFOO = ("basePath", "workers", "timeout", "pythonExecutable", "linkedTargetId")
-SCALE = (1, 5)  # of judges who are asked
+PROMPTFOO_SETTINGS = ("basePath", "workers", "timeout", "pythonExecutable", "linkedTargetId")
+DEFAULT_SCALE = (1, 5)  # of judges who are asked
 
 
 def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,19 +52,23 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     >>> found["pass"], round(found["score"], 1), found["reason"][:16]
     (True, 0.6, 'panel of 3: 0.60')
     """
-    config, given = (context.get(key) or {} for key in ("config", "vars"))
-    _check_known(config, ("threshold", "votes", *SETTINGS))
-    found = _grade_votes(given.get("votes", config.get("votes")), config)
-    low, high = found["scale"]
-    ends = {f"panel_{end}": found[end] for end in ("low", "high") if found[end] is not None}
+    config, variables = (context.get(key) or {} for key in ("config", "vars"))
+    _check_known(config, ("threshold", "votes", *VERDICT_SETTINGS))
+    graded = _grade_votes(variables.get("votes", config.get("votes")), config)
+    low, high = graded["scale"]
+    interval_scores = {
+        f"panel_{bound}": graded[bound] for bound in ("low", "high") if graded[bound] is not None
+    }
     interval = (
-        f" ({100 * found['prob']:g}% interval {found['low']:.2f} to {found['high']:.2f})" if ends else ""
+        f" ({100 * graded['prob']:g}% interval {graded['low']:.2f} to {graded['high']:.2f})"
+        if interval_scores
+        else ""
     )
     return {
-        "pass": found["value"] >= found["threshold"],
-        "score": (found["value"] - low) / (high - low),
-        "reason": f"panel of {found['judges']}: {found['value']:.2f}{interval}, threshold {found['threshold']:g}",
-        "namedScores": {"panel": found["value"]} | ends,
+        "pass": graded["value"] >= graded["threshold"],
+        "score": (graded["value"] - low) / (high - low),
+        "reason": f"panel of {graded['judges']}: {graded['value']:.2f}{interval}, threshold {graded['threshold']:g}",
+        "namedScores": {"panel": graded["value"]} | interval_scores,
     }
 
 
@@ -98,12 +102,12 @@ def call_api(prompt: str, options: Mapping[str, Any], context: Mapping[str, Any]
     >>> found["pass"], round(found["panel"], 1), found["answers"]["cem"]
     (True, 0.6, 'fail')
     """
-    config, given = options.get("config") or {}, context.get("vars") or {}
+    config, variables = options.get("config") or {}, context.get("vars") or {}
     try:
-        _check_known(config, ("threshold", "votes", *SETTINGS, *ASKING, *PROMPTFOO))
-        votes = given.get("votes", config.get("votes"))
+        _check_known(config, ("threshold", "votes", *VERDICT_SETTINGS, *ASKING_SETTINGS, *PROMPTFOO_SETTINGS))
+        votes = variables.get("votes", config.get("votes"))
         if votes is None and "panel" in config:
-            return _ask_judges(prompt, config, given)
+            return _ask_judges(prompt, config, variables)
         return {"output": _provider_output(votes, _grade_votes(votes, config))}
     except InputError as error:
         return {"error": str(error)}
@@ -118,7 +122,7 @@ def _ask_judges(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]
     panel = config["panel"]
     if isinstance(panel, str):
         panel = Path(config.get("basePath", ""), panel)
-    low, high = scale = tuple(config.get("scale") or SCALE)
+    low, high = scale = tuple(config.get("scale") or DEFAULT_SCALE)
     source = {"source": [str(given["source"])]} if "source" in given else {}
     with tempfile.TemporaryDirectory() as folder:
         run = collect(
@@ -131,16 +135,16 @@ def _ask_judges(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]
             allow_keys=tuple(config.get("allow_keys", ())),
         )
         votes = _mean_scores(run.folder) if run.tables.get("scores") else {}
-    read, wrote = int(run.total("tokens_in")), int(run.total("tokens_out"))
-    usage = {"prompt": read, "completion": wrote, "numRequests": int(run.total("requests"))}
-    spent = {
-        "tokenUsage": {"total": read + wrote, **usage},
+    tokens_in, tokens_out = int(run.total("tokens_in")), int(run.total("tokens_out"))
+    usage = {"prompt": tokens_in, "completion": tokens_out, "numRequests": int(run.total("requests"))}
+    costs = {
+        "tokenUsage": {"total": tokens_in + tokens_out, **usage},
         "cost": run.total("cost"),
         "metadata": {"missing": [row["judge"] for row in run.judges if row["judge"] not in votes]},
     }
     if not votes:
-        return {"error": f"no judge answered{f': {run.stopped}' if run.stopped else ''}", **spent}
-    return {"output": _provider_output(votes, _grade_votes(votes, {**config, "scale": scale})), **spent}
+        return {"error": f"no judge answered{f': {run.stopped}' if run.stopped else ''}", **costs}
+    return {"output": _provider_output(votes, _grade_votes(votes, {**config, "scale": scale})), **costs}
 
 
 def _mean_scores(folder: Path) -> dict[str, float]:
@@ -156,7 +160,9 @@ def _mean_scores(folder: Path) -> dict[str, float]:
 
 
 def _provider_output(votes: Any, found: Mapping[str, Any]) -> dict[str, Any]:
-    judges = votes if isinstance(votes, Mapping) else [f"judge {at}" for at in range(1, len(votes) + 1)]
+    judges = (
+        votes if isinstance(votes, Mapping) else [f"judge {number}" for number in range(1, len(votes) + 1)]
+    )
     answers = votes.values() if isinstance(votes, Mapping) else votes
     return {
         "pass": found["value"] >= found["threshold"],
@@ -172,12 +178,12 @@ def _grade_votes(votes: Any, config: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict on votes, with its scale and threshold."""
     if isinstance(votes, str) or not isinstance(votes, Mapping | Sequence):
         raise InputError(f"votes are {votes!r}; give vars or config a mapping of judges to labels or scores")
-    found = verdict(votes, **{key: config[key] for key in SETTINGS if key in config})
+    result = verdict(votes, **{key: config[key] for key in VERDICT_SETTINGS if key in config})
     low, high = config.get("scale") or (0.0, 1.0)
     threshold = config.get("threshold", 0.5 * (low + high))
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not low <= threshold <= high:
         raise InputError(f"threshold {threshold!r} is not between {low:g} and {high:g}")
-    return found | {"scale": (low, high), "threshold": threshold}
+    return result | {"scale": (low, high), "threshold": threshold}
 
 
 def _check_known(config: Mapping[str, Any], known: Sequence[str]) -> None:

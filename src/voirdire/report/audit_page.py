@@ -9,7 +9,7 @@ from voirdire.report.page import LEVELS, Block, Finding, Findings, Page, Section
 from voirdire.report.table import make_table
 from voirdire.tables.words import count_in_words
 
-_LEVELS = {"keep": "ok", "recalibrate": "warn", "ask people": "warn", "drop": "fail"}
+_VERDICT_LEVELS = {"keep": "ok", "recalibrate": "warn", "ask people": "warn", "drop": "fail"}
 
 
 def audit_page(found: dict[str, Any], name: str = "") -> Page:
@@ -24,7 +24,11 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
     """
     cards = found["judges"]
     entries = tuple(
-        Finding(isolate_name(card["judge"]), _LEVELS[card["verdict"]], f"{card['verdict']}: {card['why']}.")
+        Finding(
+            isolate_name(card["judge"]),
+            _VERDICT_LEVELS[card["verdict"]],
+            f"{card['verdict']}: {card['why']}.",
+        )
         for card in cards
     )
     sections = [
@@ -37,12 +41,12 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
     ]
     sections += [
         Section(
-            f"judge-{at}",
+            f"judge-{index}",
             isolate_name(card["judge"]),
             isolate_name(card["judge"]),
-            tuple(_card_blocks(at, card, found["prob"])),
+            tuple(_card_blocks(index, card, found["prob"])),
         )
-        for at, card in enumerate(cards)
+        for index, card in enumerate(cards)
     ]
     if found["panel"]:
         sections.append(
@@ -55,9 +59,9 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
         sections.append(Section("needs", "What could not be measured?", "Needs", (needs,)))
     tiles = tuple(
         (verdict.capitalize(), str(sum(card["verdict"] == verdict for card in cards)), "judges")
-        for verdict in _LEVELS
+        for verdict in _VERDICT_LEVELS
     )
-    level = min((_LEVELS[card["verdict"]] for card in cards), key=LEVELS.index)
+    level = min((_VERDICT_LEVELS[card["verdict"]] for card in cards), key=LEVELS.index)
     title = f"Judges audited: {isolate_name(name)}" if name else "Judges audited"
     answers = sum(card["answers"] for card in cards)
     subtitle = f"{count_in_words(answers, 'answers')} of {count_in_words(len(cards), 'judges')}."

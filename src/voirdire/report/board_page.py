@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.page import IN_WORDS, Block, Page, Section, Text, findings_of, isolate_name
+from voirdire.report.page import LEVEL_WORDS, Block, Page, Section, Text, findings_of, isolate_name
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import with_ranks
 from voirdire.report.table import RANKS_NOTE, make_table, share_text, target_panel_headings
@@ -14,7 +14,7 @@ from voirdire.tables.words import count_in_words
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-PEOPLE = (
+PEOPLE_NOTE = (
     " Scores are about people, of which further answers of judges tell no more: more_people counts answers of people "
     "to which of the two is better."
 )
@@ -32,19 +32,21 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
         What the data are called.
     """
     checks = findings_of(found["checks"])
-    warned = ", ".join(one.name for one in checks.entries if one.level != "ok")
-    first, top = found["decision"], found["decision"]["first"]
-    shared = (
-        f"shares the place with {len(top) - 1} more" if len(top) > 1 else "distinguishable from all others"
+    warned = ", ".join(check.name for check in checks.entries if check.level != "ok")
+    decision, leaders = found["decision"], found["decision"]["first"]
+    first_note = (
+        f"shares the place with {len(leaders) - 1} more"
+        if len(leaders) > 1
+        else "distinguishable from all others"
     )
     tiles = (
-        ("Checks", IN_WORDS[fit.level], warned),
+        ("Checks", LEVEL_WORDS[fit.level], warned),
         (
             "First",
-            isolate_name(first["leader"]),
-            "not to be relied on: checks failed" if fit.level == "fail" else shared,
+            isolate_name(decision["leader"]),
+            "not to be relied on: checks failed" if fit.level == "fail" else first_note,
         ),
-        ("Best with probability", share_text(first["p_best"]), f"expected loss {first['loss']:.2g}"),
+        ("Best with probability", share_text(decision["p_best"]), f"expected loss {decision['loss']:.2g}"),
     )
     sections = [
         Section("board", "What is best?", "Board", tuple(_board_blocks(fit, found))),
@@ -75,8 +77,8 @@ def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
     yield Text(found["verdict"], "lead")
     rows = [{k: v for k, v in row.items() if k != "rank_probabilities"} for row in found["items"]]
     rows = with_ranks(rows, {row["item"]: (row["first"], row["last"]) for row in rows})
-    for said in fit.kind.outcome(fit.problem, fit.posterior):
-        yield Text(said)
+    for sentence in fit.kind.outcome(fit.problem, fit.posterior):
+        yield Text(sentence)
     heads = target_panel_headings(rows[0], "score", fit.kind.unit(fit.problem))
     notes = (
         found["decision"]["rule"],
@@ -93,10 +95,10 @@ def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
         notes=notes,
     )
     if found["reference"] is not None:
-        against = isolate_name(found["reference"]["item"])
+        reference_name = isolate_name(found["reference"]["item"])
         yield make_table(
             "reference",
-            f"Win rates against {against}, ties half won, with {100 * found['prob']:g}% intervals",
+            f"Win rates against {reference_name}, ties half won, with {100 * found['prob']:g}% intervals",
             found["reference"]["rates"],
             heads={"value": "win rate", "n": "votes"},
             notes=(
@@ -109,7 +111,7 @@ def _votes_needed_blocks(found: dict[str, Any]) -> Iterator[Block]:
     yield Text(
         "How many more votes of the same kind (and more contexts, where these are what is uncertain) until two "
         "neighbours are distinguishable, if their difference is what it seems now; empty beyond 100 times as many."
-        + (PEOPLE if any("more_people" in row for row in found["next"]) else "")
+        + (PEOPLE_NOTE if any("more_people" in row for row in found["next"]) else "")
     )
     rows = [
         {k: v for k, v in row.items() if k != "apart"} | {"distinguishable": "yes" if row["apart"] else "no"}
@@ -120,8 +122,8 @@ def _votes_needed_blocks(found: dict[str, Any]) -> Iterator[Block]:
 
 
 def _group_tables(found: dict[str, Any]) -> Iterator[Block]:
-    for number, one in enumerate(found["groups"]):
-        yield make_table(f"group-{number}", f"{one['by']}: {one['group']}", one["items"], drop=("sd",))
+    for number, group in enumerate(found["groups"]):
+        yield make_table(f"group-{number}", f"{group['by']}: {group['group']}", group["items"], drop=("sd",))
 
 
 def _fixed_effects(found: dict[str, Any], unit: str) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""Doubts about what a fit claims, in words."""
+"""Caveats about the claims of a fit, in words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def doubts_about(fit: Fit) -> str:
-    """Doubts about claims on items and judges, in words; empty where no check calls for one.
+def caveat_text(fit: Fit) -> str:
+    """Caveat about claims on items and judges; empty where no check calls for one.
 
     A failed check comes first; else the check of orientation speaks where it is not satisfied.
     """
@@ -21,7 +21,7 @@ def doubts_about(fit: Fit) -> str:
     return fit.kind.page_words.doubt if doubted else ""
 
 
-def doubt_sentence(fit: Fit) -> str:
-    """Words behind a claim that is to be doubted; empty where it is not."""
-    doubt = doubts_about(fit)
+def caveat_sentence(fit: Fit) -> str:
+    """Sentence to add to a claim that has a caveat; empty where it has none."""
+    doubt = caveat_text(fit)
     return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

@@ -20,7 +20,7 @@ from voirdire.report.table import is_missing
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-FEW = 3  # common items below which a rank correlation says nothing
+MIN_COMMON_ITEMS = 3  # common items below which a rank correlation says nothing
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison as plain Python, in the shape of ``voirdire compare --json``."""
         runs = [
-            {"run": name, "fit": what, "first": list(self.first.get(name, ())) or None}
-            for name, what in self.runs.items()
+            {"run": name, "fit": model, "first": list(self.first.get(name, ())) or None}
+            for name, model in self.runs.items()
         ]
         parts = {
             "correlations": self.correlations,
@@ -79,18 +79,18 @@ def read_fits(folders: Sequence[str | Path]) -> dict[str, Fit]:
     if len(folders) < 2:
         raise InputError("comparing takes two runs or more; name further folders")
     paths = [Path(folder) for folder in folders]
-    twice = {str(path) for path in paths if sum(path.resolve() == other.resolve() for other in paths) > 1}
-    if twice:
-        raise InputError(f"{min(twice)} is given twice; give each run once")
-    short = [path.name for path in paths]
-    names = short if len(set(short)) == len(short) else [str(path) for path in paths]
-    found = {}
+    repeated = {str(path) for path in paths if sum(path.resolve() == other.resolve() for other in paths) > 1}
+    if repeated:
+        raise InputError(f"{min(repeated)} is given twice; give each run once")
+    folder_names = [path.name for path in paths]
+    names = folder_names if len(set(folder_names)) == len(folder_names) else [str(path) for path in paths]
+    fits = {}
     for name, path in zip(names, paths, strict=True):
         run = read_run(path)
         if not isinstance(run, Fit):
             raise InputError(f"{path}: holds no fit; compare takes folders that voirdire fit saved")
-        found[name] = run
-    return found
+        fits[name] = run
+    return fits
 
 
 def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
@@ -151,55 +151,58 @@ def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
 def _rank_correlation(a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]) -> dict[str, Any]:
     from scipy.stats import kendalltau, spearmanr
 
-    both = sorted(set(one) & set(two))
-    x, y = [one[item] for item in both], [two[item] for item in both]
-    defined = len(both) >= FEW and len(set(x)) > 1 and len(set(y)) > 1
-    row: dict[str, Any] = {"a": a, "b": b, "items": len(both)}
+    common = sorted(set(one) & set(two))
+    x, y = [one[item] for item in common], [two[item] for item in common]
+    defined = len(common) >= MIN_COMMON_ITEMS and len(set(x)) > 1 and len(set(y)) > 1
+    row: dict[str, Any] = {"a": a, "b": b, "items": len(common)}
     row["spearman"] = float(spearmanr(x, y).statistic) if defined else None
     row["kendall_tau_b"] = float(kendalltau(x, y).statistic) if defined else None
     return row
 
 
 def _item_shifts(scores: Mapping[str, Mapping[str, float]], notes: list[str]) -> list[dict[str, Any]]:
-    common = set.intersection(*(set(one) for one in scores.values()))
-    rest = set.union(*(set(one) for one in scores.values())) - common
-    if rest:
+    common = set.intersection(*(set(item_scores) for item_scores in scores.values()))
+    uncommon = set.union(*(set(item_scores) for item_scores in scores.values())) - common
+    if uncommon:
         notes.append(
-            f"{len(rest)} items are not in all runs: ranks and shifts are among the {len(common)} that are."
+            f"{len(uncommon)} items are not in all runs: ranks and shifts are among the {len(common)} that are."
         )
     ranks = {
-        run: {item: place for place, item in enumerate(sorted(common, key=lambda i: (-one[i], i)), start=1)}
-        for run, one in scores.items()
+        run: {
+            item: rank
+            for rank, item in enumerate(sorted(common, key=lambda i: (-item_scores[i], i)), start=1)
+        }
+        for run, item_scores in scores.items()
     }
     rows = []
     for item in sorted(common, key=lambda i: next(iter(ranks.values()))[i]):
-        places = {run: ranks[run][item] for run in scores}
-        row: dict[str, Any] = {"item": item} | {f"rank {run}": place for run, place in places.items()}
-        row |= {"shift": max(places.values()) - min(places.values())}
+        item_ranks = {run: ranks[run][item] for run in scores}
+        row: dict[str, Any] = {"item": item} | {f"rank {run}": rank for run, rank in item_ranks.items()}
+        row |= {"shift": max(item_ranks.values()) - min(item_ranks.values())}
         rows.append(row | {f"score {run}": scores[run][item] for run in scores})
     return rows
 
 
 def _compare_loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
-    known: dict[str, loo.Pointwise] = {}
-    first: Fit | None = None
+    pointwise: dict[str, loo.Pointwise] = {}
+    reference: Fit | None = None
     for name, fit in fits.items():
         try:
-            if first is not None and not _same_votes(first, fit):
+            if reference is not None and not _same_votes(reference, fit):
                 notes.append(
                     f"{name}: not of the same votes as the others, or counted by context where these are not, so "
                     "predictions are not compared; cross_validate compares models of one table."
                 )
                 continue
-            known[name] = loo.pointwise_loo(fit)
-            first = first or fit
+            pointwise[name] = loo.pointwise_loo(fit)
+            reference = reference or fit
         except InputError as error:
             notes.append(f"{name}: no leave-one-out prediction, {error}.")
-    if len(known) < 2:
+    if len(pointwise) < 2:
         return []
-    if any(fits[name].method == "laplace" for name in known):
+    if any(fits[name].method == "laplace" for name in pointwise):
         notes.append("Leave-one-out predictions of fits by laplace take its draws as those of the posterior.")
-    return loo.comparison_rows(known)
+    return loo.comparison_rows(pointwise)
 
 
 def _same_votes(one: Fit, two: Fit) -> bool:
@@ -215,13 +218,13 @@ def _same_votes(one: Fit, two: Fit) -> bool:
 def _compare_judges(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for run, fit in fits.items():
-        found = fit.as_dict()["judges"]
-        if all(is_missing(row.get("reliability")) for row in found):
+        judge_rows = fit.as_dict()["judges"]
+        if all(is_missing(row.get("reliability")) for row in judge_rows):
             notes.append(f"{run}: {fit.model.name} takes all judges alike, so it has no reliabilities.")
             continue
-        for row in found:
-            made = rows.setdefault(row["judge"], {"judge": row["judge"]})
-            for end in ("", "_low", "_high"):
-                made[f"{run}{end}"] = row[f"reliability{end}"]
+        for row in judge_rows:
+            judge_row = rows.setdefault(row["judge"], {"judge": row["judge"]})
+            for suffix in ("", "_low", "_high"):
+                judge_row[f"{run}{suffix}"] = row[f"reliability{suffix}"]
     order = next((run for run in fits if any(run in row for row in rows.values())), "")
     return sorted(rows.values(), key=lambda row: (-(row.get(order) or 0.0), row["judge"]))

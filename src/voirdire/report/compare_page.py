@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.compare import FEW, Comparison
+from voirdire.report.compare import MIN_COMMON_ITEMS, Comparison
 from voirdire.report.figures.rows import draw_parts
 from voirdire.report.figures.side_by_side import Floats, legend_height, rows_comparing_runs
 from voirdire.report.html import minus_sign
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 Row = Mapping[str, Any]
-MANY = 5  # items named in a sentence
+MAX_NAMED = 5  # items named in a sentence
 
 
 def compare_page(found: Comparison) -> Page:
@@ -30,35 +30,37 @@ def compare_page(found: Comparison) -> Page:
     ]
     if found.notes:
         sections.append(Section("notes", "What was not compared", "Notes", tuple(map(Text, found.notes))))
-    tiles = tuple((f"Run {number}", run, what) for number, (run, what) in enumerate(found.runs.items(), 1))
+    tiles = tuple((f"Run {number}", run, model) for number, (run, model) in enumerate(found.runs.items(), 1))
     title = title_with_names("Comparison of fits", (row["item"] for row in found.items), "items")
     return Page(title, f"{len(found.runs)} runs.", tuple(sections), tiles)
 
 
 def _ranking_blocks(found: Comparison) -> Iterator[Block]:
-    moved = [row for row in found.items if row["shift"] > 0]
-    if moved:
-        far = max(moved, key=lambda row: row["shift"])
-        places = "1 place" if far["shift"] == 1 else f"{far['shift']} places"
+    shifted = [row for row in found.items if row["shift"] > 0]
+    if shifted:
+        largest = max(shifted, key=lambda row: row["shift"])
+        places = "1 place" if largest["shift"] == 1 else f"{largest['shift']} places"
         yield Text(
-            f"{len(moved)} of {len(found.items)} items stand elsewhere; {isolate_name(far['item'])} moves most, "
+            f"{len(shifted)} of {len(found.items)} items stand elsewhere; {isolate_name(largest['item'])} moves most, "
             f"by {places}.",
             "lead",
         )
     else:
         yield Text(f"All {len(found.items)} items stand in the same order.", "lead")
     for run, first in found.first.items():
-        several = f" and {len(first) - MANY} more" if len(first) > MANY else ""
-        yield Text(f"First in {isolate_name(run)}: {', '.join(map(isolate_name, first[:MANY]))}{several}.")
+        more_text = f" and {len(first) - MAX_NAMED} more" if len(first) > MAX_NAMED else ""
+        yield Text(
+            f"First in {isolate_name(run)}: {', '.join(map(isolate_name, first[:MAX_NAMED]))}{more_text}."
+        )
     heads = {"spearman": "Spearman's rho", "kendall_tau_b": "Kendall's tau-b"}
-    why = f"undefined: fewer than {FEW} items in common, or all scores alike"
+    reason = f"undefined: fewer than {MIN_COMMON_ITEMS} items in common, or all scores alike"
     yield make_table(
         "correlations",
         "Rank correlation of the scores",
         found.correlations,
         heads=heads,
         decimals={"spearman": 3, "kendall_tau_b": 3},
-        missing=dict.fromkeys(heads, why),
+        missing=dict.fromkeys(heads, reason),
     )
     runs = list(found.runs)
     yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: _draw_ranks(found.items, runs))
@@ -106,16 +108,16 @@ def _reliability_blocks(found: Comparison) -> Iterator[Block]:
 
 
 def _draw_ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
-    places = np.array([[row[f"rank {run}"] for run in runs] for row in items], dtype=float)
+    ranks = np.array([[row[f"rank {run}"] for run in runs] for row in items], dtype=float)
     return draw_parts(
-        rows_comparing_runs([row["item"] for row in items], runs, places, None, "rank"), legend_height(runs)
+        rows_comparing_runs([row["item"] for row in items], runs, ranks, None, "rank"), legend_height(runs)
     )
 
 
 def _draw_reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
     def reliability_column(end: str) -> Floats:
-        found = [[row.get(f"{run}{end}") for run in runs] for row in judges]
-        return np.array([[np.nan if one is None else one for one in row] for row in found], dtype=float)
+        cells = [[row.get(f"{run}{end}") for run in runs] for row in judges]
+        return np.array([[np.nan if value is None else value for value in row] for row in cells], dtype=float)
 
     names = [row["judge"] for row in judges]
     return draw_parts(

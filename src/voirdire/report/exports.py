@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 Row = dict[str, Any]
-_TABLES = ("items", "judges", "criteria", "shares", "confusion", "checks")
-_LAYOUTS = {
-    "csv": Layout("exported tables", {f"{name}.csv": recognise_text("") for name in _TABLES}),
-    "parquet": Layout("exported tables", {f"{name}.parquet": recognise_text("PAR1") for name in _TABLES}),
+_TABLE_NAMES = ("items", "judges", "criteria", "shares", "confusion", "checks")
+_FOLDER_LAYOUTS = {
+    "csv": Layout("exported tables", {f"{name}.csv": recognise_text("") for name in _TABLE_NAMES}),
+    "parquet": Layout(
+        "exported tables", {f"{name}.parquet": recognise_text("PAR1") for name in _TABLE_NAMES}
+    ),
 }
 
 
@@ -50,30 +52,30 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
         The format is unknown, ``out`` is there, the items do not say which sample they are of, or openai-evals is asked
         of a fit without labels.
     """
-    place = Path(out)
-    if to in _LAYOUTS:
-        with new_folder(place, _LAYOUTS[to], overwrite=overwrite) as folder:
+    path = Path(out)
+    if to in _FOLDER_LAYOUTS:
+        with new_folder(path, _FOLDER_LAYOUTS[to], overwrite=overwrite) as folder:
             _write_tables(fit, folder, to)
-        return place
+        return path
     if to not in _WRITERS:
-        raise InputError(f"format {to!r} is none of {', '.join((*_WRITERS, *_LAYOUTS))}")
-    if place.exists() and not overwrite:
-        raise InputError(f"{place} is there; name another file or pass --overwrite (overwrite=True)")
+        raise InputError(f"format {to!r} is none of {', '.join((*_WRITERS, *_FOLDER_LAYOUTS))}")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} is there; name another file or pass --overwrite (overwrite=True)")
     rows = _WRITERS[to](fit, system) if to == "inspect" else _WRITERS[to](fit)
-    if to in _LINES:
+    if to in _JSONL_FORMATS:
         text = "\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
     else:
         text = json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False)
-    write_file(place, text + "\n")
-    return place
+    write_file(path, text + "\n")
+    return path
 
 
 def _item_facts(fit: Fit, row: Row) -> Row:
     """Numbers that are known of an item, without its name."""
-    about: Row = {"model": f"voirdire {fit.model.name}", "method": fit.method}
+    facts: Row = {"model": f"voirdire {fit.model.name}", "method": fit.method}
     if "sd" in row and row["low"] is not None:
-        about["interval"] = fit.prob
-    return about | {key: value for key, value in row.items() if key != "item" and value is not None}
+        facts["interval"] = fit.prob
+    return facts | {key: value for key, value in row.items() if key != "item" and value is not None}
 
 
 def _row_value(row: Row) -> Any:
@@ -83,31 +85,35 @@ def _row_value(row: Row) -> Any:
 def _inspect_records(fit: Fit, system: str | None) -> list[Row]:
     """Records of Inspect's precomputed scores; an item is ``<sample>/<model>`` or ``<sample>/<model>/<epoch>``."""
     contexts = _item_contexts(fit)
-    parts = {item: _split_name(item, context) for item, context in contexts.items()}
-    several = len({where for where, _, _ in parts.values()}) < len(parts)
-    epochs = several and all(epoch is not None for _, _, epoch in parts.values())
-    found: dict[tuple[str, int | None], Row] = {}
+    name_parts = {item: _split_name(item, context) for item, context in contexts.items()}
+    several = len({sample_name for sample_name, _, _ in name_parts.values()}) < len(name_parts)
+    epochs = several and all(epoch is not None for _, _, epoch in name_parts.values())
+    entries: dict[tuple[str, int | None], Row] = {}
     for row in fit.as_dict()["items"]:
-        sample, rest, epoch = parts[row["item"]]
-        whose = rest.rpartition("/")[0] if epochs else rest
-        if system is not None and whose != system:
+        sample, model_name, epoch = name_parts[row["item"]]
+        item_system = model_name.rpartition("/")[0] if epochs else model_name
+        if system is not None and item_system != system:
             continue
         key = sample, epoch if epochs else None
         record = {"id": sample} | ({"epoch": epoch} if epochs else {})
-        of = found.setdefault(key, record | {"value": {}, "metadata": {}, "whose": whose})
+        entry = entries.setdefault(key, record | {"value": {}, "metadata": {}, "whose": item_system})
         criterion = row.get("criterion") or ""
-        if of["whose"] != whose or criterion in of["value"]:
+        if entry["whose"] != item_system or criterion in entry["value"]:
             raise InputError(
-                f"sample {sample!r} has answers of {of['whose']!r} and {whose!r}; name one with --system (system=)"
+                f"sample {sample!r} has answers of {entry['whose']!r} and {item_system!r}; name one with --system "
+                "(system=)"
             )
-        of["value"][criterion], of["metadata"][criterion] = _row_value(row), _item_facts(fit, row)
-    if not found:
+        entry["value"][criterion], entry["metadata"][criterion] = _row_value(row), _item_facts(fit, row)
+    if not entries:
         raise InputError(f"no item is of system {system!r}")
-    for one in found.values():
-        del one["whose"]
-        if len(one["value"]) == 1:
-            (one["value"],), (one["metadata"],) = one["value"].values(), one["metadata"].values()
-    return list(found.values())
+    for sample_entry in entries.values():
+        del sample_entry["whose"]
+        if len(sample_entry["value"]) == 1:
+            (sample_entry["value"],), (sample_entry["metadata"],) = (
+                sample_entry["value"].values(),
+                sample_entry["metadata"].values(),
+            )
+    return list(entries.values())
 
 
 def _item_contexts(fit: Fit) -> dict[str, str]:
@@ -117,9 +123,9 @@ def _item_contexts(fit: Fit) -> dict[str, str]:
     if context is None or item is None:
         return {name: name for name in fit.problem.items}
     pairs = set(zip(item.tolist(), context.tolist(), strict=True))
-    if len(pairs) > len({one for one, _ in pairs}):
+    if len(pairs) > len({item_code for item_code, _ in pairs}):
         return {name: name for name in fit.problem.items}  # items that are judged in several contexts
-    return {table.items[one]: table.contexts[other] for one, other in pairs}
+    return {table.items[item_code]: table.contexts[context_code] for item_code, context_code in pairs}
 
 
 def _split_name(item: str, context: str) -> tuple[str, str, int | None]:
@@ -130,9 +136,9 @@ def _split_name(item: str, context: str) -> tuple[str, str, int | None]:
     >>> _split_name("s1/openai/gpt-4o/2", "s1"), _split_name("s1", "s1"), _split_name("s1 / GPT 4", "s1")
     (('s1', 'openai/gpt-4o/2', 2), ('s1', '', None), ('s1', 'GPT 4', None))
     """
-    rest = item.removeprefix(context).strip(" /") if item.startswith(context) else ""
-    last = rest.rpartition("/")[2]
-    return context, rest, int(last) if last.isdecimal() else None
+    model_name = item.removeprefix(context).strip(" /") if item.startswith(context) else ""
+    last_part = model_name.rpartition("/")[2]
+    return context, model_name, int(last_part) if last_part.isdecimal() else None
 
 
 def _argilla_records(fit: Fit) -> list[Row]:
@@ -158,9 +164,9 @@ def _label_studio(fit: Fit) -> list[Row]:
     tasks = []
     for row in fit.as_dict()["items"]:
         value = _row_value(row)
-        kind = {"type": "choices", "value": {"choices": [value]}} if "label" in row else {}
-        kind = kind or {"type": "number", "value": {"number": value}}
-        result = {"from_name": "voirdire", "to_name": "item"} | kind
+        value_fields = {"type": "choices", "value": {"choices": [value]}} if "label" in row else {}
+        value_fields = value_fields or {"type": "number", "value": {"number": value}}
+        result = {"from_name": "voirdire", "to_name": "item"} | value_fields
         prediction: Row = {"model_version": f"voirdire {fit.model.name}", "result": [result]}
         if "probability" in row:
             prediction["score"] = row["probability"]
@@ -197,7 +203,7 @@ def _write_tables(fit: Fit, folder: Path, to: str) -> None:
     import pandas as pd
 
     with duckdb.connect() as connection:
-        for name in _TABLES:
+        for name in _TABLE_NAMES:
             rows = result.get(name)
             if not rows:
                 continue
@@ -219,5 +225,5 @@ _WRITERS: dict[str, Callable[..., list[Row]]] = {
     "deepeval": _deepeval_goldens,
     "openai-evals": _openai_evals,
 }
-_LINES = ("openai-evals",)  # one record a line
-FORMATS = (*_WRITERS, *_LAYOUTS)
+_JSONL_FORMATS = ("openai-evals",)  # one record a line
+FORMATS = (*_WRITERS, *_FOLDER_LAYOUTS)

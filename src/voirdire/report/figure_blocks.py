@@ -9,7 +9,7 @@ from voirdire.errors import InputError
 from voirdire.report import figures
 from voirdire.report.figure_style import empty_figure, figure_style
 from voirdire.report.figures import predictive
-from voirdire.report.figures.rows import Rows, draw_parts
+from voirdire.report.figures.rows import RowFigure, draw_parts
 from voirdire.report.page import Block, Figure, Text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def figure_blocks(
-    fit: Fit, kind: str, title: str, caption: str, rows: Callable[[Fit], Rows] | None = None
+    fit: Fit, kind: str, title: str, caption: str, rows: Callable[[Fit], RowFigure] | None = None
 ) -> Iterator[Block]:
     """A figure where this fit has one, else a remark why there is none.
 
@@ -36,16 +36,16 @@ def figure_blocks(
     except InputError as error:
         yield Text(f"{title}: {'; '.join(error.problems)}.", "note")
         return
-    how = figures.KINDS[kind]
-    found = rows or how.rows
+    figure_kind = figures.FIGURE_KINDS[kind]
+    row_function = rows or figure_kind.rows
 
     def draw_figure() -> Sequence[Drawing]:
-        if found is not None:
-            return draw_parts(found(fit), figures.LEGEND if kind == "position" else 0.0)
+        if row_function is not None:
+            return draw_parts(row_function(fit), figures.LEGEND_HEIGHT if kind == "position" else 0.0)
         with figure_style():
-            whole = empty_figure(*how.size(fit))
-            how.draw(fit, whole.subplots())
-        return [whole]
+            figure = empty_figure(*figure_kind.size(fit))
+            figure_kind.draw(fit, figure.subplots())
+        return [figure]
 
     yield Figure(kind, title, caption, draw_figure)
 
@@ -53,9 +53,11 @@ def figure_blocks(
 def calibration_blocks(fit: Fit) -> Iterator[Block]:
     """Figures that show whether probabilities mean what they say; of votes and scores, one figure for each."""
     for name, kind in _figure_kinds(fit, "calibration"):
-        said, about = kind.page_words, "" if kind is fit.kind else f" of {kind.name}"
-        more = said.seen.format(method=fit.method) if fit.posterior.draws is None else ""
-        yield from figure_blocks(fit, name, f"Are the probabilities{about} right?", said.binned + more)
+        words, title_end = kind.page_words, "" if kind is fit.kind else f" of {kind.name}"
+        seen_note = words.seen.format(method=fit.method) if fit.posterior.draws is None else ""
+        yield from figure_blocks(
+            fit, name, f"Are the probabilities{title_end} right?", words.binned + seen_note
+        )
 
 
 def predictive_check_blocks(fit: Fit) -> Iterator[Block]:
@@ -71,33 +73,33 @@ def _figure_kinds(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
 
 
 def _shares_check_blocks(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
-    title, said = f"Does the fit give {kind.name} like these?", kind.page_words
+    title, words = f"Does the fit give {kind.name} like these?", kind.page_words
     try:
         figures.check_figure(fit, name)
     except InputError as error:
         yield Text(f"{title} {'; '.join(error.problems)}.", "note")
         return
-    found = predictive.predicted_shares(fit, kind.name)
-    outside, size = int(found.is_outside.sum()), found.is_outside.size
-    rest = len(found.rows) - predictive.MOST if found.columns else 0
+    shares = predictive.predicted_shares(fit, kind.name)
+    outside, size = int(shares.is_outside.sum()), shares.is_outside.size
+    hidden = len(shares.rows) - predictive.MAX_JUDGES if shares.columns else 0
     yield from figure_blocks(
         fit,
         name,
         title,
-        f"{said.shares}, and the {100 * fit.prob:g}% range of {kind.name} drawn from the fit. {outside} of {size} "
-        f"{said.told} lie outside their range (orange diamonds); chance alone puts about {(1 - fit.prob) * size:.2g} "
+        f"{words.shares}, and the {100 * fit.prob:g}% range of {kind.name} drawn from the fit. {outside} of {size} "
+        f"{words.told} lie outside their range (orange diamonds); chance alone puts about {(1 - fit.prob) * size:.2g} "
         "there, or fewer, as the fit has seen them"
         + (
-            f": the model misses something about these {said.whose}."
+            f": the model misses something about these {words.whose}."
             if outside > _expected_outside(size, 1 - fit.prob)
             else "."
         )
         + (
-            f" Shown are the {predictive.MOST} of {len(found.rows)} judges that are furthest off."
-            if rest > 0
+            f" Shown are the {predictive.MAX_JUDGES} of {len(shares.rows)} judges that are furthest off."
+            if hidden > 0
             else ""
         ),
-        lambda fit: predictive.predictive_rows(fit, found),
+        lambda fit: predictive.predictive_rows(fit, shares),
     )
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 INK, MUTED, GRID = "#1c2833", "#5f6b76", "#dfe3e8"
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"
-SERIES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY)
+SERIES_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY)
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 #: Names of the colours on a page, where dark mode changes them.
-VARIABLES = {
+COLOUR_VARIABLES = {
     INK: "ink",
     MUTED: "muted",
     GRID: "rule",
@@ -41,10 +41,10 @@ VARIABLES = {
     SKY: "sky",
 }
 
-LETTERS = 28
-_DEEP = {True: 0.85, False: 0.7}  # share of full blue (else orange) from which ink cannot be read on it
-_LEAST = 8.0  # points a row needs for its name
-_SETTINGS: dict[Any, Any] = {
+MAX_LETTERS = 28
+_DARK_SHADE = {True: 0.85, False: 0.7}  # share of full blue (else orange) from which ink cannot be read on it
+_MIN_ROW_POINTS = 8.0  # points a row needs for its name
+_STYLE_SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 9.0,
     "text.color": INK,
@@ -81,24 +81,24 @@ def figure_style() -> Iterator[None]:
     """Matplotlib with this look; letters that its font lacks are no cause for a warning."""
     import matplotlib as mpl
 
-    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+    with mpl.rc_context(_STYLE_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from font", UserWarning)
         warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
         yield
 
 
-def name_label(name: object, letters: int = LETTERS) -> str:
+def name_label(name: object, letters: int = MAX_LETTERS) -> str:
     """A name beside a mark: shortened, what cannot be printed escaped."""
     text = str(name)
-    clean = "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text)
+    clean = "".join(char if char.isprintable() else " " if char.isspace() else "\ufffd" for char in text)
     return shorten_name(clean, letters)
 
 
-def name_rows(ax: Axes, names: Sequence[object], letters: int = LETTERS) -> None:
+def name_rows(ax: Axes, names: Sequence[object], letters: int = MAX_LETTERS) -> None:
     """Write names at the rows of an axes, the first on top; of rows too narrow for letters only some are named."""
     count = len(names)
     points = 72.0 * _axes_height(ax) / count
-    step = max(1, -(-_LEAST // points)) if points < _LEAST else 1
+    step = max(1, -(-_MIN_ROW_POINTS // points)) if points < _MIN_ROW_POINTS else 1
     shown = range(0, count, int(step))
     texts = [name_label(names[row], letters) for row in shown]
     ax.set_yticks(list(shown), texts, fontsize=min(9.0, max(6.0, 0.66 * points * step)), parse_math=False)
@@ -142,9 +142,9 @@ def write_cells(ax: Axes, form: str, values: Any, shade: Any, least: float = -ma
     for row, line in enumerate(values):
         for column, value in enumerate(line):
             # full colours are the same on light and on dark pages, so what stands on them is too
-            blue = shade[row][column] > 0
-            deep = abs(shade[row][column]) > _DEEP[bool(blue)]
-            colour = INK if not deep else "#ffffff" if blue else "#101418"
+            is_blue = shade[row][column] > 0
+            is_dark = abs(shade[row][column]) > _DARK_SHADE[bool(is_blue)]
+            colour = INK if not is_dark else "#ffffff" if is_blue else "#101418"
             text = form.format(value).replace("-", "\u2212") if value >= least else ""
             ax.text(column, row, text, ha="center", va="center", fontsize=7.5, color=colour)
 
@@ -222,7 +222,7 @@ def to_svg(figure: Figure, name: str) -> str:
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'((?:xlink:)?href="|url\()#', rf"\g<1>#{name}-", svg)
-    for colour, variable in VARIABLES.items():
+    for colour, variable in COLOUR_VARIABLES.items():
         svg = svg.replace(colour, f"var(--{variable})")
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
     return re.sub(r"\n\s*", "\n", svg)

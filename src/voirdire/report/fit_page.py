@@ -6,12 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report import people
-from voirdire.report.caveats import doubts_about
+from voirdire.report.caveats import caveat_text
 from voirdire.report.figures.forest import chance_reliability
-from voirdire.report.page import IN_WORDS, Page, Section, isolate_name, title_with_names
+from voirdire.report.page import LEVEL_WORDS, Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import best_section, systems_section
-from voirdire.report.sections.classes import SURE, classes_section, count_settled, shares_section
+from voirdire.report.sections.classes import (
+    SETTLED_PROBABILITY,
+    classes_section,
+    count_settled,
+    shares_section,
+)
 from voirdire.report.sections.judges import better_than_chance_sentence, groups_section, judges_section
 from voirdire.report.sections.matters import criteria_section
 from voirdire.report.sections.trust import trust_section
@@ -21,9 +26,19 @@ from voirdire.tables.words import count_in_words
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-_KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
-_SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people", "over_time")
-_LONG = 400  # rows from which a table that no section knows is left to the saved result
+_SETTING_KEYS = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
+_SECTION_KEYS = (
+    "items",
+    "judges",
+    "criteria",
+    "checks",
+    "shares",
+    "confusion",
+    "groups",
+    "people",
+    "over_time",
+)
+_MAX_ROWS = 400  # rows from which a table that no section knows is left to the saved result
 
 
 def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
@@ -41,10 +56,10 @@ def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
         A human who is no judge of the fit.
     """
     result = fit.as_dict()
-    what = "systems" if result.get("systems") else "items"
-    names = (row[what.removesuffix("s")] for row in result[what])
+    subject = "systems" if result.get("systems") else "items"
+    names = (row[subject.removesuffix("s")] for row in result[subject])
     return Page(
-        title_with_names("Report of a judge panel", names, what),
+        title_with_names("Report of a judge panel", names, subject),
         f"{fit.model.title}, by {fit.method}. {_counts_text(fit)}.",
         tuple(_fit_sections(fit, result, human)),
         tuple(_fit_tiles(fit, result)),
@@ -77,28 +92,28 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
     warned = [row for row in result["checks"] if row["level"] != "ok"]
     names = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
     # first, because what stands beside it holds only as far as they do
-    yield "Checks", IN_WORDS[fit.level], names
+    yield "Checks", LEVEL_WORDS[fit.level], names
     items = result["items"]
-    doubt = f"not to be relied on: {what}" if (what := doubts_about(fit)) else ""
+    doubt = f"not to be relied on: {reason}" if (reason := caveat_text(fit)) else ""
     scored = "score" in fit.tables["items"]
     if (scored and not fit.kind.has_unlinked_pairs(fit.problem)) or fit.decision is not None:
         first = items[0] if fit.decision is None else fit.decision.row
-        many = 1 if fit.decision is None else len(fit.decision.first)
-        sure = (
+        leaders = 1 if fit.decision is None else len(fit.decision.first)
+        probability_note = (
             "" if is_missing(first.get("p_best")) else f"best with probability {share_text(first['p_best'])}"
         )
-        sure += "" if many == 1 else f"; shares the first place with {many - 1} more"
+        probability_note += "" if leaders == 1 else f"; shares the first place with {leaders - 1} more"
         best = "Best system" if result.get("systems") else "Best item"
-        yield best, isolate_name(first["item"]), doubt or sure
+        yield best, isolate_name(first["item"]), doubt or probability_note
     if not scored:
-        of = f" of {len(items):,} classes" if "criterion" in items[0] else ""
-        said = f"{count_settled(items):,}{of} settled (probability {SURE:g})"
-        yield "Items", f"{len(fit.problem.items):,}", doubt or said
-    told = fit.kind.fixed_order(fit.problem) is None
+        total_text = f" of {len(items):,} classes" if "criterion" in items[0] else ""
+        settled_text = f"{count_settled(items):,}{total_text} settled (probability {SETTLED_PROBABILITY:g})"
+        yield "Items", f"{len(fit.problem.items):,}", doubt or settled_text
+    order_varies = fit.kind.fixed_order(fit.problem) is None
     yield (
         "Judges",
         f"{len(result['judges']):,}",
-        better_than_chance_sentence(result["judges"], chance_reliability(fit), position=told),
+        better_than_chance_sentence(result["judges"], chance_reliability(fit), position=order_varies),
     )
     for name, count in fit.kind.named_counts(fit.problem).items():
         yield name.capitalize(), f"{count:,}", f"on {len(fit.problem.items):,} items"
@@ -113,11 +128,11 @@ def _counts_text(fit: Fit) -> str:
 
 def _further_tables(fit: Fit, result: dict[str, Any]) -> Iterator[Table]:
     """Tables of the result that no section above knows."""
-    shown = {*_SECTIONS, *_KNOWN, *(() if fit.decision is None else ("systems",))}
+    shown = {*_SECTION_KEYS, *_SETTING_KEYS, *(() if fit.decision is None else ("systems",))}
     for key, rows in result.items():
         if key in shown or not isinstance(rows, list) or not rows:
             continue
         if all(isinstance(row, dict) for row in rows):
             title = key.replace("_", " ").capitalize()
-            rest = (f"The first {_LONG} of {len(rows):,} rows.",) if len(rows) > _LONG else ()
-            yield make_table(f"more-{key.replace('_', '-')}", title, rows[:_LONG], notes=rest)
+            notes = (f"The first {_MAX_ROWS} of {len(rows):,} rows.",) if len(rows) > _MAX_ROWS else ()
+            yield make_table(f"more-{key.replace('_', '-')}", title, rows[:_MAX_ROWS], notes=notes)

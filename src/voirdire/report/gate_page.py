@@ -10,10 +10,10 @@ from voirdire.decide.gate import verdict_sentence
 from voirdire.report.markdown import escape_markdown
 from voirdire.report.page import shorten_name
 
-_MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
-_COLOURS = {"pass": "#2e7d32", "fail": "#c62828", "inconclusive": "#8d6e00"}
-_NAME = 60
-_NAMES = {"new": "new", "old": "old", "compared": "what"}
+_VERDICT_MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
+_VERDICT_COLOURS = {"pass": "#2e7d32", "fail": "#c62828", "inconclusive": "#8d6e00"}
+_MAX_NAME_LETTERS = 60
+_NAME_COLUMNS = {"new": "new", "old": "old", "compared": "what"}
 
 
 def gate_markdown(found: dict[str, Any]) -> str:
@@ -35,7 +35,7 @@ def gate_markdown(found: dict[str, Any]) -> str:
     people = found["humans"]
     interval = f"[{found['low']:+.3f}, {found['high']:+.3f}]"
     cells = {
-        **{key: as_code(found[of]).replace("|", "\\|") for key, of in _NAMES.items()},
+        **{key: as_code(found[field]).replace("|", "\\|") for key, field in _NAME_COLUMNS.items()},
         "difference": f"{found['difference']:+.3f}",
         f"{100 * found['prob']:g}% interval": interval,
         "margin": f"{found['margin']:g}",
@@ -43,10 +43,14 @@ def gate_markdown(found: dict[str, Any]) -> str:
         "judges": f"{len(found['judges']):,}",
         **({"answered by people": f"{people:,}"} if people else {}),
     }
-    rows = [list(cells), ["---" if at < 3 else "---:" for at in range(len(cells))], list(cells.values())]
+    rows = [
+        list(cells),
+        ["---" if column < 3 else "---:" for column in range(len(cells))],
+        list(cells.values()),
+    ]
     return "\n".join(
         [
-            f"### {_MARKS[found['verdict']]} voirdire gate: {found['verdict']}",
+            f"### {_VERDICT_MARKS[found['verdict']]} voirdire gate: {found['verdict']}",
             "",
             verdict_sentence(found, as_code),
             "",
@@ -66,7 +70,9 @@ def as_code(name: object) -> str:
     >>> print(as_code("@all|<b>"), as_code("a`b"))
     `@all|<b>` ``a`b``
     """
-    flat = "".join(letter if letter.isprintable() else " " for letter in shorten_name(str(name), _NAME))
+    flat = "".join(
+        letter if letter.isprintable() else " " for letter in shorten_name(str(name), _MAX_NAME_LETTERS)
+    )
     flat = " ".join(flat.split()) or " "
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", flat)), default=0))
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
@@ -79,7 +85,7 @@ def _plain_text(text: str) -> str:
     return re.sub(
         r"@(?=\w)",
         "@\u200b",
-        re.sub(r"(?<=\w)://|(?<=www)\.", lambda m: f"{m[0]}\u200b", escape_markdown(flat)),
+        re.sub(r"(?<=\w)://|(?<=www)\.", lambda match: f"{match[0]}\u200b", escape_markdown(flat)),
     )
 
 
@@ -93,14 +99,14 @@ def gate_badge(found: dict[str, Any]) -> str:
     True
     """
     verdict = found["verdict"]
-    said = html.escape(f"{verdict} {found['difference']:+.3f}")
-    left, right = 40, 14 + 7 * len(said)
+    label = html.escape(f"{verdict} {found['difference']:+.3f}")
+    title_width, label_width = 40, 14 + 7 * len(label)
     text = 'font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" fill="#fff" text-anchor="middle"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
-        f'aria-label="gate: {said}"><title>gate: {said}</title>'
-        f'<rect width="{left}" height="20" fill="#444"/>'
-        f'<rect x="{left}" width="{right}" height="20" fill="{_COLOURS[verdict]}"/>'
-        f'<text x="{left / 2:g}" y="14" {text}>gate</text>'
-        f'<text x="{left + right / 2:g}" y="14" {text}>{said}</text></svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{title_width + label_width}" height="20" role="img" '
+        f'aria-label="gate: {label}"><title>gate: {label}</title>'
+        f'<rect width="{title_width}" height="20" fill="#444"/>'
+        f'<rect x="{title_width}" width="{label_width}" height="20" fill="{_VERDICT_COLOURS[verdict]}"/>'
+        f'<text x="{title_width / 2:g}" y="14" {text}>gate</text>'
+        f'<text x="{title_width + label_width / 2:g}" y="14" {text}>{label}</text></svg>\n'
     )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _PACKAGE = "voirdire.report"
-_LONG = 14  # rows beyond which a table scrolls in a frame of its own
-_SCROLLS = 6.0  # inches beyond which a figure scrolls on a phone instead of becoming smaller
+_MAX_TABLE_ROWS = 14  # rows beyond which a table scrolls in a frame of its own
+_MAX_FIGURE_INCHES = 6.0  # inches beyond which a figure scrolls on a phone instead of becoming smaller
 
 
 def html_page(page: Page) -> str:
@@ -74,13 +74,15 @@ def _block_html(block: Block, blocks: Any) -> str:
 
     if isinstance(block, Table):
         rows, footnotes = block.table_cells()
-        return str(blocks.table(block, rows, footnotes, Markup(_table_json(block)), len(rows) > _LONG))
+        return str(
+            blocks.table(block, rows, footnotes, Markup(_table_json(block)), len(rows) > _MAX_TABLE_ROWS)
+        )
     if isinstance(block, Figure):
         drawn = block.draw()
-        ends = [""] if len(drawn) == 1 else [f"-{number}" for number in range(1, len(drawn) + 1)]
+        suffixes = [""] if len(drawn) == 1 else [f"-{number}" for number in range(1, len(drawn) + 1)]
         parts = [
-            (Markup(to_svg(one, block.name + end)), one.get_size_inches()[0] > _SCROLLS)
-            for one, end in zip(drawn, ends, strict=True)
+            (Markup(to_svg(drawing, block.name + suffix)), drawing.get_size_inches()[0] > _MAX_FIGURE_INCHES)
+            for drawing, suffix in zip(drawn, suffixes, strict=True)
         ]
         return str(blocks.figure(block, parts))
     if isinstance(block, Text):
@@ -102,7 +104,7 @@ def _table_json(table: Table) -> str:
 
 def minus_sign(text: str) -> str:
     """A number with the typographic minus sign."""
-    return text.replace("-", "\u2212") if any(c.isdigit() for c in text) else text
+    return text.replace("-", "\u2212") if any(char.isdigit() for char in text) else text
 
 
 @cache

@@ -11,14 +11,14 @@ import unicodedata
 from voirdire.report.page import Page
 from voirdire.report.table import Cell, Column, Table
 
-_HEAD = r"""% Tables made by voirdire. In the preamble:
+_PREAMBLE = r"""% Tables made by voirdire. In the preamble:
 %   \usepackage{booktabs,longtable,array}
 \providecommand{\voirdirechar}[1]{\ifdefined\Umathcode\char"#1\relax\else\mbox{U+#1}\fi}
 """
-_LONG = 40  # rows beyond which a table may break over pages
-_WIDE = 40  # letters beyond which a name may break over lines
-_BREAK = 12
-_SPECIAL = {
+_MAX_TABLE_ROWS = 40  # rows beyond which a table may break over pages
+_MAX_NAME_LETTERS = 40  # letters beyond which a name may break over lines
+_BREAK_INTERVAL = 12
+_ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -45,12 +45,12 @@ _SPECIAL = {
     "\u2212": "$-$",
     **{c: f"\\{c}" for c in "{}$%&#_"},
 }
-_LETTERS = "æøßÆØ"
+_LATIN_LETTERS = "æøßÆØ"
 
 
 def latex_tables(page: Page) -> str:
     """All tables of a page, under comments that name its sections."""
-    parts = [_HEAD]
+    parts = [_PREAMBLE]
     for section in page.sections:
         tables = [block for block in section.blocks if isinstance(block, Table)]
         if tables:
@@ -71,9 +71,9 @@ def latex_table(table: Table) -> str:
     """
     rows, footnotes = table.table_cells()
     count = len(table.columns)
-    form = (
+    column_types = (
         "@{}"
-        + "".join(_column_type(column, place, rows) for place, column in enumerate(table.columns))
+        + "".join(_column_type(column, index, rows) for index, column in enumerate(table.columns))
         + "@{}"
     )
     heads = " & ".join(escape_latex(column.head) for column in table.columns) + r" \\"
@@ -84,17 +84,23 @@ def latex_table(table: Table) -> str:
     ]
     notes = [f"$^{{{number}}}$ {escape_latex(note)}" for number, note in enumerate(footnotes, start=1)]
     notes += [escape_latex(note) for note in table.notes]
-    below = [
+    note_lines = [
         rf"\multicolumn{{{count}}}{{@{{}}p{{\dimexpr\linewidth\relax}}@{{}}}}{{\footnotesize {note}}} \\"
         for note in notes
     ]
     caption = rf"\caption{{{escape_latex(table.caption)}}}\label{{tab:{table.name}}}"
-    if len(rows) <= _LONG:
-        lines = [r"\begin{table}[htbp]", r"\centering", caption, rf"\begin{{tabular}}{{{form}}}", r"\toprule"]
-        lines += [heads, r"\midrule", *body, r"\bottomrule", *below, r"\end{tabular}", r"\end{table}"]
+    if len(rows) <= _MAX_TABLE_ROWS:
+        lines = [
+            r"\begin{table}[htbp]",
+            r"\centering",
+            caption,
+            rf"\begin{{tabular}}{{{column_types}}}",
+            r"\toprule",
+        ]
+        lines += [heads, r"\midrule", *body, r"\bottomrule", *note_lines, r"\end{tabular}", r"\end{table}"]
     else:
         lines = [
-            rf"\begin{{longtable}}{{{form}}}",
+            rf"\begin{{longtable}}{{{column_types}}}",
             caption + r" \\",
             r"\toprule",
             heads,
@@ -102,7 +108,7 @@ def latex_table(table: Table) -> str:
             r"\endfirsthead",
         ]
         lines += [r"\toprule", heads, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"]
-        lines += [r"\bottomrule", *below, r"\endlastfoot", *body, r"\end{longtable}"]
+        lines += [r"\bottomrule", *note_lines, r"\endlastfoot", *body, r"\end{longtable}"]
     return "\n".join(lines) + "\n"
 
 
@@ -110,7 +116,7 @@ def _column_type(column: Column, place: int, rows: list[list[Cell]]) -> str:
     if column.kind not in ("text", "level"):
         return "r"
     longest = max((len(row[place].text) for row in rows), default=0)
-    return r">{\raggedright\arraybackslash}p{0.35\linewidth}" if longest > _WIDE else "l"
+    return r">{\raggedright\arraybackslash}p{0.35\linewidth}" if longest > _MAX_NAME_LETTERS else "l"
 
 
 def _cell_latex(cell: Cell, column: Column) -> str:
@@ -139,18 +145,20 @@ def escape_latex(text: str) -> str:
 
 
 def _escape_word(word: str) -> str:
-    letters = [_escape_letter(c) for c in word]
-    if len(letters) <= _WIDE:
+    letters = [_escape_letter(char) for char in word]
+    if len(letters) <= _MAX_NAME_LETTERS:
         return "".join(letters)
-    return r"\allowbreak{}".join("".join(letters[k : k + _BREAK]) for k in range(0, len(letters), _BREAK))
+    return r"\allowbreak{}".join(
+        "".join(letters[k : k + _BREAK_INTERVAL]) for k in range(0, len(letters), _BREAK_INTERVAL)
+    )
 
 
 def _escape_letter(c: str) -> str:
-    if c in _SPECIAL:
-        return _SPECIAL[c]
+    if c in _ESCAPES:
+        return _ESCAPES[c]
     if " " <= c <= "~":
         return c
-    if c in _LETTERS or (ord(c) < 0x100 and len(unicodedata.normalize("NFD", c)) == 2):
+    if c in _LATIN_LETTERS or (ord(c) < 0x100 and len(unicodedata.normalize("NFD", c)) == 2):
         return c
     if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
         return ""  # what has no shape of its own: controls, marks of direction

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-DRAWS = 1000  # at most, evenly spaced
-BAD_K = 0.7  # Pareto shape above which importance sampling is not to be trusted
+MAX_DRAWS = 1000  # at most, evenly spaced
+MAX_PARETO_K = 0.7  # Pareto shape above which importance sampling is not to be trusted
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +61,25 @@ def pointwise_loo(fit: Fit) -> Pointwise:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
     problem = votes_of(fit.problem, "loo")
     chains, length = fit.posterior.draws.shape[:2]
-    values = fit.problem.density.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
+    values = fit.problem.density.values(
+        fit.posterior.draws[:, :: max(1, -(-chains * length // MAX_DRAWS))], np
+    )
     table = problem.coded_votes
     cell, outcome = np.nonzero(votes.counts)
     size = values["strength"].shape[:2]
-    log = np.empty((*size, len(cell)))
-    for place in np.ndindex(*size):
-        one = {name: value[place] for name, value in values.items()}
-        log[place] = np.log(cell_probabilities(problem.model, problem.density, [one], table)[cell, outcome])
+    log_likelihood = np.empty((*size, len(cell)))
+    for draw in np.ndindex(*size):
+        draw_values = {name: value[draw] for name, value in values.items()}
+        log_likelihood[draw] = np.log(
+            cell_probabilities(problem.model, problem.density, [draw_values], table)[cell, outcome]
+        )
     with warnings.catch_warnings():
         # the number of votes with a large shape is part of the result
         warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto", UserWarning)
-        elpd, k = psis_loo(log, {"strength": values["strength"]})
-    lppd = np.logaddexp.reduce(log.reshape(-1, len(cell)), axis=0) - np.log(size[0] * size[1])
-    times = votes.counts[cell, outcome]
-    return Pointwise(*(np.repeat(part, times) for part in (elpd, lppd, k)))
+        elpd, k = psis_loo(log_likelihood, {"strength": values["strength"]})
+    lppd = np.logaddexp.reduce(log_likelihood.reshape(-1, len(cell)), axis=0) - np.log(size[0] * size[1])
+    counts = votes.counts[cell, outcome]
+    return Pointwise(*(np.repeat(part, counts) for part in (elpd, lppd, k)))
 
 
 def comparison_rows(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
@@ -98,14 +102,14 @@ def comparison_rows(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
     rows = [
         {
             "run": name,
-            "elpd": float(one.elpd.sum()),
-            "se": _sum_error(one.elpd),
-            "p": float((one.lppd - one.elpd).sum()),
-            "difference": float((one.elpd - found[best].elpd).sum()),
-            "difference_se": _sum_error(one.elpd - found[best].elpd),
-            "bad_k": int((one.k > BAD_K).sum()),
+            "elpd": float(pointwise.elpd.sum()),
+            "se": _sum_error(pointwise.elpd),
+            "p": float((pointwise.lppd - pointwise.elpd).sum()),
+            "difference": float((pointwise.elpd - found[best].elpd).sum()),
+            "difference_se": _sum_error(pointwise.elpd - found[best].elpd),
+            "bad_k": int((pointwise.k > MAX_PARETO_K).sum()),
         }
-        for name, one in found.items()
+        for name, pointwise in found.items()
     ]
     return sorted(rows, key=lambda row: -float(str(row["elpd"])))
 

@@ -7,8 +7,8 @@ import re
 from voirdire.report.page import Block, Code, Facts, Figure, Findings, Page, Text
 from voirdire.report.table import Cell, Column, Table
 
-_ISOLATES = str.maketrans("", "", "\u2068\u2069")
-_LEVELS = {"ok": "fine", "warn": "warning", "fail": "failed"}
+_REMOVE_ISOLATES = str.maketrans("", "", "\u2068\u2069")
+_LEVEL_WORDS = {"ok": "fine", "warn": "warning", "fail": "failed"}
 
 
 def markdown_page(page: Page) -> str:
@@ -27,8 +27,8 @@ def _block_markdown(block: Block) -> str:
         return escape_markdown(block.text)
     if isinstance(block, Findings):
         return "\n".join(
-            f"- **{_LEVELS[one.level]}** `{one.name}`: {escape_markdown(one.message)}"
-            for one in block.entries
+            f"- **{_LEVEL_WORDS[finding.level]}** `{finding.name}`: {escape_markdown(finding.message)}"
+            for finding in block.entries
         )
     if isinstance(block, Facts):
         lines = [f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in block.entries]
@@ -93,6 +93,6 @@ def escape_markdown(text: str) -> str:
     >>> print(escape_markdown("<script> a_b|c"))
     \\<script\\> a\\_b\\|c
     """
-    flat = " ".join(text.translate(_ISOLATES).split())
+    flat = " ".join(text.translate(_REMOVE_ISOLATES).split())
     flat = re.sub(r"([\\`*_{}\[\]<>#|~$&])", r"\\\1", flat)
     return re.sub(r"^(\d+(?=[.)](?: |$)))?([-+=.)])", r"\1\\\2", flat)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Heads = list[tuple[str, str]]
-_SAME = "\u2020"
+_DAGGER = "\u2020"
 NOTE = "Bold: the best of its column; underlined: the second best; \u2020: cannot be told from the best."
 
 
@@ -41,14 +41,14 @@ def write_metric_table(found: pd.DataFrame, path: str | Path, caption: str = "Ag
     InputError
         As of :func:`check_metric_file`.
     """
-    place = check_metric_file(path)
+    new_file = check_metric_file(path)
     table = metric_table(found)
     rows = [[str(name), *map(str, cells)] for name, cells in zip(table.index, table.to_numpy(), strict=True)]
     heads = [
         (str(criterion), str(name)) for criterion, name in table.columns.to_frame(index=False).to_numpy()
     ]
-    write_file(place, _FORMS[place.suffix](heads, rows, caption))
-    return place
+    write_file(new_file, _FORMATTERS[new_file.suffix](heads, rows, caption))
+    return new_file
 
 
 def split_mark(cell: str) -> tuple[str, str, bool]:
@@ -67,14 +67,14 @@ def split_mark(cell: str) -> tuple[str, str, bool]:
 
 def _columns_per_criterion(heads: Heads) -> list[tuple[str, int]]:
     """Criteria with the number of their columns; empty where there is only one without a name."""
-    found = [(name, len(list(of))) for name, of in groupby(heads, lambda head: head[0])]
-    return [] if found == [("", len(heads))] else found
+    counts = [(name, len(list(columns))) for name, columns in groupby(heads, lambda head: head[0])]
+    return [] if counts == [("", len(heads))] else counts
 
 
 def _html_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     above = "".join(
-        f'<th colspan="{wide}" scope="colgroup">{html.escape(name)}</th>'
-        for name, wide in _columns_per_criterion(heads)
+        f'<th colspan="{span}" scope="colgroup">{html.escape(name)}</th>'
+        for name, span in _columns_per_criterion(heads)
     )
     top = f"<tr><td></td>{above}</tr>\n" if above else ""
     names = "".join(f'<th scope="col">{html.escape(name)}</th>' for _, name in heads)
@@ -83,7 +83,7 @@ def _html_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
         shown = []
         for number, mark, same in map(split_mark, cells):
             text = {"best": f"<strong>{number}</strong>", "second": f"<u>{number}</u>"}.get(mark, number)
-            shown.append(f"<td>{text}{_SAME if same else ''}</td>")
+            shown.append(f"<td>{text}{_DAGGER if same else ''}</td>")
         lines.append(f'<tr><th scope="row">{html.escape(metric)}</th>{"".join(shown)}</tr>')
     title = html.escape(caption)
     body = "\n".join(lines)
@@ -99,14 +99,14 @@ def _html_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
 
 
 def _latex_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
-    above, at = "", 2
+    above, column = "", 2
     if _columns_per_criterion(heads):
-        over, rules = [], []
-        for name, wide in _columns_per_criterion(heads):
-            over.append(rf"\multicolumn{{{wide}}}{{c}}{{{escape_latex(name)}}}")
-            rules.append(rf"\cmidrule(lr){{{at}-{at + wide - 1}}}")
-            at += wide
-        above = " & " + " & ".join(over) + " \\\\\n" + "".join(rules) + "\n"
+        criteria, rules = [], []
+        for name, span in _columns_per_criterion(heads):
+            criteria.append(rf"\multicolumn{{{span}}}{{c}}{{{escape_latex(name)}}}")
+            rules.append(rf"\cmidrule(lr){{{column}-{column + span - 1}}}")
+            column += span
+        above = " & " + " & ".join(criteria) + " \\\\\n" + "".join(rules) + "\n"
     lines = []
     for metric, *cells in rows:
         shown = [escape_latex(metric)]
@@ -148,7 +148,7 @@ def _csv_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     return pd.DataFrame(values, columns=["metric", *names]).to_csv(index=False)
 
 
-_FORMS: dict[str, Callable[[Heads, list[list[str]], str], str]] = {
+_FORMATTERS: dict[str, Callable[[Heads, list[list[str]], str], str]] = {
     ".html": _html_table,
     ".tex": _latex_table,
     ".md": _markdown_table,
@@ -164,8 +164,8 @@ def check_metric_file(path: str | Path) -> Path:
     InputError
         Its ending is another than those of such files, it is there, or cannot be written.
     """
-    place = Path(path)
-    if place.suffix not in _FORMS:
-        raise InputError(f"{place.name!r} ends in none of {', '.join(_FORMS)}")
-    check_new_file(place)
-    return place
+    new_file = Path(path)
+    if new_file.suffix not in _FORMATTERS:
+        raise InputError(f"{new_file.name!r} ends in none of {', '.join(_FORMATTERS)}")
+    check_new_file(new_file)
+    return new_file

@@ -11,8 +11,8 @@ from voirdire.report.table import Table, make_table, target_panel_headings
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-MOST = 10  # rows of a table
-_LETTERS = 1200  # of a text
+MAX_ROWS = 10  # rows of a table
+_MAX_LETTERS = 1200  # of a text
 
 
 def notebook(fit: Fit) -> str:
@@ -31,13 +31,13 @@ def notebook(fit: Fit) -> str:
     parts = [f"<p><strong>{_plain_html(repr(fit)[1:-1])}</strong></p>"]
     if fit.decision is not None:
         parts.append(f"<p>{_plain_html(fit.decision.sentence())}</p>")
-    found = [row for row in result["checks"] if row["level"] != "ok"]
-    if found:
-        said = (
+    problems = [row for row in result["checks"] if row["level"] != "ok"]
+    if problems:
+        entries = (
             f"<li><strong>{row['level']}</strong> {_plain_html(row['check'])}: {_plain_html(row['message'])}</li>"
-            for row in found
+            for row in problems
         )
-        parts.append(f"<ul>{''.join(said)}</ul>")
+        parts.append(f"<ul>{''.join(entries)}</ul>")
     intervals = f", with {100 * fit.prob:g}% intervals" if fit.posterior.draws is not None else ""
     unit = fit.kind.unit(fit.problem)
     heads = fit.kind.heading | {name: f"{name} ({unit})" for name in ("severity", "noise")}
@@ -49,11 +49,13 @@ def notebook(fit: Fit) -> str:
         heads |= target_panel_headings(items[0], "probability")
         items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
     drop = ("sd", "rank_low", "rank_high", "known")
-    parts.append(_table_html(make_table("items", title, items[:MOST], drop=drop, heads=heads), len(items)))
+    parts.append(
+        _table_html(make_table("items", title, items[:MAX_ROWS], drop=drop, heads=heads), len(items))
+    )
     judges = sorted(result["judges"], key=lambda row: -(row.get("reliability") or 0.0))
-    untold = () if fit.kind.fixed_order(fit.problem) is None else ("position_bias",)
-    judged = make_table("judges", f"Judges{intervals}", judges[:MOST], drop=untold, heads=heads)
-    parts.append(_table_html(judged, len(judges)))
+    hidden = () if fit.kind.fixed_order(fit.problem) is None else ("position_bias",)
+    judge_table = make_table("judges", f"Judges{intervals}", judges[:MAX_ROWS], drop=hidden, heads=heads)
+    parts.append(_table_html(judge_table, len(judges)))
     parts.append("<p>ranking(), judges(), checks(), plot(kind) and report(path) say more.</p>")
     return _frame_html(parts)
 
@@ -82,14 +84,14 @@ def _table_html(shown: Table, count: int) -> str:
         + "</tr>"
         for row in rows
     )
-    rest = f" (the first {MOST} of {count:,})" if count > MOST else ""
+    count_note = f" (the first {MAX_ROWS} of {count:,})" if count > MAX_ROWS else ""
     return (
-        f"<table><caption>{_plain_html(shown.caption)}{rest}</caption>"
+        f"<table><caption>{_plain_html(shown.caption)}{count_note}</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )
 
 
 def _plain_html(text: str) -> str:
     """Plain text: escaped, what begins mathematics set apart, what cannot be printed shown as such."""
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in shorten_name(text, _LETTERS))
-    return "".join(f"<span>{c}</span>" if c in "$\\" else html.escape(c) for c in shown)
+    shown = "".join(char if char.isprintable() else "\ufffd" for char in shorten_name(text, _MAX_LETTERS))
+    return "".join(f"<span>{char}</span>" if char in "$\\" else html.escape(char) for char in shown)

@@ -13,7 +13,7 @@ from voirdire.report.page import Page
 
 #: Formats and the ending of their files.
 FORMATS = {"html": ".html", "md": ".md", "latex": ".tex"}
-_RENDERED = {"html": html_page, "md": markdown_page, "latex": latex_tables}
+_RENDERERS = {"html": html_page, "md": markdown_page, "latex": latex_tables}
 
 
 def render_page(page: Page, format: str) -> str:
@@ -24,7 +24,7 @@ def render_page(page: Page, format: str) -> str:
     InputError
         Another format.
     """
-    return _RENDERED[check_format(None, format)](page)
+    return _RENDERERS[check_format(None, format)](page)
 
 
 def check_format(output: str | Path | None, format: str | None) -> str:
@@ -56,16 +56,16 @@ def check_output(path: Path, *, overwrite: bool) -> None:
     InputError
         It is a folder, it exists and ``overwrite`` is not set, or its folder is not there or not to be written in.
     """
-    place = f"output {path}:"
+    prefix = f"output {path}:"
     if path.is_dir():
-        raise InputError(f"{place} is a folder; name a file in it")
+        raise InputError(f"{prefix} is a folder; name a file in it")
     if path.exists() and not overwrite:
-        raise InputError(f"{place} exists; name another file or pass --overwrite (overwrite=True)")
+        raise InputError(f"{prefix} exists; name another file or pass --overwrite (overwrite=True)")
     parent = path.absolute().parent
     if not parent.is_dir():
-        raise InputError(f"{place} there is no folder {parent}; create it or name another")
+        raise InputError(f"{prefix} there is no folder {parent}; create it or name another")
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise InputError(f"{place} cannot be written, {parent} is not yours to write; name another")
+        raise InputError(f"{prefix} cannot be written, {parent} is not yours to write; name another")
 
 
 def check_new_file(path: Path | None) -> None:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 LEVELS = ("fail", "warn", "ok")  # worst first
-IN_WORDS = {"ok": "all fine", "warn": "warnings", "fail": "failed"}
-_NAME = 60
-_NAMED, _LETTERS = 3, 24  # names in a title, and how long
+LEVEL_WORDS = {"ok": "all fine", "warn": "warnings", "fail": "failed"}
+_MAX_NAME_LETTERS = 60
+_MAX_TITLE_NAMES, _MAX_TITLE_LETTERS = 3, 24  # names in a title, and how long
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def isolate_name(name: object) -> str:
     >>> isolate_name("x") == "\\u2068x\\u2069", len(isolate_name("x" * 300))
     (True, 62)
     """
-    return f"\u2068{shorten_name(str(name), _NAME)}\u2069"
+    return f"\u2068{shorten_name(str(name), _MAX_NAME_LETTERS)}\u2069"
 
 
 def shorten_name(name: str, most: int) -> str:
@@ -136,7 +136,9 @@ def title_with_names(title: str, names: Iterable[object], what: str) -> str:
     >>> title_with_names("Votes", "abcda", "items").translate({0x2068: None, 0x2069: None})
     'Votes: a, b, c and 1 more items'
     """
-    found = list(dict.fromkeys(map(str, names)))
-    shown = [f"\u2068{shorten_name(name, _LETTERS)}\u2069" for name in found[:_NAMED]]
-    rest = f" and {len(found) - _NAMED:,} more {what}" if len(found) > _NAMED else ""
-    return f"{title}: {', '.join(shown)}{rest}"
+    distinct = list(dict.fromkeys(map(str, names)))
+    shown = [f"\u2068{shorten_name(name, _MAX_TITLE_LETTERS)}\u2069" for name in distinct[:_MAX_TITLE_NAMES]]
+    more_text = (
+        f" and {len(distinct) - _MAX_TITLE_NAMES:,} more {what}" if len(distinct) > _MAX_TITLE_NAMES else ""
+    )
+    return f"{title}: {', '.join(shown)}{more_text}"

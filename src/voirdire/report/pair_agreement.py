@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-DRAWS = 40  # averaged over: the mean of a product of probabilities needs few
-FEW = 5  # common votes below which a ratio says nothing
-RATE = 0.1  # of false discoveries among the pairs that are called clear
-_MEASURED: WeakKeyDictionary[Fit, Observed] = WeakKeyDictionary()  # a page asks several times
+MAX_DRAWS = 40  # averaged over: the mean of a product of probabilities needs few
+MIN_COMMON_VOTES = 5  # common votes below which a ratio says nothing
+FALSE_DISCOVERY_RATE = 0.1  # of false discoveries among the pairs that are called clear
+_AGREEMENT_CACHE: WeakKeyDictionary[Fit, PairAgreement] = WeakKeyDictionary()  # a page asks several times
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class PairAgreement:
     """Agreement of every two judges.
 
     Attributes
@@ -54,11 +54,11 @@ class Observed:
     @property
     def log_ratio(self) -> Floats:
         """log2 of observed over expected; NaN where fewer than 5 votes are common."""
-        few = self.common < FEW
+        too_few = self.common < MIN_COMMON_VOTES
         with np.errstate(divide="ignore", invalid="ignore"):
             # no agreement at all counts as half a vote, so that its logarithm is finite
             share = np.maximum(self.observed, 0.5 / np.maximum(self.common, 1))
-            return np.where(few, np.nan, np.log2(share / self.expected))
+            return np.where(too_few, np.nan, np.log2(share / self.expected))
 
     @cached_property
     def clear(self) -> npt.NDArray[np.bool_]:
@@ -69,14 +69,14 @@ class Observed:
         """
         from scipy.stats import binom, false_discovery_control
 
-        found = np.zeros(self.common.shape, dtype=bool)
-        a, b = np.nonzero(np.triu(self.common >= FEW, 1))
+        is_clear = np.zeros(self.common.shape, dtype=bool)
+        a, b = np.nonzero(np.triu(self.common >= MIN_COMMON_VOTES, 1))
         if len(a):
             n, p = self.common[a, b].round(), np.clip(self.expected[a, b], 0.0, 1.0)
             k = (self.observed[a, b] * n).round()
             tails = np.minimum(binom.cdf(k, n, p), binom.sf(k - 1, n, p))
-            found[a, b] = false_discovery_control(np.minimum(1.0, 2 * tails)) <= RATE
-        return found | found.T
+            is_clear[a, b] = false_discovery_control(np.minimum(1.0, 2 * tails)) <= FALSE_DISCOVERY_RATE
+        return is_clear | is_clear.T
 
     def pair_records(self) -> list[dict[str, Any]]:
         """Pairs of judges with at least 5 common votes: a, b, votes, observed, expected, ratio, z, clear.
@@ -86,7 +86,7 @@ class Observed:
         rows = []
         for a, b in zip(*np.triu_indices(len(self.judges), 1), strict=True):
             n, expected = self.common[a, b], self.expected[a, b]
-            if n < FEW:
+            if n < MIN_COMMON_VOTES:
                 continue
             error = np.sqrt(expected * (1 - expected) / n)
             z = float((self.observed[a, b] - expected) / error) if error > 0 else None
@@ -103,7 +103,7 @@ class Observed:
         return sorted(rows, key=lambda row: -(row["z"] or 0.0))
 
 
-def observed_over_expected(fit: Fit) -> Observed:
+def observed_over_expected(fit: Fit) -> PairAgreement:
     """Agreement of the judges of a fit of votes.
 
     Raises
@@ -120,12 +120,12 @@ def observed_over_expected(fit: Fit) -> Observed:
     >>> found.observed[0].tolist(), found.common[0].tolist()
     ([1.0, 1.0], [2.0, 2.0])
     """
-    if fit not in _MEASURED:
-        _MEASURED[fit] = measure_agreement(fit)
-    return _MEASURED[fit]
+    if fit not in _AGREEMENT_CACHE:
+        _AGREEMENT_CACHE[fit] = measure_agreement(fit)
+    return _AGREEMENT_CACHE[fit]
 
 
-def measure_agreement(fit: Fit) -> Observed:
+def measure_agreement(fit: Fit) -> PairAgreement:
     """Agreement of every two judges, measured anew; as :func:`observed_over_expected`."""
     from scipy import sparse
 
@@ -136,8 +136,8 @@ def measure_agreement(fit: Fit) -> Observed:
     if votes.row_context is not None:
         key = key * (len(votes.contexts) + 1) + votes.row_context
     _, unit = np.unique(key, return_inverse=True)
-    turned = (votes.first > votes.second)[cell]
-    outcome = np.where(turned & (votes.row_outcome < 2), 1 - votes.row_outcome, votes.row_outcome)
+    swapped = (votes.first > votes.second)[cell]
+    outcome = np.where(swapped & (votes.row_outcome < 2), 1 - votes.row_outcome, votes.row_outcome)
     judge = votes.judge[cell]
     shape = (len(votes.judges), int(unit.max()) + 1)
 
@@ -148,15 +148,15 @@ def measure_agreement(fit: Fit) -> Observed:
         return np.asarray(sum((part @ part.T).toarray() for part in parts))
 
     pairs = common_counts([judge_by_unit(np.ones(len(cell)))])
-    each = judge_by_unit(np.ones(len(cell)))
+    vote_counts = judge_by_unit(np.ones(len(cell)))
     # of repeated votes on the same, as many are in common as the one of both has who gave fewer
-    common = common_counts([(each > r).astype(float) for r in range(int(each.max()))])
+    common = common_counts([(vote_counts > r).astype(float) for r in range(int(vote_counts.max()))])
     agreeing = common_counts([judge_by_unit((outcome == o).astype(float)) for o in range(3)])
     expected = np.zeros_like(common)
-    draws = cell_probability_draws(fit, DRAWS)
-    for chance in draws:
-        rows = chance[cell]
-        rows = np.where(turned[:, None], rows[:, [1, 0, 2]], rows)
+    draws = cell_probability_draws(fit, MAX_DRAWS)
+    for probabilities in draws:
+        rows = probabilities[cell]
+        rows = np.where(swapped[:, None], rows[:, [1, 0, 2]], rows)
         expected += common_counts([judge_by_unit(rows[:, o]) for o in range(3)])
     with np.errstate(invalid="ignore"):
-        return Observed(votes.judges, common, agreeing / pairs, expected / len(draws) / pairs)
+        return PairAgreement(votes.judges, common, agreeing / pairs, expected / len(draws) / pairs)

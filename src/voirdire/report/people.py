@@ -59,8 +59,8 @@ def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
     votes = votes_of_fit(fit)
     for number, name in enumerate(human):
         rows = _agreement_rows(votes, name, fit.prob, fit.seed)
-        known = [row for row in rows if row["agreement_rate"] is not None]
-        yield Text(_agreement_sentence(name, known), "lead")
+        defined = [row for row in rows if row["agreement_rate"] is not None]
+        yield Text(_agreement_sentence(name, defined), "lead")
         yield make_table(
             f"people-{number}",
             f"Agreement with {isolate_name(name)}, with {100 * fit.prob:g}% bootstrap intervals",
@@ -96,14 +96,18 @@ def _agreement_sentence(name: str, known: Sequence[dict[str, Any]]) -> str:
 
 
 def _agreement_rows(votes: Any, human: str, prob: float, seed: int) -> list[dict[str, Any]]:
-    found = agreement(votes, measures=MEASURES, against=human, resamples=RESAMPLES, prob=prob, seed=seed)
+    coefficients = agreement(
+        votes, measures=MEASURES, against=human, resamples=RESAMPLES, prob=prob, seed=seed
+    )
     rows: dict[tuple[str, Any], dict[str, Any]] = {}
-    for row in json_rows(found):
+    for row in json_rows(coefficients):
         judge = row["judges"][0]
-        made = rows.setdefault((judge, row["criterion"]), {"judge": judge, "criterion": row["criterion"]})
+        judge_row = rows.setdefault(
+            (judge, row["criterion"]), {"judge": judge, "criterion": row["criterion"]}
+        )
         measure = row["measure"]
-        made |= {measure: row["value"], f"{measure}_low": row["low"], f"{measure}_high": row["high"]}
-        made |= {"n": max(row["n"], made.get("n", 0))}
-        if row["note"] and not made.get("note"):
-            made["note"] = row["note"]
+        judge_row |= {measure: row["value"], f"{measure}_low": row["low"], f"{measure}_high": row["high"]}
+        judge_row |= {"n": max(row["n"], judge_row.get("n", 0))}
+        if row["note"] and not judge_row.get("note"):
+            judge_row["note"] = row["note"]
     return sorted(rows.values(), key=lambda row: -(row["agreement_rate"] or -1.0))

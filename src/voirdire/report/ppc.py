@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 REPLICATES = 200
-BINS = 10
-_Z = 1.959964  # of Wilson's 95% intervals
+BIN_COUNT = 10
+_NORMAL_QUANTILE = 1.959964  # of Wilson's 95% intervals
 
 
 def answers_of_kind(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
@@ -57,7 +57,7 @@ def replicated_shares(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
 def calibration_bins(fit: Fit, of: str | None = None) -> dict[str, Floats]:
     """Answers in ten bins by the probability that the fit gives them; see :func:`bin_answers`."""
     kind, problem = answers_of_kind(fit, of)
-    return bin_answers(*(one.ravel() for one in kind.calibration(problem, fit.posterior)))
+    return bin_answers(*(values.ravel() for values in kind.calibration(problem, fit.posterior)))
 
 
 def votes_of_fit(fit: Fit) -> Votes:
@@ -68,11 +68,11 @@ def votes_of_fit(fit: Fit) -> Votes:
     InputError
         The fit has no votes, or its model pools them before it looks at them.
     """
-    votes = fit.problem.part("votes")
-    if votes is None or fit.model.pool != "none":
+    part = fit.problem.part("votes")
+    if part is None or fit.model.pool != "none":
         raise InputError(f"model {fit.model.name} gives no probability of single votes: nothing to draw")
-    found: Votes = votes.votes
-    return found
+    votes: Votes = part.votes
+    return votes
 
 
 def cell_probability_draws(fit: Fit, most: int) -> list[Floats]:
@@ -87,8 +87,8 @@ def cell_probability_draws(fit: Fit, most: int) -> list[Floats]:
     votes_of_fit(fit)
     votes = votes_of(fit.problem, "report")
     return [
-        cell_probabilities(votes.model, votes.density, [one], votes.coded_votes)
-        for one in some_draws(fit.posterior, most)
+        cell_probabilities(votes.model, votes.density, [values], votes.coded_votes)
+        for values in some_draws(fit.posterior, most)
     ]
 
 
@@ -112,13 +112,13 @@ def bin_answers(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Fl
     ([0.2, 0.6], [5.0, 5.0])
     """
     order = np.argsort(predicted, kind="stable")
-    place = (np.cumsum(weight[order]) - 0.5 * weight[order]) / weight.sum()
-    bins = np.minimum((place * BINS).astype(int), BINS - 1)
-    n = np.asarray(np.bincount(bins, weight[order], BINS), dtype=float)
-    kept = n > 0
-    n = n[kept]
-    mean = np.bincount(bins, (predicted * weight)[order], BINS)[kept] / n
-    share = np.bincount(bins, hits[order], BINS)[kept] / n
+    quantile = (np.cumsum(weight[order]) - 0.5 * weight[order]) / weight.sum()
+    bins = np.minimum((quantile * BIN_COUNT).astype(int), BIN_COUNT - 1)
+    n = np.asarray(np.bincount(bins, weight[order], BIN_COUNT), dtype=float)
+    filled = n > 0
+    n = n[filled]
+    mean = np.bincount(bins, (predicted * weight)[order], BIN_COUNT)[filled] / n
+    share = np.bincount(bins, hits[order], BIN_COUNT)[filled] / n
     low, high = wilson_interval(share, n)
     return {"predicted": mean, "observed": share, "low": low, "high": high, "n": n}
 
@@ -132,7 +132,7 @@ def wilson_interval(share: Floats, n: Floats) -> tuple[Floats, Floats]:
     >>> round(float(low[0]), 3), round(float(high[0]), 3)
     (0.237, 0.763)
     """
-    scale = 1 + _Z**2 / n
-    middle = (share + _Z**2 / (2 * n)) / scale
-    half = _Z / scale * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
+    scale = 1 + _NORMAL_QUANTILE**2 / n
+    middle = (share + _NORMAL_QUANTILE**2 / (2 * n)) / scale
+    half = _NORMAL_QUANTILE / scale * np.sqrt(share * (1 - share) / n + _NORMAL_QUANTILE**2 / (4 * n**2))
     return middle - half, middle + half

@@ -20,14 +20,17 @@ def origin_blocks(fit: Fit) -> Iterator[Block]:
     yield Text(f"{model.name}: {model.title}.", "lead")
     yield Code("Equation", model.equation.strip())
     yield make_table("priors", "Terms and every number of the prior", prior_rows(fit))
-    about = [
+    model_facts = [
         ("Criteria", criteria_in_words(model)),
         ("Position of an item", "may sway a judge" if model.position_aware else "does not matter"),
-        *(("Reduces to", f"{one['model']} when {one['when']}") for one in facts["reduces_to"]),
+        *(
+            ("Reduces to", f"{reduction['model']} when {reduction['when']}")
+            for reduction in facts["reduces_to"]
+        ),
         ("Identifiability", model.identifiability),
         ("Source", model.source),
     ]
-    yield Facts("Model", tuple(about))
+    yield Facts("Model", tuple(model_facts))
     yield Facts("Data", tuple(_data_facts(fit)))
     yield Facts("Settings", tuple(_settings_facts(fit)))
     diagnostics = [row for row in fit.as_dict()["checks"] if row["check"] in _DIAGNOSTICS]
@@ -56,23 +59,23 @@ def _data_facts(fit: Fit) -> Iterator[tuple[str, str]]:
     yield "Items", f"{len(problem.items):,}"
     yield "Criteria", f"{len(problem.criteria):,}"
     yield "Judgements", f"{int(problem.judge_votes.sum()):,}"
-    of_votes = problem.part("votes")
-    votes = None if of_votes is None else of_votes.votes
+    vote_part = problem.part("votes")
+    votes = None if vote_part is None else vote_part.votes
     if votes is None or not hasattr(votes, "row_outcome"):
         return
     ties = int((votes.row_outcome == 2).sum())
-    first = int((votes.row_outcome == 0).sum())
+    first_chosen = int((votes.row_outcome == 0).sum())
     decided = max(votes.rows - ties, 1)
     yield "Votes on items", f"{votes.rows:,}, of which {ties:,} ties ({ties / max(votes.rows, 1):.1%})"
-    yield "First item chosen", f"{first / decided:.1%} of the decided votes"
+    yield "First item chosen", f"{first_chosen / decided:.1%} of the decided votes"
     pairs = {(min(a, b), max(a, b)) for a, b in zip(votes.first.tolist(), votes.second.tolist(), strict=True)}
     size = len(votes.items)
     yield "Pairs compared", f"{len(pairs):,} of {size * (size - 1) // 2:,}"
     if votes.contexts:
         yield "Contexts", f"{len(votes.contexts):,}"
-    on_criteria = None if of_votes is None else of_votes.criteria_votes
-    if on_criteria is not None:
-        yield "Votes on criteria", f"{on_criteria.rows:,}"
+    criteria_votes = None if vote_part is None else vote_part.criteria_votes
+    if criteria_votes is not None:
+        yield "Votes on criteria", f"{criteria_votes.rows:,}"
 
 
 def _settings_facts(fit: Fit) -> Iterator[tuple[str, str]]:

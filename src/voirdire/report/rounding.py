@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-MOST = 6
-SIGNIFICANT = -1  # instead of a number of decimals: three significant digits
-_WIDEST = 3  # decimals of numbers without an interval, at most
+MAX_DECIMALS = 6
+THREE_SIGNIFICANT = -1  # instead of a number of decimals: three significant digits
+_MAX_PLAIN_DECIMALS = 3  # decimals of numbers without an interval, at most
 
 
 def decimals_of_width(width: float) -> int:
@@ -35,7 +35,7 @@ def decimals_of_width(width: float) -> int:
     """
     if not (width > 0 and math.isfinite(width)):
         return 2
-    return min(MOST, max(0, 1 - math.floor(math.log10(width))))
+    return min(MAX_DECIMALS, max(0, 1 - math.floor(math.log10(width))))
 
 
 def column_decimals(widths: Iterable[float | None], values: Iterable[float | None] = ()) -> int:
@@ -54,15 +54,15 @@ def column_decimals(widths: Iterable[float | None], values: Iterable[float | Non
     >>> column_decimals([0.2, 0.3, None]), column_decimals([], [0.11, 0.75]), column_decimals([], [1e-7, 3.0])
     (2, 3, -1)
     """
-    known = sorted(w for w in widths if w is not None and w > 0 and math.isfinite(w))
-    if known:
-        return decimals_of_width(known[len(known) // 2])
+    positive = sorted(w for w in widths if w is not None and w > 0 and math.isfinite(w))
+    if positive:
+        return decimals_of_width(positive[len(positive) // 2])
     numbers = [v for v in values if v is not None and math.isfinite(v)]
     sizes = [abs(v) for v in numbers if v]
     if sizes and max(sizes) > 1e3 * min(sizes):
-        return SIGNIFICANT
+        return THREE_SIGNIFICANT
     spread = max(numbers) - min(numbers) if numbers else 0.0
-    return min(_WIDEST, decimals_of_width(spread) + 1) if spread > 0 else 2
+    return min(_MAX_PLAIN_DECIMALS, decimals_of_width(spread) + 1) if spread > 0 else 2
 
 
 def fixed_decimals(value: float, decimals: int) -> str:
@@ -73,8 +73,8 @@ def fixed_decimals(value: float, decimals: int) -> str:
     >>> fixed_decimals(-0.001, 2), fixed_decimals(1234567.0, 0), fixed_decimals(7.3e-136, 2)
     ('0.00', '1,234,567', '7.3e-136')
     """
-    if decimals == SIGNIFICANT:
+    if decimals == THREE_SIGNIFICANT:
         return f"{value:.3g}"
-    if value and (abs(value) >= 1e9 or abs(value) < 10.0 ** -(MOST + 1)):
+    if value and (abs(value) >= 1e9 or abs(value) < 10.0 ** -(MAX_DECIMALS + 1)):
         return f"{value:.1e}"
     return f"{value:z,.{decimals}f}"

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from voirdire.report.figures.coefficients import MOST, Who, draw_coefficients, pair_matrix, phase_bars
+from voirdire.report.figures.coefficients import (
+    MAX_FOREST_ROWS,
+    RowJudges,
+    draw_coefficients,
+    pair_matrix,
+    phase_bars,
+)
 from voirdire.report.html import minus_sign
 from voirdire.report.page import (
     Block,
@@ -20,13 +26,13 @@ from voirdire.report.page import (
 )
 from voirdire.report.provenance import software_blocks
 from voirdire.report.rounding import column_decimals
-from voirdire.report.sources import Rows
+from voirdire.report.sources import SavedRows
 from voirdire.report.table import Table, is_missing, make_table, make_wide_table
 
 Row = Mapping[str, Any]
 
-_STEADY = "run_deviation"
-_NAMES = {
+_RUN_DEVIATION = "run_deviation"
+_MEASURE_NAMES = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's rho",
     "kendall_tau_b": "Kendall's tau-b",
@@ -41,19 +47,19 @@ _NAMES = {
 }
 
 
-def rows_page(run: Rows) -> Page:
+def rows_page(run: SavedRows) -> Page:
     """The report of saved rows."""
-    people = run.kind == "metaeval"
-    title = _page_title(run, "Agreement with people" if people else "Agreement of judges")
-    question = "Which metric agrees best with people?" if people else "How well do the judges agree?"
-    blocks = tuple(_correlation_blocks(run) if people else _agreement_blocks(run))
+    with_people = run.kind == "metaeval"
+    title = _page_title(run, "Agreement with people" if with_people else "Agreement of judges")
+    question = "Which metric agrees best with people?" if with_people else "How well do the judges agree?"
+    blocks = tuple(_correlation_blocks(run) if with_people else _agreement_blocks(run))
     undefined = [row for row in run.rows if is_missing(row["value"])]
     measures = list(dict.fromkeys(row["measure"] for row in run.rows))
     prob = run.settings.get("prob")
     interval = f", {100 * prob:g}% bootstrap intervals" if isinstance(prob, int | float) else ""
     subtitle = f"{len(run.rows):,} values of {len(measures)} measures{interval}."
     tiles = (
-        ("Measures", str(len(measures)), ", ".join(measure_words(one) for one in measures[:2])),
+        ("Measures", str(len(measures)), ", ".join(measure_words(measure) for measure in measures[:2])),
         ("Values", f"{len(run.rows):,}", f"{len(undefined)} undefined" if undefined else "all defined"),
     )
     sections = (
@@ -64,19 +70,19 @@ def rows_page(run: Rows) -> Page:
     return Page(title, subtitle, sections, tiles)
 
 
-def _page_title(run: Rows, title: str) -> str:
+def _page_title(run: SavedRows, title: str) -> str:
     """A title with the name of the table where it is known, else with those of the judges."""
     if table := run.settings.get("table"):
         return title_with_names(title, [table], "tables")
     return title_with_names(title, (name for row in run.rows for name in row["judges"]), "judges")
 
 
-def _all_rows(run: Rows) -> Table:
+def _all_rows(run: SavedRows) -> Table:
     drop = ("behind", "same_as_best") if run.kind == "metaeval" else ()
     return make_table("rows", "Every value with its interval", run.rows, note_key="note", drop=drop)
 
 
-def _origin_blocks(run: Rows) -> Iterator[Block]:
+def _origin_blocks(run: SavedRows) -> Iterator[Block]:
     settings = [
         (key, _setting_text(value)) for key, value in run.settings.items() if value not in (None, "", [])
     ]
@@ -90,7 +96,7 @@ def _setting_text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _correlation_blocks(run: Rows) -> Iterator[Block]:
+def _correlation_blocks(run: SavedRows) -> Iterator[Block]:
     """Metrics by criteria, one table per coefficient, the best marked; and the values with their intervals."""
     for measure in dict.fromkeys(row["measure"] for row in run.rows):
         rows = [row for row in run.rows if row["measure"] == measure]
@@ -115,8 +121,8 @@ def _best_metric_sentence(rows: Sequence[Row], measure: str) -> str:
         return f"{_capitalise_first(measure_words(measure))} is undefined for every metric."
     criteria = len({row["criterion"] for row in rows})
     best = max(wins, key=lambda name: wins[name])
-    where = "" if criteria < 2 else f" under {wins[best]} of {criteria} criteria"
-    return f"By {measure_words(measure)}, {isolate_name(best)} agrees best with people{where}."
+    criteria_text = "" if criteria < 2 else f" under {wins[best]} of {criteria} criteria"
+    return f"By {measure_words(measure)}, {isolate_name(best)} agrees best with people{criteria_text}."
 
 
 def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
@@ -134,20 +140,22 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
     for row in rows:
         if row.get("place") is not None:
             mark = {1: "best", 2: "second"}.get(int(row["place"]), "")
-            at = metrics.index(row["judges"][0]), f"c{criteria.index(row['criterion'])}"
-            marks[at] = (mark, bool(row["same_as_best"]) and row["place"] != 1)
-    heads = {one: "value" if one is None else str(one) for one in criteria}
+            cell = metrics.index(row["judges"][0]), f"c{criteria.index(row['criterion'])}"
+            marks[cell] = (mark, bool(row["same_as_best"]) and row["place"] != 1)
+    heads = {criterion: "value" if criterion is None else str(criterion) for criterion in criteria}
     widths = [row["high"] - row["low"] for row in rows if not is_missing(row["low"])]
-    same = column_decimals(widths, [row["value"] for row in rows])
-    more: dict[str, Any] = {"decimals": {f"c{number}": same for number in range(len(criteria))}}
-    more["missing"] = {f"c{number}": _missing_reason(rows, one) for number, one in enumerate(criteria)}
+    decimals = column_decimals(widths, [row["value"] for row in rows])
+    options: dict[str, Any] = {"decimals": {f"c{number}": decimals for number in range(len(criteria))}}
+    options["missing"] = {
+        f"c{number}": _missing_reason(rows, criterion) for number, criterion in enumerate(criteria)
+    }
     if len(metrics) > 1:
-        more["marks"] = marks
-        more["notes"] = (
+        options["marks"] = marks
+        options["notes"] = (
             "Bold: best; underlined: second best; † cannot be told from the best (the interval of the difference, "
             "on the same items, reaches zero).",
         )
-    return make_wide_table(name, caption, rows, "metric", metrics, heads, itemgetter("criterion"), **more)
+    return make_wide_table(name, caption, rows, "metric", metrics, heads, itemgetter("criterion"), **options)
 
 
 def _best_first(rows: Sequence[Row]) -> list[str]:
@@ -163,25 +171,25 @@ def _missing_reason(rows: Sequence[Row], criterion: Any) -> str:
     return next((reason for reason in reasons if reason), "")
 
 
-def _agreement_blocks(run: Rows) -> Iterator[Block]:
+def _agreement_blocks(run: SavedRows) -> Iterator[Block]:
     rows = list(run.rows)
-    steady = [row for row in rows if row["measure"] == _STEADY]
-    if steady:
-        yield from _steadiness_blocks(steady)
-    for measure in dict.fromkeys(row["measure"] for row in rows if row["measure"] != _STEADY):
-        found = [row for row in rows if row["measure"] == measure]
+    deviations = [row for row in rows if row["measure"] == _RUN_DEVIATION]
+    if deviations:
+        yield from _steadiness_blocks(deviations)
+    for measure in dict.fromkeys(row["measure"] for row in rows if row["measure"] != _RUN_DEVIATION):
+        measure_rows = [row for row in rows if row["measure"] == measure]
         ident = measure.replace("_", "-")
-        known = [row for row in found if not is_missing(row["value"])]
-        yield Text(_range_sentence(measure, known), "lead")
-        phases = [level for level in dict.fromkeys(row["level"] for row in found) if level is not None]
+        defined = [row for row in measure_rows if not is_missing(row["value"])]
+        yield Text(_range_sentence(measure, defined), "lead")
+        phases = [level for level in dict.fromkeys(row["level"] for row in measure_rows) if level is not None]
         if len(phases) > 1 and not measure.startswith("win_rate"):
             yield Figure(
                 f"phases-{ident}",
                 f"{_capitalise_first(measure_words(measure))} by phase",
                 "Bars side by side are the same judges and criterion in different phases; lines are intervals.",
-                lambda found=found: [phase_bars(found)],  # type: ignore[misc]
+                lambda measure_rows=measure_rows: [phase_bars(measure_rows)],  # type: ignore[misc]
             )
-        pairs = [row for row in known if len(row["judges"]) == 2 and row["level"] is None]
+        pairs = [row for row in defined if len(row["judges"]) == 2 and row["level"] is None]
         names = list(dict.fromkeys(name for row in pairs for name in row["judges"]))
         if len(pairs) >= 3 and len(pairs) > len(names) and len({row["criterion"] for row in pairs}) == 1:
             yield Figure(
@@ -190,8 +198,10 @@ def _agreement_blocks(run: Rows) -> Iterator[Block]:
                 "Darker is more; blank where it is undefined or was not asked for.",
                 lambda pairs=pairs, names=names: [pair_matrix(pairs, names)],  # type: ignore[misc]
             )
-        if known:
-            yield _forest_figure(f"forest-{ident}", measure_words(measure), found, lambda row: row["judges"])
+        if defined:
+            yield _forest_figure(
+                f"forest-{ident}", measure_words(measure), measure_rows, lambda row: row["judges"]
+            )
 
 
 def _steadiness_blocks(rows: Sequence[Row]) -> Iterator[Block]:
@@ -200,10 +210,12 @@ def _steadiness_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     judges = list(dict.fromkeys(row["judges"][0] for row in rows))
     marks: dict[tuple[int, str], tuple[str, bool]] = {}
     for number, cell in enumerate(cells):
-        here = [row for row in rows if (row["criterion"], row["level"]) == cell]
-        known = sorted((r["value"], judges.index(r["judges"][0])) for r in here if not is_missing(r["value"]))
-        for mark, (_, place) in zip(("best", "second"), known, strict=False):
-            marks[place, f"c{number}"] = (mark, False)
+        cell_rows = [row for row in rows if (row["criterion"], row["level"]) == cell]
+        ranked = sorted(
+            (r["value"], judges.index(r["judges"][0])) for r in cell_rows if not is_missing(r["value"])
+        )
+        for mark, (_, judge_index) in zip(("best", "second"), ranked, strict=False):
+            marks[judge_index, f"c{number}"] = (mark, False)
     yield make_wide_table(
         "steadiness",
         "Run-to-run standard deviation of each judge's scores, averaged over items",
@@ -229,14 +241,16 @@ def _range_sentence(measure: str, known: Sequence[Row]) -> str:
     )
 
 
-def _forest_figure(name: str, title: str, rows: Sequence[Row], who: Who) -> Figure:
-    known = sorted((row for row in rows if not is_missing(row["value"])), key=lambda row: -row["value"])
-    rest = f" The {MOST} largest of {len(known):,}." if len(known) > MOST else ""
+def _forest_figure(name: str, title: str, rows: Sequence[Row], who: RowJudges) -> Figure:
+    defined = sorted((row for row in rows if not is_missing(row["value"])), key=lambda row: -row["value"])
+    count_note = (
+        f" The {MAX_FOREST_ROWS} largest of {len(defined):,}." if len(defined) > MAX_FOREST_ROWS else ""
+    )
     return Figure(
         name,
         _capitalise_first(title),
-        f"Values with intervals, largest first.{rest}",
-        lambda: [draw_coefficients(known[:MOST], rows, title, who)],
+        f"Values with intervals, largest first.{count_note}",
+        lambda: [draw_coefficients(defined[:MAX_FOREST_ROWS], rows, title, who)],
     )
 
 
@@ -255,8 +269,8 @@ def measure_words(measure: str) -> str:
     """
     if measure.startswith("icc_"):
         return f"ICC({measure[4:].replace('_', ',')})"
-    for start, name in _NAMES.items():
+    for start, name in _MEASURE_NAMES.items():
         if measure.startswith(start):
-            rest = measure.removeprefix(start).replace("_", " ").strip()
-            return f"{name}, {rest}" if rest else name
+            variant = measure.removeprefix(start).replace("_", " ").strip()
+            return f"{name}, {variant}" if variant else name
     return measure.replace("_", " ")

@@ -15,7 +15,15 @@ from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import new_folder
-from voirdire.layouts import FORMAT, Layout, check_format, check_seal, read_json, recognise_json, with_seal
+from voirdire.layouts import (
+    FORMAT_VERSION,
+    Layout,
+    check_format,
+    check_seal,
+    read_json,
+    recognise_json,
+    with_seal,
+)
 from voirdire.model.specs import specification_folder
 from voirdire.settings import read_toml
 
@@ -24,18 +32,24 @@ if TYPE_CHECKING:
 
     from voirdire.kinds.fit import Fit
 
-KINDS = ("agree", "metaeval")
-LAYOUT = Layout(
-    "saved rows", {"rows.json": recognise_json("rows"), "run.json": recognise_json("format", kind=KINDS)}
+ROW_KINDS = ("agree", "metaeval")
+ROWS_LAYOUT = Layout(
+    "saved rows", {"rows.json": recognise_json("rows"), "run.json": recognise_json("format", kind=ROW_KINDS)}
 )
-ABOUT = ("title", "aim", "source")
-_OF_STUDY = {"study": str, "seed": int, "replicates": int, "versions": dict, **dict.fromkeys(ABOUT, str)}
-_NUMBERS = {"n", "mean", "sd", "mcse", "count"}
-_SAVE = "save one with voirdire fit, agree, metaeval or simulate and --out DIR"
+STUDY_TEXTS = ("title", "aim", "source")
+_STUDY_TYPES = {
+    "study": str,
+    "seed": int,
+    "replicates": int,
+    "versions": dict,
+    **dict.fromkeys(STUDY_TEXTS, str),
+}
+_NUMERIC_COLUMNS = {"n", "mean", "sd", "mcse", "count"}
+_SAVE_HINT = "save one with voirdire fit, agree, metaeval or simulate and --out DIR"
 
 
 @dataclass(frozen=True)
-class Rows:
+class SavedRows:
     """Saved rows of agreement or meta-evaluation.
 
     Attributes
@@ -103,25 +117,26 @@ def save_rows(
     ...     read_run(folder).rows[0]["measure"]
     'agreement_rate'
     """
-    if kind not in KINDS:
+    if kind not in ROW_KINDS:
         raise InputError(f"kind {kind!r} is none of agree, metaeval")
-    names = ("voirdire", "numpy")
+    packages = ("voirdire", "numpy")
     run = {
-        "format": FORMAT,
+        "format": FORMAT_VERSION,
         "kind": kind,
         "settings": dict(settings),
-        "versions": {"python": platform.python_version()} | {one: metadata.version(one) for one in names},
+        "versions": {"python": platform.python_version()}
+        | {package: metadata.version(package) for package in packages},
         "notes": list(found.attrs.get("notes", ())),
     }
-    with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
+    with new_folder(folder, ROWS_LAYOUT, overwrite=overwrite) as draft_folder:
         rows = json_rows(found, columns=list(found.columns))
-        (place / "rows.json").write_text(json.dumps({"rows": rows}, allow_nan=False), encoding="utf-8")
-        content = json.dumps(with_seal(run, place / "rows.json"), indent=1)
-        (place / "run.json").write_text(content, encoding="utf-8")
+        (draft_folder / "rows.json").write_text(json.dumps({"rows": rows}, allow_nan=False), encoding="utf-8")
+        content = json.dumps(with_seal(run, draft_folder / "rows.json"), indent=1)
+        (draft_folder / "run.json").write_text(content, encoding="utf-8")
     return Path(folder)
 
 
-def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
+def read_run(folder: str | Path) -> Fit | SavedRows | StudyRun:
     """Read whatever a folder holds.
 
     Raises
@@ -129,33 +144,33 @@ def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
     InputError
         The folder is not there, is no run, is half-written or damaged, or was made by a newer version.
     """
-    place = Path(folder)
-    if not place.exists():
-        raise InputError(f"{place}: there is no such folder; {_SAVE}")
-    if not place.is_dir():
-        raise InputError(f"{place}: is a file, not the folder of a run; {_SAVE}")
+    run_folder = Path(folder)
+    if not run_folder.exists():
+        raise InputError(f"{run_folder}: there is no such folder; {_SAVE_HINT}")
+    if not run_folder.is_dir():
+        raise InputError(f"{run_folder}: is a file, not the folder of a run; {_SAVE_HINT}")
     try:
-        held = {path.name for path in place.iterdir()}
+        file_names = {path.name for path in run_folder.iterdir()}
     except OSError as error:
-        raise InputError(f"{place}: cannot be read ({error.strerror})") from error
-    if "run.json" not in held:
-        if "batches.jsonl" in held:
+        raise InputError(f"{run_folder}: cannot be read ({error.strerror})") from error
+    if "run.json" not in file_names:
+        if "batches.jsonl" in file_names:
             raise InputError(
-                f"{place}: the study here has not finished; voirdire simulate with this --out goes on"
+                f"{run_folder}: the study here has not finished; voirdire simulate with this --out goes on"
             )
-        if held & {"arrays.npz", "result.json", "rows.json", "results.csv"}:
-            raise InputError(f"{place}: a half-written run (run.json is missing); make it again")
-        raise InputError(f"{place}: no run is saved here; {_SAVE}")
-    run = _read_json(place, "run.json")
+        if file_names & {"arrays.npz", "result.json", "rows.json", "results.csv"}:
+            raise InputError(f"{run_folder}: a half-written run (run.json is missing); make it again")
+        raise InputError(f"{run_folder}: no run is saved here; {_SAVE_HINT}")
+    run = _read_json(run_folder, "run.json")
     if "study" in run:
-        return _read_study(place, run)
+        return _read_study(run_folder, run)
     if "kind" in run:
-        return _read_rows(place, run)
+        return _read_rows(run_folder, run)
 
-    return load(place)
+    return load(run_folder)
 
 
-def _read_rows(place: Path, run: Mapping[str, Any]) -> Rows:
+def _read_rows(place: Path, run: Mapping[str, Any]) -> SavedRows:
     check_format(place, run)
     if not (place / "rows.json").is_file():
         raise InputError(f"{place}: a half-written run (rows.json is missing); make it again")
@@ -165,7 +180,7 @@ def _read_rows(place: Path, run: Mapping[str, Any]) -> Rows:
         needed = {"measure", "judges", "value"}
         if not all(needed <= set(row) for row in rows):
             raise KeyError("measure")
-        return Rows(run["kind"], tuple(rows), run["settings"], run["versions"], tuple(run["notes"]))
+        return SavedRows(run["kind"], tuple(rows), run["settings"], run["versions"], tuple(run["notes"]))
     except (LookupError, TypeError, ValueError, OSError) as error:
         if isinstance(error, InputError):
             raise
@@ -183,10 +198,15 @@ def _read_study(place: Path, run: Mapping[str, Any]) -> StudyRun:
         rows: Sequence[dict[str, Any]] = [
             dict(zip(header, map(cell_value, line), strict=True)) for line in lines
         ]
-        wrong = {name for row in rows for name in _NUMBERS & row.keys() if isinstance(row[name], str | bool)}
-        if wrong:
-            raise ValueError(f"{min(wrong)} is not a number")
-        faults = [name for name, kind in _OF_STUDY.items() if not isinstance(run.get(name, kind()), kind)]
+        non_numeric = {
+            name
+            for row in rows
+            for name in _NUMERIC_COLUMNS & row.keys()
+            if isinstance(row[name], str | bool)
+        }
+        if non_numeric:
+            raise ValueError(f"{min(non_numeric)} is not a number")
+        faults = [name for name, kind in _STUDY_TYPES.items() if not isinstance(run.get(name, kind()), kind)]
         if faults:
             raise ValueError(f"{faults[0]} in run.json is {run[faults[0]]!r}")
     except (OSError, ValueError, csv.Error) as error:
@@ -199,17 +219,17 @@ def _read_study(place: Path, run: Mapping[str, Any]) -> StudyRun:
 
 def _study_facts(run: Mapping[str, Any]) -> dict[str, str]:
     """Title, aim, source and finding: from the run, else from the shipped study of that name."""
-    found = {key: str(run[key]) for key in ABOUT if run.get(key)}
+    facts = {key: str(run[key]) for key in STUDY_TEXTS if run.get(key)}
     path = specification_folder("simulations") / str(run["study"]) / "study.toml"
     if not path.is_file():
-        return found
+        return facts
     study = read_toml(path)
-    told = {key: str(study[key]) for key in (*ABOUT, "finding") if study.get(key)}
+    shipped = {key: str(study[key]) for key in (*STUDY_TEXTS, "finding") if study.get(key)}
     if any(run.get(key) != study[key] for key in ("replicates", "seed")):
-        told.pop(
+        shipped.pop(
             "finding", None
         )  # what was found holds for the study as its file has it, not for a shorter run
-    return told | found
+    return shipped | facts
 
 
 def cell_value(text: str | None) -> Any:

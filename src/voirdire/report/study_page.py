@@ -13,9 +13,9 @@ from voirdire.report.table import Table, is_missing, make_table
 
 Row = Mapping[str, Any]
 
-_CELL = ("panel", "added", "count", "design")
-_MOST = 70  # lines of a figure
-_WORDS = {
+_CELL_KEYS = ("panel", "added", "count", "design")
+_MAX_LINES = 70  # lines of a figure
+_MEASURE_WORDS = {
     "items": "Concordance of the items' scores with the truth",
     "items-proportional": "Concordance of the items' scores with the truth, its weights by the criteria's ranks",
     "items-uniform": "Concordance of the items' scores with the truth, its weights equal",
@@ -36,13 +36,16 @@ def study_page(run: StudyRun) -> Page:
     )
     settings = [(key.capitalize(), str(value)) for key, value in run.settings.items()]
     source = [("Source", run.about["source"])] if run.about.get("source") else []
-    made = (Facts("Settings", (("Study", run.name), *settings, *source)), *software_blocks(run.versions))
-    asked = [Text(run.about["aim"])] if run.about.get("aim") else []
-    found = [Text(run.about["finding"], "lead")] if run.about.get("finding") else []
+    method_blocks = (
+        Facts("Settings", (("Study", run.name), *settings, *source)),
+        *software_blocks(run.versions),
+    )
+    aim = [Text(run.about["aim"])] if run.about.get("aim") else []
+    finding = [Text(run.about["finding"], "lead")] if run.about.get("finding") else []
     sections = (
-        Section("found", "What was found?", "Findings", (*found, *asked, *blocks)),
+        Section("found", "What was found?", "Findings", (*finding, *aim, *blocks)),
         Section("all", "All results", "Results", (_all_cells(run.rows),)),
-        Section("made", "How was it made?", "Method", made),
+        Section("made", "How was it made?", "Method", method_blocks),
     )
     return Page(
         run.about.get("title") or f"Study {run.name}", f"Simulation study {run.name}.", sections, tiles
@@ -59,27 +62,33 @@ def measure_display_name(measure: str) -> str:
     """
     if measure.startswith("eta "):
         return f"Estimated reliability of judges who are right {measure.removeprefix('eta ')}"
-    return _WORDS.get(measure, measure)
+    return _MEASURE_WORDS.get(measure, measure)
 
 
 def _all_cells(rows: Sequence[Row]) -> Table:
-    alike = [key for key in rows[0] if len({str(row.get(key)) for row in rows}) == 1 and len(rows) > 1]
-    notes = tuple(f"{key}: {rows[0][key]} throughout." for key in alike if not is_missing(rows[0][key]))
+    constant_keys = [
+        key for key in rows[0] if len({str(row.get(key)) for row in rows}) == 1 and len(rows) > 1
+    ]
+    notes = tuple(
+        f"{key}: {rows[0][key]} throughout." for key in constant_keys if not is_missing(rows[0][key])
+    )
     decimals = dict.fromkeys(("mean", "sd", "mcse"), 4)
-    return make_table("results", "Every cell and measure", rows, drop=alike, notes=notes, decimals=decimals)
+    return make_table(
+        "results", "Every cell and measure", rows, drop=constant_keys, notes=notes, decimals=decimals
+    )
 
 
 def _recovery_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     added = {row.get("added") for row in rows} - {"none"}
     for number, measure in enumerate(dict.fromkeys(row["measure"] for row in rows)):
-        found = [dict(row) for row in rows if row["measure"] == measure]
-        optimisers = {row.get("optimiser") for row in found}
-        for row in found:
+        measure_rows = [dict(row) for row in rows if row["measure"] == measure]
+        optimisers = {row.get("optimiser") for row in measure_rows}
+        for row in measure_rows:
             row["series"] = (
                 f"{row['model']}, {row['optimiser']}" if len(optimisers) > 1 else str(row["model"])
             )
-        if added and len({row["count"] for row in found}) > 2:
-            curves = [row | {"model": row["series"]} for row in found]
+        if added and len({row["count"] for row in measure_rows}) > 2:
+            curves = [row | {"model": row["series"]} for row in measure_rows]
             yield Text(_worst_sentence(curves, measure))
             yield Figure(
                 f"robustness-{number}",
@@ -89,14 +98,16 @@ def _recovery_blocks(rows: Sequence[Row]) -> Iterator[Block]:
                 lambda curves=curves: [draw_robustness(curves)],  # type: ignore[misc]
             )
             continue
-        names = [_cell_name(row, found) for row in found]
-        if len(dict.fromkeys(names)) > _MOST:
+        names = [_cell_name(row, measure_rows) for row in measure_rows]
+        if len(dict.fromkeys(names)) > _MAX_LINES:
             continue
         yield Figure(
             f"cells-{number}",
             measure_display_name(measure),
             "Mean over replicates with its 95% Monte Carlo interval.",
-            lambda found=found, names=names: [draw_cells(found, names, "mean", "mcse", None)],  # type: ignore[misc]
+            lambda measure_rows=measure_rows, names=names: [
+                draw_cells(measure_rows, names, "mean", "mcse", None)
+            ],  # type: ignore[misc]
         )
 
 
@@ -107,7 +118,7 @@ def _worst_sentence(rows: Sequence[Row], measure: str) -> str:
             lowest[row["model"]] = row
     parts = [
         f"{model} {row['mean']:.2f} ({_added_text(row)}, {row['design']})"
-        for model, row in sorted(lowest.items(), key=lambda one: -one[1]["mean"])
+        for model, row in sorted(lowest.items(), key=lambda entry: -entry[1]["mean"])
     ]
     return f"{measure_display_name(measure)}: the lowest mean of each model is {'; '.join(parts)}."
 
@@ -117,21 +128,27 @@ def _added_text(row: Row) -> str:
 
 
 def _cell_name(row: Row, rows: Sequence[Row]) -> str:
-    varying = [key for key in _CELL if len({str(one.get(key)) for one in rows}) > 1]
+    varying = [key for key in _CELL_KEYS if len({str(other.get(key)) for other in rows}) > 1]
     return " · ".join(str(row[key]) for key in varying) or "all"
 
 
 def _coverage_blocks(rows: Sequence[Row]) -> Iterator[Block]:
-    pooled = [row for row in rows if "passed" in row and row["quantity"] == "all parameters"]
-    passed = sum(bool(row["passed"]) for row in pooled)
-    yield Text(f"{passed} of {len(pooled)} models and methods pass.", "lead")
+    pooled_rows = [row for row in rows if "passed" in row and row["quantity"] == "all parameters"]
+    passed = sum(bool(row["passed"]) for row in pooled_rows)
+    yield Text(f"{passed} of {len(pooled_rows)} models and methods pass.", "lead")
     for number, method in enumerate(dict.fromkeys(row["method"] for row in rows)):
-        found = [dict(row) | {"series": row["method"]} for row in rows if row["method"] == method]
-        found = [row for row in found if row["quantity"] == "all parameters"] if len(found) > _MOST else found
-        names = [f"{row['model']} · {row['quantity']}" for row in found]
+        method_rows = [dict(row) | {"series": row["method"]} for row in rows if row["method"] == method]
+        method_rows = (
+            [row for row in method_rows if row["quantity"] == "all parameters"]
+            if len(method_rows) > _MAX_LINES
+            else method_rows
+        )
+        names = [f"{row['model']} · {row['quantity']}" for row in method_rows]
         yield Figure(
             f"coverage-{number}",
             f"Coverage of 90% intervals, {method}",
             "Share of true values inside, with its 95% Monte Carlo interval; the dashed line is where it should be.",
-            lambda found=found, names=names: [draw_cells(found, names, "coverage_90", "mcse_90", 0.9)],  # type: ignore[misc]
+            lambda method_rows=method_rows, names=names: [
+                draw_cells(method_rows, names, "coverage_90", "mcse_90", 0.9)
+            ],  # type: ignore[misc]
         )

@@ -16,8 +16,8 @@ from voirdire.report.rounding import column_decimals, fixed_decimals
 Record = Mapping[str, Any]
 Kind = Literal["text", "number", "share", "count", "level", "flag"]
 
-# What plain "low" and "high" belong to, the first of these that a record has.
-_OWNERS = (
+# Columns whose interval plain "low" and "high" are: the first of these that a record has.
+_INTERVAL_OWNERS = (
     "score",
     "weight",
     "strength",
@@ -32,7 +32,7 @@ _OWNERS = (
     "p_first",
     "effect",
 )
-_HEADS = {
+_DEFAULT_HEADS = {
     "p_best": "best",
     "p_right": "right",
     "first_rate": "picks first",
@@ -43,8 +43,8 @@ _HEADS = {
 }
 #: Note on the column of ranks.
 RANKS_NOTE = "ranks: the places that all statements about pairs together leave open"
-_ROUNDING = 1e-12
-_SHARES = ("p_best", "p_right", "first_rate", "tie_rate")
+_ZERO_TOLERANCE = 1e-12
+_SHARE_KEYS = ("p_best", "p_right", "first_rate", "tie_rate")
 
 
 @dataclass(frozen=True)
@@ -125,18 +125,22 @@ class Table:
             return footnotes.index(text) + 1
 
         # a note of a record stands at its first column with an interval, else at its first number
-        noted = next((c.key for c in self.columns if c.low), None)
-        noted = noted or next((c.key for c in self.columns if c.kind != "text"), None)
+        note_column = next((c.key for c in self.columns if c.low), None)
+        note_column = note_column or next((c.key for c in self.columns if c.kind != "text"), None)
         rows = []
-        for place, record in enumerate(self.records):
+        for index, record in enumerate(self.records):
             row = []
             for column in self.columns:
-                own = str(record.get(self.note_key) or "") if self.note_key and column.key == noted else ""
+                own_note = (
+                    str(record.get(self.note_key) or "")
+                    if self.note_key and column.key == note_column
+                    else ""
+                )
                 value = record.get(column.key)
-                why = own or (self.missing.get(column.key, "") if is_missing(value) else "")
-                mark, same = self.marks.get((place, column.key), ("", False))
+                note = own_note or (self.missing.get(column.key, "") if is_missing(value) else "")
+                mark, same = self.marks.get((index, column.key), ("", False))
                 text, interval = cell_text(column, record)
-                row.append(Cell(text, interval, footnote_number(why), mark, same, _sort_key(value)))
+                row.append(Cell(text, interval, footnote_number(note), mark, same, _sort_key(value)))
             rows.append(row)
         return rows, footnotes
 
@@ -187,25 +191,25 @@ def make_table(
     rows = tuple(dict(record) for record in records)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     keys = [key for key in order if key in keys] + [key for key in keys if key not in order]
-    pairs = {key: _interval_keys(key, [one for one in keys if one not in drop]) for key in keys}
-    ends = {end for pair in pairs.values() if pair for end in pair}
+    pairs = {key: _interval_keys(key, [other for other in keys if other not in drop]) for key in keys}
+    interval_keys = {interval_key for pair in pairs.values() if pair for interval_key in pair}
     columns, empty = [], []
-    names = _HEADS | dict(heads or {})
+    names = _DEFAULT_HEADS | dict(heads or {})
     for key in keys:
-        if key in ends or key in drop or key == more.get("note_key"):
+        if key in interval_keys or key in drop or key == more.get("note_key"):
             continue
         values = [row.get(key) for row in rows]
         head = names.get(key, key.replace("_", " "))
         if rows and all(is_missing(value) for value in values):
-            said = key in more.get("missing", {})
-            empty += [] if said else [head]
-            if not said:
+            has_reason = key in more.get("missing", {})
+            empty += [] if has_reason else [head]
+            if not has_reason:
                 continue
         low, high = pairs[key] or (None, None)
         if low and all(is_missing(row.get(low)) for row in rows):
             low = high = None
-        made = _make_column(key, head, values, rows, low, high, (decimals or {}).get(key))
-        columns.append(replace(made, kind="share") if key in shares else made)
+        column = _make_column(key, head, values, rows, low, high, (decimals or {}).get(key))
+        columns.append(replace(column, kind="share") if key in shares else column)
     if empty:
         more["notes"] = (*more.get("notes", ()), f"Undefined here, so left out: {', '.join(empty)}.")
     return Table(name, caption, tuple(columns), rows, **more)
@@ -249,19 +253,21 @@ def make_wide_table(
     >>> [column.head for column in made.columns], made.raw_values()[0]
     (['item', 'clarity'], ['item', 'clarity', 'clarity low', 'clarity high'])
     """
-    keys = {one: f"c{number}" for number, one in enumerate(heads)}
+    keys = {entry: f"c{number}" for number, entry in enumerate(heads)}
     parts = {"": value, "_low": "low", "_high": "high"}
-    empty = {of + end: None for of in keys.values() for end in parts}
-    records = {one: {key: one} | empty for one in names}
+    empty = {column_key + suffix: None for column_key in keys.values() for suffix in parts}
+    records = {entry: {key: entry} | empty for entry in names}
     for row in rows:
-        of = keys[column(row)]
+        column_key = keys[column(row)]
         records[row[key] if key in row else row["judges"][0]] |= {
-            of + end: row[part] for end, part in parts.items()
+            column_key + suffix: row[part] for suffix, part in parts.items()
         }
     more["names"] = {
-        keys[one] + end: head + end.replace("_", " ") for one, head in heads.items() for end in parts
+        keys[entry] + suffix: head + suffix.replace("_", " ")
+        for entry, head in heads.items()
+        for suffix in parts
     }
-    shown = {keys[one]: head for one, head in heads.items()}
+    shown = {keys[entry]: head for entry, head in heads.items()}
     return make_table(name, caption, records.values(), heads=shown, order=(key, *shown), **more)
 
 
@@ -275,10 +281,12 @@ def target_panel_headings(row: Record, value: str, more: str = "") -> dict[str, 
     >>> target_panel_headings({"score": 1.0}, "score", "log-odds")
     {'score': 'score (log-odds)'}
     """
-    for other, one in (("panel", "target"), ("target", "panel")):
+    for other, subject in (("panel", "target"), ("target", "panel")):
         if f"{value}_{other}" in row:
-            said = {value: one, f"{value}_{other}": other}
-            return {key: f"{value} ({', '.join(filter(None, (of, more)))})" for key, of in said.items()}
+            subjects = {value: subject, f"{value}_{other}": other}
+            return {
+                key: f"{value} ({', '.join(filter(None, (name, more)))})" for key, name in subjects.items()
+            }
     return {value: f"{value} ({more})" if more else value}
 
 
@@ -288,7 +296,7 @@ def _interval_keys(key: str, keys: Sequence[str]) -> tuple[str, str] | None:
     for subject in ("panel", "target"):
         if key == f"score_{subject}":
             return f"low_{subject}", f"high_{subject}"
-    owner = next((name for name in _OWNERS if name in keys), None)
+    owner = next((name for name in _INTERVAL_OWNERS if name in keys), None)
     return ("low", "high") if key == owner and "low" in keys and "high" in keys else None
 
 
@@ -301,26 +309,26 @@ def _make_column(
     high: str | None,
     decimals: int | None,
 ) -> Column:
-    known = [value for value in values if not is_missing(value)]
+    defined = [value for value in values if not is_missing(value)]
     ends = [row[end] for row in rows for end in (low, high) if end and not is_missing(row.get(end))]
     kind: Kind = "number"
-    if key == "level" and known and set(known) <= {"ok", "warn", "fail"}:
+    if key == "level" and defined and set(defined) <= {"ok", "warn", "fail"}:
         kind = "level"
-    elif any(isinstance(value, bool) for value in known):
+    elif any(isinstance(value, bool) for value in defined):
         kind = "flag"
-    elif any(not isinstance(value, int | float) for value in known):
+    elif any(not isinstance(value, int | float) for value in defined):
         kind = "text"
-    elif key in _SHARES:
+    elif key in _SHARE_KEYS:
         kind = "share"
-    elif known and all(float(value).is_integer() for value in [*known, *ends]):
+    elif defined and all(float(value).is_integer() for value in [*defined, *ends]):
         kind = "count"
-    signed = kind == "number" and any(value < 0 for value in [*known, *ends])
+    signed = kind == "number" and any(value < 0 for value in [*defined, *ends])
     if decimals is None and kind == "number":
         widths = [
             row[high] - row[low] for row in rows if low and high and not _interval_missing(row, low, high)
         ]
         decimals = column_decimals(
-            widths, [value for value in known if not signed or abs(value) >= _ROUNDING]
+            widths, [value for value in defined if not signed or abs(value) >= _ZERO_TOLERANCE]
         )
     return Column(key, head, kind, decimals or 0, low, high, signed)
 
@@ -371,7 +379,9 @@ def cell_text(column: Column, record: Record) -> tuple[str, str]:
 
 
 def _number_text(column: Column, value: float) -> str:
-    return fixed_decimals(0.0 if column.signed and abs(value) < _ROUNDING else float(value), column.decimals)
+    return fixed_decimals(
+        0.0 if column.signed and abs(value) < _ZERO_TOLERANCE else float(value), column.decimals
+    )
 
 
 def share_text(value: float) -> str:

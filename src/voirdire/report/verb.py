@@ -12,14 +12,14 @@ from voirdire.report.fit_page import fit_page
 from voirdire.report.output import FORMATS, check_format, check_output, render_page
 from voirdire.report.page import Page
 from voirdire.report.rows_page import rows_page
-from voirdire.report.sources import Rows, StudyRun, read_run
+from voirdire.report.sources import SavedRows, StudyRun, read_run
 from voirdire.report.study_page import study_page
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def report_page(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = ()) -> Page:
+def report_page(run: str | Path | Fit | SavedRows | StudyRun, human: Sequence[str] = ()) -> Page:
     """The report of a run, not yet in any format.
 
     Raises
@@ -27,19 +27,19 @@ def report_page(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = 
     InputError
         As :func:`voirdire.report.sources.read_run`; a human who is no judge, or for a run that is no fit.
     """
-    found = read_run(run) if isinstance(run, str | Path) else run
-    if isinstance(found, Rows | StudyRun) and human:
+    content = read_run(run) if isinstance(run, str | Path) else run
+    if isinstance(content, SavedRows | StudyRun) and human:
         raise InputError("--human is for the report of a fit; this run is none")
-    if isinstance(found, Rows):
-        return rows_page(found)
-    if isinstance(found, StudyRun):
-        return study_page(found)
+    if isinstance(content, SavedRows):
+        return rows_page(content)
+    if isinstance(content, StudyRun):
+        return study_page(content)
 
-    return fit_page(found, human)
+    return fit_page(content, human)
 
 
 def report(
-    run: str | Path | Fit | Rows | StudyRun,
+    run: str | Path | Fit | SavedRows | StudyRun,
     out: str | Path | None = None,
     *,
     format: str | None = None,
@@ -50,7 +50,7 @@ def report(
 
     Parameters
     ----------
-    run : path, Fit, Rows or StudyRun
+    run : path, Fit, SavedRows or StudyRun
         A folder that ``fit``, ``agree``, ``metaeval`` or ``simulate`` saved, or what :func:`.sources.read_run` gives.
     out : path, optional
         The file; by default ``report`` with the format's ending, in the current folder.
@@ -82,8 +82,8 @@ def report(
     ...     path.read_text().splitlines()[0]
     '# Report of a judge panel: x, y'
     """
-    chosen = check_format(out, format)
-    path = Path(out) if out is not None else Path(f"report{FORMATS[chosen]}")
+    file_format = check_format(out, format)
+    path = Path(out) if out is not None else Path(f"report{FORMATS[file_format]}")
     check_output(path, overwrite=overwrite)
-    write_file(path, render_page(report_page(run, human), chosen))
+    write_file(path, render_page(report_page(run, human), file_format))
     return path

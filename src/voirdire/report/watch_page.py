@@ -21,7 +21,7 @@ from voirdire.report.page import (
 )
 from voirdire.report.table import make_table
 
-_LEVELS = {CHANGED: "fail", NOT_ENOUGH: "warn"}
+_VERDICT_LEVELS = {CHANGED: "fail", NOT_ENOUGH: "warn"}
 
 
 def watch_page(found: dict[str, Any], name: str = "") -> Page:
@@ -43,7 +43,7 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
             "Verdict",
             (
                 Text(watch_headline(found, isolate_name), "lead"),
-                Findings(tuple(sorted(entries, key=lambda one: LEVELS.index(one.level)))),
+                Findings(tuple(sorted(entries, key=lambda entry: LEVELS.index(entry.level)))),
                 *(Text(note, "note") for note in found["notes"]),
                 Text(found["rule"], "note"),
             ),
@@ -52,12 +52,12 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
     changes = [row for row in rows if row["found"]]
     sections += [
         Section(
-            f"change-{at}",
+            f"change-{index}",
             f"{isolate_name(row['judge'])}: {row['what']}",
             f"{isolate_name(row['judge'])}, {row['measure'].replace('_', ' ')}",
-            tuple(_change_blocks(at, row, found["prob"])),
+            tuple(_change_blocks(index, row, found["prob"])),
         )
-        for at, row in enumerate(changes)
+        for index, row in enumerate(changes)
     ]
     sections.append(Section("measures", "What is watched?", "Measures", (_measure_table(rows),)))
     tiles = (
@@ -71,16 +71,16 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
         watch_headline(found, isolate_name),
         tuple(sections),
         tiles,
-        _LEVELS.get(found["verdict"], "ok"),
+        _VERDICT_LEVELS.get(found["verdict"], "ok"),
     )
 
 
 def _judge_finding(judge: str, rows: list[dict[str, Any]], prob: float) -> Finding:
-    mine = [row for row in rows if row["judge"] == judge]
-    changes = [row for row in mine if row["found"]]
+    judge_rows = [row for row in rows if row["judge"] == judge]
+    changes = [row for row in judge_rows if row["found"]]
     if changes:
         return Finding(isolate_name(judge), "fail", " ".join(_capital_sentence(row, prob) for row in changes))
-    watched = [row for row in mine if row["found"] is False]
+    watched = [row for row in judge_rows if row["found"] is False]
     if not watched:
         return Finding(isolate_name(judge), "warn", "Too few answers to say.")
     words = "; ".join(f"{row['what']} {row['value']:.2f} ({row['n']:,})" for row in watched)
@@ -102,17 +102,17 @@ def _change_blocks(at: int, row: dict[str, Any], prob: float) -> Iterator[Block]
 
 
 def _capital_sentence(row: dict[str, Any], prob: float) -> str:
-    said = change_sentence(row, prob)
-    return said[0].upper() + said[1:]
+    sentence = change_sentence(row, prob)
+    return sentence[0].upper() + sentence[1:]
 
 
 def _measure_table(rows: list[dict[str, Any]]) -> Any:
-    said = {True: "changed", False: "no change", None: "not yet"}
+    result_words = {True: "changed", False: "no change", None: "not yet"}
     shown = [
         {
             "judge": row["judge"],
             "measure": row["what"],
-            "found": said[row["found"]],
+            "found": result_words[row["found"]],
             "n": row["n"],
             "mean": row["value"],
             "change": row["change"],

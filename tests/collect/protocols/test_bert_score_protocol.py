@@ -10,7 +10,7 @@ import pytest
 
 from voirdire.collect import Item, Setting
 from voirdire.collect.options import build_options
-from voirdire.collect.protocols.metrics import MODEL, BertScore, BertScoreOptions
+from voirdire.collect.protocols.metrics import MODEL_VARIABLE, BertScore, BertScoreOptions
 from voirdire.tables import read_scores
 
 ITEMS = (
@@ -38,12 +38,15 @@ def test_scores_of_the_three_measures_by_item(bert_score, tmp_path: Path) -> Non
 
 
 def test_the_model_is_the_users_own(bert_score, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(MODEL, raising=False)
+    monkeypatch.delenv(MODEL_VARIABLE, raising=False)
     (problem,) = BertScore().problems(Setting((), ITEMS, BertScoreOptions()))
-    assert problem == f"option model: name the folder of a model, here or in the environment variable {MODEL}"
+    assert (
+        problem
+        == f"option model: name the folder of a model, here or in the environment variable {MODEL_VARIABLE}"
+    )
     (problem,) = BertScore().problems(Setting((), ITEMS, BertScoreOptions(model=str(tmp_path / "none"))))
     assert "there is no folder" in problem
-    monkeypatch.setenv(MODEL, str(tmp_path))
+    monkeypatch.setenv(MODEL_VARIABLE, str(tmp_path))
     assert BertScore().problems(Setting((), ITEMS, BertScoreOptions())) == []
     rows()
     assert bert_score.made[-1]["model_type"] == str(tmp_path)

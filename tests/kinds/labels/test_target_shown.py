@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.cli.show import LIMIT
+from voirdire.cli.show import MAX_ROWS
 
 PLACES = {"target": ("probability (target)", "probability (panel)")}
 PLACES["panel"] = PLACES["target"][::-1]
@@ -62,7 +62,7 @@ def test_of_sets_items_and_classes_are_counted_apart(tmp_path: Path) -> None:
     assert "of 48 classes settled" in page
     table.to_json(tmp_path / "sets.jsonl", orient="records", lines=True)
     said = CliRunner().invoke(app, ["fit", str(tmp_path / "sets.jsonl"), "--method", "map"]).output
-    assert f"and {48 - LIMIT} more rows:" in said
+    assert f"and {48 - MAX_ROWS} more rows:" in said
 
 
 def test_one_known_item_is_one() -> None:

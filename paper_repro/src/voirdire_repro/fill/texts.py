@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from voirdire.collect.journal import FILE
+from voirdire.collect.journal import JOURNAL_FILE
 from voirdire_repro.fill import scores as of
 from voirdire_repro.job import Job
 
@@ -119,7 +119,7 @@ def _seconds_per_case(job: Job, part: str) -> float | None:
     from contextlib import closing
 
     spent, cases = 0.0, set()
-    for path in sorted((job.folder / "collected" / part).glob(f"*/{FILE}")):
+    for path in sorted((job.folder / "collected" / part).glob(f"*/{JOURNAL_FILE}")):
         with closing(sqlite3.connect(path)) as journal:
             rows = journal.execute(
                 "select judge, key, seconds from answers where seconds is not null"

@@ -20,7 +20,11 @@ from voirdire.collect.ask.questions import Questions, read_questions
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 
-_ASKED = {"winner": "Which text is better?", "score": "How good is this text?", "label": "What is this text?"}
+_DEFAULT_TASKS = {
+    "winner": "Which text is better?",
+    "score": "How good is this text?",
+    "label": "What is this text?",
+}
 
 
 def write_page(
@@ -55,13 +59,13 @@ def write_page(
     InputError
         Something is wrong with a table, or the file is there.
     """
-    place = Path(out)
-    if place.exists():
-        raise InputError(f"{place} exists already; give the name of a new file")
-    if place.suffix != ".html":
-        raise InputError(f"{place.name!r} is to be a page; give a name that ends in .html")
-    write_file(place, page_text(read_questions(questions, items, levels), ties=ties, task=task, seed=seed))
-    return place
+    path = Path(out)
+    if path.exists():
+        raise InputError(f"{path} exists already; give the name of a new file")
+    if path.suffix != ".html":
+        raise InputError(f"{path.name!r} is to be a page; give a name that ends in .html")
+    write_file(path, page_text(read_questions(questions, items, levels), ties=ties, task=task, seed=seed))
+    return path
 
 
 def page_text(
@@ -92,7 +96,7 @@ def page_text(
     >>> made.count("</script>"), "<b>" in made
     (2, False)
     """
-    title = task or _ASKED[asked.answer]
+    title = task or _DEFAULT_TASKS[asked.answer]
     data = {**_page_data(asked), "task": title, "seed": seed, "ties": ties}
     data |= {name: address for name, address in (("send", send), ("back", back)) if address is not None}
     # where answers are kept in the browser: another page of other questions has a place of its own
@@ -118,22 +122,24 @@ def security_policy(sends: bool) -> str:
     (True, True)
     """
     script, style = (_hash_source(_read_asset(name)) for name in ("ask.js", "ask.css"))
-    allowed = f"default-src 'none'; script-src {script}; style-src {style}"
-    return f"{allowed}; base-uri 'none'; form-action '{'self' if sends else 'none'}'"
+    sources = f"default-src 'none'; script-src {script}; style-src {style}"
+    return f"{sources}; base-uri 'none'; form-action '{'self' if sends else 'none'}'"
 
 
 def _page_data(asked: Questions) -> dict[str, Any]:
-    about: dict[str, int] = {}
-    place = {name: at for at, name in enumerate(asked.items)}
+    background_index: dict[str, int] = {}
+    item_index = {name: index for index, name in enumerate(asked.items)}
     rows = []
     for row in asked.rows:
-        named = [asked.items[row[name]] for name in ("first", "second", "item") if name in row]
-        shown = {text for text in (item.source or item.context for item in named) if text}
-        shown = shown or {row[name] for name in ("context",) if name in row}
-        entry: dict[str, Any] = {"items": [place[item.id] for item in named]}
+        row_items = [asked.items[row[name]] for name in ("first", "second", "item") if name in row]
+        background = {text for text in (item.source or item.context for item in row_items) if text}
+        background = background or {row[name] for name in ("context",) if name in row}
+        entry: dict[str, Any] = {"items": [item_index[item.id] for item in row_items]}
         entry |= {name: row[name] for name in ("criterion", "context") if name in row}
-        if shown:
-            entry["about"] = about.setdefault("\n\n".join(sorted(shown)), len(about))
+        if background:
+            entry["about"] = background_index.setdefault(
+                "\n\n".join(sorted(background)), len(background_index)
+            )
         rows.append(entry)
     return {
         "answer": asked.answer,
@@ -141,7 +147,7 @@ def _page_data(asked: Questions) -> dict[str, Any]:
         "criteria": any("criterion" in row for row in asked.rows),
         "contexts": any("context" in row for row in asked.rows),
         "items": [{"name": item.id, "text": item.text} for item in asked.items.values()],
-        "about": list(about),
+        "about": list(background_index),
         "questions": rows,
     }
 

@@ -15,9 +15,9 @@ from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.spreadsheet_escape import unescape_names
 
-_KEPT = ("criterion", "context")
-_MOST_LEVELS = 20
-_LISTED = 20  # problems named before they are only counted
+_OPTIONAL_COLUMNS = ("criterion", "context")
+_MAX_LEVELS = 20
+_MAX_LISTED = 20  # problems named before they are only counted
 
 
 @dataclass(frozen=True)
@@ -69,54 +69,57 @@ def read_questions(table: object, items: object, levels: Sequence[object] | None
     ({'first': 'x', 'second': 'y'},)
     """
     problems = Problems("questions")
-    known = {item.id: item for item in read_items(items)}
+    item_by_name = {item.id: item for item in read_items(items)}
     present = columns_among(table, ["first", "second", "winner", "score", "label"], problems)
     problems.raise_any()
     pairs = {"first", "second"} <= set(present)
-    about = ["first", "second"] if pairs else ["item"]
+    item_columns = ["first", "second"] if pairs else ["item"]
     answer = "winner" if pairs else _answer_column(present, levels)
-    cells = read_columns(table, about, [answer, *_KEPT], problems)
+    cells = read_columns(table, item_columns, [answer, *_OPTIONAL_COLUMNS], problems)
     problems.raise_any()
-    filled = cells.pop(answer, [None] * len(cells[about[0]]))
+    answers = cells.pop(answer, [None] * len(cells[item_columns[0]]))
     columns = {}
     for name, values in cells.items():
-        found = encode_column(values, name, problems if name in about else Problems(name))
-        columns[name] = [found.levels[code] if code >= 0 else "" for code in found.codes]
-    for name in about:
-        columns[name] = _read_items(columns[name], name, known, problems)
-    sides = zip(*(columns[name] for name in about), strict=True)
-    same = [at for at, names in enumerate(sides, 1) if len(names) > len(set(names))]
-    if same:
-        problems.rows(same, "an item is compared with itself")
+        encoded = encode_column(values, name, problems if name in item_columns else Problems(name))
+        columns[name] = [encoded.levels[code] if code >= 0 else "" for code in encoded.codes]
+    for name in item_columns:
+        columns[name] = _read_items(columns[name], name, item_by_name, problems)
+    sides = zip(*(columns[name] for name in item_columns), strict=True)
+    same_rows = [index for index, names in enumerate(sides, 1) if len(names) > len(set(names))]
+    if same_rows:
+        problems.rows(same_rows, "an item is compared with itself")
     problems.raise_any()
-    done = [not isinstance(cell_to_name(cell), Refused) for cell in filled]
-    every = ({name: of[at] for name, of in columns.items() if of[at]} for at in range(len(done)))
-    rows = tuple(row for row, past in zip(every, done, strict=True) if not past)
+    answered = [not isinstance(cell_to_name(cell), Refused) for cell in answers]
+    all_rows = (
+        {name: cells_of[index] for name, cells_of in columns.items() if cells_of[index]}
+        for index in range(len(answered))
+    )
+    rows = tuple(row for row, is_done in zip(all_rows, answered, strict=True) if not is_done)
     if not rows:
         raise InputError("questions: every row has an answer already; there is nothing to ask")
-    if any(done):
-        give_notice(f"{sum(done)} questions have an answer already and are left out.")
-    used = {row[name] for row in rows for name in about}
-    chosen = {name: item for name, item in known.items() if name in used}
-    return Questions(answer, rows, chosen, () if pairs else _check_levels(answer, levels))
+    if any(answered):
+        give_notice(f"{sum(answered)} questions have an answer already and are left out.")
+    used = {row[name] for row in rows for name in item_columns}
+    used_items = {name: item for name, item in item_by_name.items() if name in used}
+    return Questions(answer, rows, used_items, () if pairs else _check_levels(answer, levels))
 
 
 def _answer_column(present: Sequence[str], levels: Sequence[object] | None) -> str:
-    found = [name for name in ("score", "label") if name in present]
-    if len(found) != 1:
+    columns = [name for name in ("score", "label") if name in present]
+    if len(columns) != 1:
         raise InputError(
             "questions: name the columns first and second (which is better), or item and one empty column, score "
             "or label"
         )
-    if found == ["label"] and not levels:
+    if columns == ["label"] and not levels:
         raise InputError("questions: say which labels there are to choose from (--levels yes,no; levels=)")
-    return found[0]
+    return columns[0]
 
 
 def _check_levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ...]:
     names = tuple(str(level).strip() for level in (levels or range(1, 6)))
-    if len(set(names)) < max(len(names), 2) or not all(names) or len(names) > _MOST_LEVELS:
-        raise InputError(f"levels {', '.join(names)!r} are not 2 to {_MOST_LEVELS} different answers")
+    if len(set(names)) < max(len(names), 2) or not all(names) or len(names) > _MAX_LEVELS:
+        raise InputError(f"levels {', '.join(names)!r} are not 2 to {_MAX_LEVELS} different answers")
     for name in names if answer == "score" else ():
         try:
             finite = math.isfinite(float(name))
@@ -128,13 +131,15 @@ def _check_levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ..
 
 
 def _read_items(names: list[str], column: str, known: dict[str, Item], problems: Problems) -> list[str]:
-    """The names of items as the table of items has them: forms keep spreadsheets from taking them for formulas."""
-    plain = dict(zip(dict.fromkeys(names), unescape_names(dict.fromkeys(names), known), strict=True))
-    strange = list(dict.fromkeys(plain[name] for name in names if name and plain[name] not in known))
-    for name in strange[:_LISTED]:
-        rows = [row for row, one in enumerate(names, start=1) if one and plain[one] == name]
+    """Names of items as in the table of items, without the escapes that forms have against formulas."""
+    unescaped = dict(zip(dict.fromkeys(names), unescape_names(dict.fromkeys(names), known), strict=True))
+    unknown = list(dict.fromkeys(unescaped[name] for name in names if name and unescaped[name] not in known))
+    for name in unknown[:_MAX_LISTED]:
+        rows = [row for row, cell in enumerate(names, start=1) if cell and unescaped[cell] == name]
         problems.rows(rows, f"{column} {name!r} is not among the items{nearest_name(name, tuple(known))}")
-    if len(strange) > _LISTED:
-        count = len(strange)
-        problems.table(f"{count} names in {column} are not among the items; the first {_LISTED} are named")
-    return [plain[name] for name in names]
+    if len(unknown) > _MAX_LISTED:
+        count = len(unknown)
+        problems.table(
+            f"{count} names in {column} are not among the items; the first {_MAX_LISTED} are named"
+        )
+    return [unescaped[name] for name in names]

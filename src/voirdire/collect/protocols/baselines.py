@@ -11,38 +11,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.roles import YES_NO, Several
-from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
+from voirdire.collect.protocols.roles import YES_NO, ListOf
+from voirdire.collect.protocols.scoring import Case, CaseProtocol, ScoreOptions
 from voirdire.settings import Count
 
-ROLES = {
+DEFAULT_ROLES = {
     "reader": "You speak for ordinary readers without special knowledge, and say what the text does for them.",
     "critic": "You look for weaknesses that others overlook, and for praise that the text has not earned.",
 }
 
 
-class Vanilla(PerCase):
+class Vanilla(CaseProtocol):
     """The protocol ``vanilla``: one question, one score."""
 
     name: ClassVar[str] = "vanilla"
 
     async def score(self, case: Case) -> None:
         """One question."""
-        found = await case.content("vanilla/score", form=case.score_schema())
-        case.score(found["score"])
+        answer = await case.content("vanilla/score", form=case.score_schema())
+        case.score(answer["score"])
 
 
-class Cot(PerCase):
+class Cot(CaseProtocol):
     """The protocol ``cot``, after Wei et al. (2022): steps of evaluation, reasoning by them, then the score."""
 
     name: ClassVar[str] = "cot"
 
     async def score(self, case: Case) -> None:
         """One question: steps, reasoning, score."""
-        schema = case.score_schema(steps=Several(str, 1, 6), reasoning=str)
-        found = await case.content("cot/score", form=schema)
-        case.score(found["score"])
-        case.text("reasoning", "\n".join([*found["steps"], found["reasoning"]]))
+        schema = case.score_schema(steps=ListOf(str, 1, 6), reasoning=str)
+        answer = await case.content("cot/score", form=schema)
+        case.score(answer["score"])
+        case.text("reasoning", "\n".join([*answer["steps"], answer["reasoning"]]))
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class SelfRefineOptions(ScoreOptions):
     rounds: Count = 2
 
 
-class SelfRefine(PerCase):
+class SelfRefine(CaseProtocol):
     """The protocol ``self-refine``, after Madaan et al. (2023).
 
     A judge scores, criticises its own evaluation, and revises it; a feedback that asks for no change ends it. The last
@@ -85,11 +85,11 @@ class SelfRefine(PerCase):
             case.text("evaluation", found["reasoning"], phase)
             return found
 
-        schema, verdict = case.score_schema(reasoning=str), case.schema(feedback=str, change=YES_NO)
+        schema, feedback_schema = case.score_schema(reasoning=str), case.schema(feedback=str, change=YES_NO)
         current = note_evaluation(await case.content("self-refine/score", 0, form=schema), "initial")
         for number in range(1, case.options.rounds + 1):
             phase, shown = f"round-{number}", {"evaluation": current}
-            found = await case.content("self-refine/feedback", number, form=verdict, **shown)
+            found = await case.content("self-refine/feedback", number, form=feedback_schema, **shown)
             case.text("feedback", found["feedback"], phase)
             if found["change"] == "no":
                 break
@@ -124,10 +124,10 @@ class ChatEvalOptions(ScoreOptions):
 
     def cast(self) -> dict[str, str]:
         """The roles in the order in which they speak."""
-        return dict(self.roles) or dict(ROLES)
+        return dict(self.roles) or dict(DEFAULT_ROLES)
 
 
-class ChatEval(PerCase):
+class ChatEval(CaseProtocol):
     """The protocol ``chat-eval``, after Chan et al. (2024).
 
     In each of ``rounds`` rounds the roles speak in their fixed order; each sees all that was said before and gives a
@@ -149,22 +149,22 @@ class ChatEval(PerCase):
     async def score(self, case: Case) -> None:
         """The turns of one case, one after the other."""
         schema = case.score_schema(comment=str)
-        said: list[dict[str, Any]] = []
-        last: dict[str, int] = {}
+        comments: list[dict[str, Any]] = []
+        last_scores: dict[str, int] = {}
         for number in range(1, case.options.rounds + 1):
             phase = f"round-{number}"
-            last = {}
+            last_scores = {}
             for role, duty in case.options.cast().items():
-                shown = {"role": role, "duty": duty, "said": list(said)}
+                shown = {"role": role, "duty": duty, "said": list(comments)}
                 question = case.question("chat-eval/speak", number, role, form=schema, **shown)
-                who = {"judge": f"{case.judge}/{role}", "group": case.judge}
-                (found,) = await case.contents([(question, who)], phase)
-                if found is not None:
-                    last[role] = found["score"]
-                    said.append({"speaker": role, **found})
-                    case.score(found["score"], phase, **who)
-                    case.text("comment", found["comment"], phase, **who)
-        combined = self._combine_scores(case.options, last)
+                columns = {"judge": f"{case.judge}/{role}", "group": case.judge}
+                (answer,) = await case.contents([(question, columns)], phase)
+                if answer is not None:
+                    last_scores[role] = answer["score"]
+                    comments.append({"speaker": role, **answer})
+                    case.score(answer["score"], phase, **columns)
+                    case.text("comment", answer["comment"], phase, **columns)
+        combined = self._combine_scores(case.options, last_scores)
         if isinstance(combined, str):
             case.add_missing(question.key, combined)
         else:

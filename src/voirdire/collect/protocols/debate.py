@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
+from voirdire.collect.protocols.scoring import Case, CaseProtocol, ScoreOptions
 from voirdire.settings import Count
 
 NO_ISSUE = "NO ISSUE"
@@ -62,7 +62,7 @@ class DebateOptions(ScoreOptions):
     commander: Literal["model", "relay"] = "model"
 
 
-class Debate(PerCase):
+class Debate(CaseProtocol):
     """The protocol ``debate``."""
 
     name: ClassVar[str] = "debate"
@@ -78,32 +78,34 @@ class Debate(PerCase):
         options = case.options
         log: list[dict[str, Any]] = []
         shown: dict[str, Any] = {"steps": options.steps.get(case.criterion)}
-        heard = shown | {"brief": None}
+        context = shown | {"brief": None}
         if options.commander == "model":
-            heard |= await case.content("debate/command", form=case.schema(brief=str), **shown)
-            case.text("Commander", heard["brief"], "initial")
+            context |= await case.content("debate/command", form=case.schema(brief=str), **shown)
+            case.text("Commander", context["brief"], "initial")
 
-        scored = case.score_schema(reasoning=str)
-        verdict = case.schema(feedback=str, verdict=["ISSUE", NO_ISSUE])
+        score_schema = case.score_schema(reasoning=str)
+        verdict_schema = case.schema(feedback=str, verdict=["ISSUE", NO_ISSUE])
         resolved = False
         for iteration in range(options.iterations + 1):
             phase = f"iteration-{iteration}" if iteration else "initial"
             if iteration:
-                told = heard | {"log": list(log), "strength": options.strength}
-                found = await case.content("debate/criticise", iteration, form=verdict, **told)
-                log.append({"speaker": "Critic", "text": found["feedback"], "score": None})
-                case.text("Critic", found["feedback"], phase)
-                resolved = found["verdict"] == NO_ISSUE
+                variables = context | {"log": list(log), "strength": options.strength}
+                answer = await case.content("debate/criticise", iteration, form=verdict_schema, **variables)
+                log.append({"speaker": "Critic", "text": answer["feedback"], "score": None})
+                case.text("Critic", answer["feedback"], phase)
+                resolved = answer["verdict"] == NO_ISSUE
                 if resolved:
                     break
-            found = await case.content("debate/score", iteration, form=scored, **heard, log=list(log))
-            score = found["score"]
-            log.append({"speaker": "Scorer", "text": found["reasoning"], "score": score})
+            answer = await case.content(
+                "debate/score", iteration, form=score_schema, **context, log=list(log)
+            )
+            score = answer["score"]
+            log.append({"speaker": "Scorer", "text": answer["reasoning"], "score": score})
             case.score(score, phase)
-            case.text("Scorer", found["reasoning"], phase)
+            case.text("Scorer", answer["reasoning"], phase)
 
         if not resolved and options.tie_breaker:
-            found = await case.content("debate/break-tie", form=scored, **shown, log=list(log))
-            score = found["score"]
-            case.text("Tie-Breaker", found["reasoning"])
+            answer = await case.content("debate/break-tie", form=score_schema, **shown, log=list(log))
+            score = answer["score"]
+            case.text("Tie-Breaker", answer["reasoning"])
         case.score(score, resolved=resolved, iterations=iteration)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_rows
-from voirdire.collect.protocols.roles import Several, answer_schema
-from voirdire.collect.protocols.scoring import Case, Lost, PerCase, ScoreOptions
+from voirdire.collect.protocols.roles import ListOf, answer_schema
+from voirdire.collect.protocols.scoring import Case, CaseProtocol, MissingAnswer, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
@@ -50,7 +50,7 @@ class GEvalOptions(ScoreOptions):
     steps: Mapping[str, str] = field(default_factory=dict)
 
 
-class GEval(PerCase):
+class GEval(CaseProtocol):
     """The protocol ``g-eval``."""
 
     name: ClassVar[str] = "g-eval"
@@ -73,36 +73,36 @@ class GEval(PerCase):
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
         """The steps, then all cases whose criterion has some at once."""
         options: GEvalOptions = setting.options
-        schema, asked = answer_schema(options.longest, steps=Several(str, 1, 8)), []
+        schema, requests = answer_schema(options.longest, steps=ListOf(str, 1, 8)), []
         for name, text in options.named_criteria().items():
             if name not in options.steps:
                 shown: dict[str, Any] = {"task": options.task, "criterion": name, "description": text}
                 shown |= {"low": options.low, "high": options.high}
                 columns = {"judge": judge, "criterion": name, "kind": "steps"}
-                asked.append((Question(judge, "g-eval/steps", shown, ("steps", name), schema), columns))
+                requests.append((Question(judge, "g-eval/steps", shown, ("steps", name), schema), columns))
 
         def read_steps(found: Mapping[str, Any]) -> dict[str, str]:
             return {"text": "\n".join(f"{number}. {step}" for number, step in enumerate(found["steps"], 1))}
 
-        rows = await ask_rows(ask, asked, "texts", read_steps)
+        rows = await ask_rows(ask, requests, "texts", read_steps)
         written = {row.values["criterion"]: row.values["text"] for row in rows if row.table == "texts"}
         steps = {**options.steps, **written}
-        stepped = replace(setting, options=replace(options, steps=steps))
-        return [*rows, *await super().judge_rows(stepped, ask, judge)]
+        with_steps = replace(setting, options=replace(options, steps=steps))
+        return [*rows, *await super().judge_rows(with_steps, ask, judge)]
 
     async def score(self, case: Case) -> None:
         """The expected score, over the token's probabilities or over samples."""
         options, steps = case.options, case.options.steps.get(case.criterion)
         if steps is None:
-            raise Lost
+            raise MissingAnswer
         if options.weighting == "logprobs":
             weighted = await case.weighted("g-eval/score", "samples", steps=steps)
             case.score(weighted.value, mass=weighted.mass)
             return
-        asked: list[tuple[Question, dict[str, Any]]] = []
+        requests: list[tuple[Question, dict[str, Any]]] = []
         for number in range(1, options.samples + 1):
             question = case.question("g-eval/score", number, form=case.score_schema(), steps=steps)
-            asked.append((replace(question, temperature=options.temperature), {}))
-        given = [found["score"] for found in await case.contents(asked, "sample") if found is not None]
-        if given:
-            case.score(sum(given) / len(given), answers=len(given))
+            requests.append((replace(question, temperature=options.temperature), {}))
+        scores = [answer["score"] for answer in await case.contents(requests, "sample") if answer is not None]
+        if scores:
+            case.score(sum(scores) / len(scores), answers=len(scores))

@@ -85,16 +85,16 @@ class GroupDebate(Case):
     async def _run_evaluations(self) -> dict[str, dict[str, Any]]:
         """Phase 1: each agent by itself; what it said."""
         schema = self._opinion_schema()
-        asked = [
+        requests = [
             (self.question("maj-eval/evaluate", name, form=schema, **self._who(name)), {"agent": name})
             for name in self.agents
         ]
         latest: dict[str, dict[str, Any]] = {}
-        for name, found in zip(self.agents, await self.contents(asked, "initial"), strict=True):
-            if found is not None:
-                latest[name] = found
-                self._add_ratings(name, found["ratings"], "initial")
-                self.text("feedback", found["feedback"], "initial", agent=name)
+        for name, answer in zip(self.agents, await self.contents(requests, "initial"), strict=True):
+            if answer is not None:
+                latest[name] = answer
+                self._add_ratings(name, answer["ratings"], "initial")
+                self.text("feedback", answer["feedback"], "initial", agent=name)
         return latest
 
     async def _run_speeches(self, latest: dict[str, dict[str, Any]]) -> list[str]:
@@ -102,25 +102,27 @@ class GroupDebate(Case):
 
         What each agent said last goes to ``latest``.
         """
-        said = [_initial_speech(name, one) for name, one in latest.items()]
+        speeches = [_initial_speech(name, opinion) for name, opinion in latest.items()]
         schema = self._opinion_schema(no_more_comments=YES_NO)
-        spoken: list[str] = []
+        speakers: list[str] = []
         ended: list[str] = []
-        while len(spoken) < self.options.rounds:
+        while len(speakers) < self.options.rounds:
             active = [name for name in self.agents if name not in ended]
             if not active:
                 break
-            speaker = active[0] if len(active) == 1 else await self._choose_speaker(active, spoken, said)
-            spoken.append(speaker)
-            shown = {**self._who(speaker), "said": list(said)}
-            question = self.question("maj-eval/speak", len(spoken), speaker, form=schema, **shown)
-            phase = f"round-{len(spoken)}"
-            (found,) = await self.contents([(question, {"agent": speaker})], phase, "texts")
-            if found is not None:
-                latest[speaker] = found
-                said.append(_initial_speech(speaker, found))
-                self.text("feedback", found["feedback"], phase, agent=speaker)
-                if found["no_more_comments"] == "yes":
+            speaker = (
+                active[0] if len(active) == 1 else await self._choose_speaker(active, speakers, speeches)
+            )
+            speakers.append(speaker)
+            shown = {**self._who(speaker), "said": list(speeches)}
+            question = self.question("maj-eval/speak", len(speakers), speaker, form=schema, **shown)
+            phase = f"round-{len(speakers)}"
+            (answer,) = await self.contents([(question, {"agent": speaker})], phase, "texts")
+            if answer is not None:
+                latest[speaker] = answer
+                speeches.append(_initial_speech(speaker, answer))
+                self.text("feedback", answer["feedback"], phase, agent=speaker)
+                if answer["no_more_comments"] == "yes":
                     ended.append(speaker)
         return ended
 
@@ -132,8 +134,8 @@ class GroupDebate(Case):
         answer = await self.ask(question)
         if answer.content is not None:
             return str(answer.content["speaker"])
-        last = {name: place for place, name in enumerate(spoken)}
-        quietest = min(active, key=lambda name: last.get(name, -1))
+        last_turn = {name: turn for turn, name in enumerate(spoken)}
+        quietest = min(active, key=lambda name: last_turn.get(name, -1))
         reason = f"{answer.missing}; {quietest!r}, silent longest, spoke instead"
         self.add_missing(question.key, reason, f"round-{number}", "texts")
         return quietest
@@ -143,31 +145,31 @@ class GroupDebate(Case):
     ) -> dict[str, float]:
         """Phase 3: averages of the final ratings, and a synthesis of what was said."""
         finals: dict[str, dict[str, Any]] = {}
-        _, place = self.about()
+        _, key_end = self.about()
         for name in self.agents:
             if name not in latest:
-                self.add_missing(("final", name, *place), "the agent gave no rating", agent=name)
+                self.add_missing(("final", name, *key_end), "the agent gave no rating", agent=name)
             elif name not in ended and self.options.unfinished == "missing":
                 reason = "the agent had not ended when the rounds were used up"
-                self.add_missing(("final", name, *place), reason, agent=name)
+                self.add_missing(("final", name, *key_end), reason, agent=name)
             else:
                 finals[name] = latest[name]
                 state = "yes" if name in ended else "no"
                 self._add_ratings(name, latest[name]["ratings"], FINAL, ended=state)
         if not finals:
-            self.add_missing(("average", *place), "no agent of the group has a final rating")
+            self.add_missing(("average", *key_end), "no agent of the group has a final rating")
             return {}
         averages = {
-            name: sum(one["ratings"][name] for one in finals.values()) / len(finals)
+            name: sum(opinion["ratings"][name] for opinion in finals.values()) / len(finals)
             for name in self.options.named_criteria()
         }
         self._add_ratings(None, averages, FINAL, agents=len(finals))
-        told = [_initial_speech(name, one) for name, one in finals.items()]
-        shown = {"finals": told, "averages": averages}
+        speeches = [_initial_speech(name, opinion) for name, opinion in finals.items()]
+        shown = {"finals": speeches, "averages": averages}
         question = self.question("maj-eval/synthesise", form=self.schema(synthesis=str), **shown)
-        (found,) = await self.contents([(question, {})], table="texts")
-        if found is not None:
-            self.text("synthesis", found["synthesis"])
+        (answer,) = await self.contents([(question, {})], table="texts")
+        if answer is not None:
+            self.text("synthesis", answer["synthesis"])
         return averages
 
 
@@ -205,15 +207,19 @@ async def run_debates(
             GroupDebate(judge, item, "", run, options, ask, group=group, agents=agents)
             for group, agents in groups.items()
         ]
-        averages = [found for found in await asyncio.gather(*(one.average() for one in debates)) if found]
+        averages = [
+            average
+            for average in await asyncio.gather(*(group_debate.average() for group_debate in debates))
+            if average
+        ]
         columns = Case(judge, item, "", run, options, ask).place_columns()
         columns |= {"phase": FINAL, "level": "overall"}
         rows = [row for debate in debates for row in debate.rows]
         if not averages:
-            lost = "no group came to a rating"
-            return [*rows, missing_row(("overall", item.id, run), lost, table="scores", **columns)]
+            reason = "no group came to a rating"
+            return [*rows, missing_row(("overall", item.id, run), reason, table="scores", **columns)]
         for name in options.named_criteria():
-            mean = sum(found[name] for found in averages) / len(averages)
+            mean = sum(average[name] for average in averages) / len(averages)
             rows.append(Row("scores", {**columns, "criterion": name, "score": mean, "groups": len(averages)}))
         return rows
 
@@ -232,8 +238,8 @@ def group_calls(options: GroupOptions, items: int, groups: Sequence[int]) -> tup
     for size in groups:
         # rounds may be used up before everybody has ended; the last active speaker needs no choice
         speeches = min(size, options.rounds)
-        fewest = speeches + min(speeches, size - 1)
+        fewest_questions = speeches + min(speeches, size - 1)
         choices = options.rounds if size > 1 else 0
-        least += size + fewest + 1
+        least += size + fewest_questions + 1
         most += size + options.rounds + choices + 1
     return least * items * options.runs, most * items * options.runs

@@ -114,9 +114,9 @@ class MajEval(GroupProtocol):
             sizes = [len(agents) for agents in _given_personas(options).values()]
             return group_calls(options, len(setting.items), sizes)
         size, groups = len(options.documents), options.groups
-        made = 1 + size * options.stakeholders + groups * options.personas
+        persona_questions = 1 + size * options.stakeholders + groups * options.personas
         _, most = group_calls(options, len(setting.items), [options.personas] * groups)
-        return size, size + made + most
+        return size, size + persona_questions + most
 
     async def cast(
         self, judge: str, options: MajEvalOptions, ask: Ask, rows: list[Row]
@@ -139,14 +139,16 @@ def _given_personas(options: MajEvalOptions) -> dict[str, Agents]:
 
 
 def _persona_faults(options: MajEvalOptions) -> list[str]:
-    found = ["options documents and persona_texts are both given; leave out one"] if options.documents else []
+    faults = (
+        ["options documents and persona_texts are both given; leave out one"] if options.documents else []
+    )
     for name, text in options.persona_texts.items():
         group, _, person = map(short_name, name.partition("/"))
         if not (group and person):
-            found.append(f"option persona_texts: {name!r} is no group/name, such as teachers/Ann")
+            faults.append(f"option persona_texts: {name!r} is no group/name, such as teachers/Ann")
         elif not text.strip():
-            found.append(f"option persona_texts: {name!r} has no text; say who it is")
-    return found
+            faults.append(f"option persona_texts: {name!r} has no text; say who it is")
+    return faults
 
 
 class SimpleRole(GroupProtocol):
@@ -157,8 +159,8 @@ class SimpleRole(GroupProtocol):
 
     def faults(self, options: SimpleRoleOptions) -> list[str]:
         """No roles."""
-        lacking = "option roles is empty; give a sentence for each group of stakeholders"
-        return [] if options.roles else [lacking]
+        fault = "option roles is empty; give a sentence for each group of stakeholders"
+        return [] if options.roles else [fault]
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
         """Evaluations, choices, speeches and syntheses."""
@@ -168,7 +170,7 @@ class SimpleRole(GroupProtocol):
     async def cast(
         self, judge: str, options: SimpleRoleOptions, ask: Ask, rows: list[Row]
     ) -> Mapping[str, Agents]:
-        """So many agents of each group, who are told the group's sentence."""
+        """The agents of each group, who are all told the group's sentence."""
         return {
             group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}
             for group, sentence in options.roles.items()

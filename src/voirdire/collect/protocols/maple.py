@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, ask_rows, gather_rows, missing_row
 from voirdire.collect.protocols import pairing
 from voirdire.collect.protocols.pairwise import compare_pairs
-from voirdire.collect.protocols.roles import Name, PanelProtocol, Schema, Several, answer_schema
+from voirdire.collect.protocols.roles import ListOf, Name, PanelProtocol, Schema, answer_schema
 from voirdire.settings import Count, Size
 
 
@@ -80,30 +80,30 @@ class Maple(PanelProtocol):
     def setting_faults(self, setting: Setting) -> list[str]:
         """Unsuitable design, neither rubric nor criteria, impossible bounds."""
         options: MapleOptions = setting.options
-        found = pairing.pair_problems(setting)
+        faults = pairing.pair_problems(setting)
         if not options.criteria and not options.rubric.strip():
-            found.append("option rubric is empty; give a rubric to make criteria from, or give criteria")
-        if wrong := criteria_fault([{"name": name} for name in options.criteria]):
-            found.append(f"option criteria: {wrong}; rename it")
+            faults.append("option rubric is empty; give a rubric to make criteria from, or give criteria")
+        if fault := criteria_fault([{"name": name} for name in options.criteria]):
+            faults.append(f"option criteria: {fault}; rename it")
         least, most = options.least, options.most
         if not 1 <= least <= most:
-            found.append(f"options least and most are {least} and {most}; give 1 <= least <= most")
+            faults.append(f"options least and most are {least} and {most}; give 1 <= least <= most")
         if not self.judges(setting):
-            found.append("no judge is left to compare; name evaluators, or add a judge to the panel")
-        return found
+            faults.append("no judge is left to compare; name evaluators, or add a judge to the panel")
+        return faults
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
         """C N (N - 1) / 2 + C (C - 1) / 2 per order."""
         options: MapleOptions = setting.options
-        pairs, again = pairing.count_questions(setting), pairing.orders_of_pair(options)
+        pairs, orders = pairing.count_questions(setting), pairing.orders_of_pair(options)
         sizes = [len(options.criteria)] * 2 if options.criteria else [options.least, options.most]
-        least, most = (size * pairs + size * (size - 1) // 2 * again for size in sizes)
+        least, most = (size * pairs + size * (size - 1) // 2 * orders for size in sizes)
         return least, most
 
     def calls(self, setting: Setting) -> Calls:
-        """Those of each judge, and the generator's."""
-        options, found = setting.options, super().calls(setting)
-        least, most = Counter(found.least), Counter(found.most)
+        """Number of calls of each judge, and of the generator."""
+        options, judge_calls = setting.options, super().calls(setting)
+        least, most = Counter(judge_calls.least), Counter(judge_calls.most)
         if not options.criteria:
             least[self._generator_name(setting)] += 1
             most[self._generator_name(setting)] += options.attempts
@@ -113,10 +113,10 @@ class Maple(PanelProtocol):
         """Criteria, then all comparisons at once."""
         rows: list[Row] = []
         criteria = dict(setting.options.criteria) or await self._generate_criteria(setting, ask, rows)
-        made = replace(setting, options=replace(setting.options, criteria=criteria))
+        with_criteria = replace(setting, options=replace(setting.options, criteria=criteria))
         judges = self.judges(setting)
-        parts = [self.judge_rows(made, ask, judge) for judge in judges]
-        parts += [self._weigh_criteria(made, ask, judge) for judge in judges]
+        parts = [self.judge_rows(with_criteria, ask, judge) for judge in judges]
+        parts += [self._weigh_criteria(with_criteria, ask, judge) for judge in judges]
         return [*rows, *await gather_rows(parts)]
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
@@ -135,19 +135,19 @@ class Maple(PanelProtocol):
         """Criteria and what judges are shown of each; none where no answer names them apart."""
         options: MapleOptions = setting.options
         writer = self._generator_name(setting)
-        shown = ("rubric", "task", "audience", "constraints", "least", "most", "levels")
-        variables = {name: getattr(options, name) for name in shown}
+        names = ("rubric", "task", "audience", "constraints", "least", "most", "levels")
+        variables = {name: getattr(options, name) for name in names}
         schema = criteria_schema(options.least, options.most, options.levels, options.longest)
         for attempt in range(1, options.attempts + 1):
             question = Question(writer, "maple/criteria", variables, ("criteria", attempt), schema)
-            what = {"judge": writer, "kind": "criteria", "run": attempt}
+            columns = {"judge": writer, "kind": "criteria", "run": attempt}
             answer = await ask(question)
-            found: Any = answer.content
-            wrong = answer.missing or criteria_fault(found["criteria"])
-            if wrong is None:
-                return _note_criteria(found, writer, rows)
-            rows.append(missing_row(question.key, wrong, table="texts", **what))
-            if found is None:
+            content: Any = answer.content
+            fault = answer.missing or criteria_fault(content["criteria"])
+            if fault is None:
+                return _note_criteria(content, writer, rows)
+            rows.append(missing_row(question.key, fault, table="texts", **columns))
+            if content is None:
                 break
         return {}
 
@@ -155,10 +155,10 @@ class Maple(PanelProtocol):
         options: MapleOptions = setting.options
         names = ("Criterion A", "Criterion B")
         schema = answer_schema(priority=names)
-        asked = []
+        requests = []
         # a judge meets the pair of criteria in the orders that the design has for pairs of texts
-        every = list(combinations(options.criteria, 2))
-        for first, second, run in pairing.order_pairs(setting, every, judge, "criteria", "criteria"):
+        pairs = list(combinations(options.criteria, 2))
+        for first, second, run in pairing.order_pairs(setting, pairs, judge, "criteria", "criteria"):
             shown = {
                 "task": options.task,
                 "audience": options.audience,
@@ -167,9 +167,11 @@ class Maple(PanelProtocol):
             }
             columns = {"judge": judge, "first": first, "second": second, "run": run}
             question = Question(judge, "maple/weigh", shown, ("weigh", first, second, run), schema)
-            asked.append((question, columns))
+            requests.append((question, columns))
         winners = dict(zip(names, pairing.OUTCOMES, strict=False))
-        return await ask_rows(ask, asked, "criteria", lambda found: {"winner": winners[found["priority"]]})
+        return await ask_rows(
+            ask, requests, "criteria", lambda answer: {"winner": winners[answer["priority"]]}
+        )
 
 
 def _note_criteria(found: Mapping[str, Any], writer: str, rows: list[Row]) -> dict[str, str]:
@@ -180,10 +182,10 @@ def _note_criteria(found: Mapping[str, Any], writer: str, rows: list[Row]) -> di
         rows.append(Row("texts", {"kind": kind, "judge": writer, **more, "text": text}))
 
     criteria = {}
-    for one in found["criteria"]:
-        name = " ".join(str(one["name"]).split())
-        note_text("criterion", one, criterion=name)
-        criteria[name] = criterion_text(one)
+    for generated in found["criteria"]:
+        name = " ".join(str(generated["name"]).split())
+        note_text("criterion", generated, criterion=name)
+        criteria[name] = criterion_text(generated)
     guide = {part: found[part] for part in ("edge_cases", "fairness") if part in found}
     if guide:
         note_text("guardrails", guide)
@@ -199,17 +201,17 @@ def criteria_schema(least: int, most: int, levels: int, longest: int = 0) -> Sch
     ['name', 'definition']
     """
     fields: dict[str, Any] = {"name": Name, "definition": str}
-    whole: dict[str, Any] = {"criteria": Several(fields, least, most)}
+    answer_fields: dict[str, Any] = {"criteria": ListOf(fields, least, most)}
     if levels:
-        fields["look_for"] = Several(str, 3, 7)
+        fields["look_for"] = ListOf(str, 3, 7)
         fields["levels"] = {str(level): str for level in range(1, levels + 1)}
-        fields |= {"pitfalls": Several(str, 2, 5), "borderline": Several(str, 1, 3)}
-        whole |= {"edge_cases": Several(str, 1, 6), "fairness": Several(str, 1, 6)}
-    return answer_schema(longest, **whole)
+        fields |= {"pitfalls": ListOf(str, 2, 5), "borderline": ListOf(str, 1, 3)}
+        answer_fields |= {"edge_cases": ListOf(str, 1, 6), "fairness": ListOf(str, 1, 6)}
+    return answer_schema(longest, **answer_fields)
 
 
 def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why these criteria cannot name the rows of a table, if they cannot.
+    """Reason why these criteria cannot name the rows of a table; None if they can.
 
     Examples
     --------
@@ -217,8 +219,8 @@ def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
     "two criteria are called 'style'"
     """
     seen = set()
-    for one in criteria:
-        name = " ".join(str(one["name"]).split()).casefold()
+    for criterion in criteria:
+        name = " ".join(str(criterion["name"]).split()).casefold()
         if not name:
             return "a criterion has no name"
         if name in pairing.OUTCOMES:
@@ -250,6 +252,6 @@ def criterion_text(one: Mapping[str, Any]) -> str:
     for part, title in titles.items():
         value = one.get(part) or ()
         levels = value.items() if isinstance(value, Mapping) else ()
-        told = [f"{level}: {text}" for level, text in levels] or [f"- {text}" for text in value]
-        lines += [f"{title}:", *told] if told else []
+        entries = [f"{level}: {text}" for level, text in levels] or [f"- {text}" for text in value]
+        lines += [f"{title}:", *entries] if entries else []
     return "\n".join(lines)

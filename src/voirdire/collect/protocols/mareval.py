@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.roles import Several
-from voirdire.collect.protocols.scoring import FINAL, Case, Lost, PerCase, ScoreOptions
+from voirdire.collect.protocols.roles import ListOf
+from voirdire.collect.protocols.scoring import FINAL, Case, CaseProtocol, MissingAnswer, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
@@ -67,7 +67,7 @@ class MarevalOptions(ScoreOptions):
     weighting: Literal["runs", "logprobs"] = "runs"
 
 
-class Mareval(PerCase):
+class Mareval(CaseProtocol):
     """The protocol ``mareval``."""
 
     name: ClassVar[str] = "mareval"
@@ -86,14 +86,16 @@ class Mareval(PerCase):
         """The mean over the runs."""
         for _, group in groupby(cases, lambda case: (case.item.id, case.criterion)):
             runs = list(group)
-            last = runs[-1]
+            last_case = runs[-1]
             scores = (row.values for case in runs for row in case.rows if row.table == "scores")
-            given = [row["score"] for row in scores if row["phase"] == self.phase]
-            if given:
-                last.score(sum(given) / len(given), run="all", answers=len(given))
+            run_scores = [row["score"] for row in scores if row["phase"] == self.phase]
+            if run_scores:
+                last_case.score(sum(run_scores) / len(run_scores), run="all", answers=len(run_scores))
             else:
-                lost = f"none of {len(runs)} runs came to a score"
-                last.add_missing(("mean", last.item.id, last.criterion), lost, FINAL, run="all")
+                reason = f"none of {len(runs)} runs came to a score"
+                last_case.add_missing(
+                    ("mean", last_case.item.id, last_case.criterion), reason, FINAL, run="all"
+                )
 
     async def score(self, case: Case) -> None:
         """One run of planner, evaluators, moderator and arbitrator."""
@@ -112,9 +114,9 @@ class Mareval(PerCase):
                 shown = {"plan": plans["moderator"][number - 1] if plans else None, "evaluations": rounds[-1]}
                 shown["previous"] = summaries[-1] if summaries else None
                 form = case.schema(summary=str)
-                found = await case.content("mareval/moderate", number, form=form, **shown)
-                summaries.append(found["summary"])
-                case.text("summary", found["summary"], f"round-{number}")
+                answer = await case.content("mareval/moderate", number, form=form, **shown)
+                summaries.append(answer["summary"])
+                case.text("summary", answer["summary"], f"round-{number}")
         shown = {
             "plan": plans["arbitrator"] if plans else None,
             "summary": summaries[-1] if summaries else None,
@@ -125,37 +127,37 @@ class Mareval(PerCase):
             weighted = await case.weighted("mareval/arbitrate", "runs", **shown)
             case.score(weighted.value, self.phase, mass=weighted.mass)
         else:
-            found = await case.content("mareval/arbitrate", form=case.score_schema(reasoning=str), **shown)
-            case.score(found["score"], self.phase)
-            case.text("decision", found["reasoning"], self.phase)
+            answer = await case.content("mareval/arbitrate", form=case.score_schema(reasoning=str), **shown)
+            case.score(answer["score"], self.phase)
+            case.text("decision", answer["reasoning"], self.phase)
 
     async def _plan_debate(self, case: Case) -> Any:
         rounds = case.options.rounds
-        steps, each = Several(Several(str, 1, 8), rounds, rounds), Several(str, rounds, rounds)
-        flow = {name: getattr(case.options, name) for name in ("evaluators", "rounds", "moderate")}
-        form = case.schema(evaluator=steps, moderator=each, arbitrator=str)
-        found = await case.content("mareval/plan", form=form, **flow)
-        case.text("plan", json.dumps(found, ensure_ascii=False), self.phase)
-        return found
+        steps, round_plans = ListOf(ListOf(str, 1, 8), rounds, rounds), ListOf(str, rounds, rounds)
+        variables = {name: getattr(case.options, name) for name in ("evaluators", "rounds", "moderate")}
+        form = case.schema(evaluator=steps, moderator=round_plans, arbitrator=str)
+        plans = await case.content("mareval/plan", form=form, **variables)
+        case.text("plan", json.dumps(plans, ensure_ascii=False), self.phase)
+        return plans
 
     async def _run_evaluations(self, case: Case, number: int, shown: Mapping[str, Any]) -> Evaluations:
-        """The evaluations of a round; raises `Lost` where there are none."""
+        """The evaluations of a round; raises `MissingAnswer` where there are none."""
         schema, phase = case.score_schema(reasoning=str), f"round-{number}"
         agents = [
-            {"judge": f"{case.judge}/evaluator-{place}", "group": case.judge}
-            for place in range(1, case.options.evaluators + 1)
+            {"judge": f"{case.judge}/evaluator-{index}", "group": case.judge}
+            for index in range(1, case.options.evaluators + 1)
         ]
-        asked = [
-            (case.question("mareval/evaluate", number, place, form=schema, **shown), agent)
-            for place, agent in enumerate(agents, 1)
+        requests = [
+            (case.question("mareval/evaluate", number, index, form=schema, **shown), agent)
+            for index, agent in enumerate(agents, 1)
         ]
         evaluations = []
-        found = await case.contents(asked, phase)
-        for place, (agent, one) in enumerate(zip(agents, found, strict=True), 1):
-            if one is not None:
-                evaluations.append({"evaluator": place, **one})
-                case.score(one["score"], phase, **agent)
-                case.text("evaluation", one["reasoning"], phase, **agent)
+        answers = await case.contents(requests, phase)
+        for index, (agent, answer) in enumerate(zip(agents, answers, strict=True), 1):
+            if answer is not None:
+                evaluations.append({"evaluator": index, **answer})
+                case.score(answer["score"], phase, **agent)
+                case.text("evaluation", answer["reasoning"], phase, **agent)
         if not evaluations:
-            raise Lost
+            raise MissingAnswer
         return evaluations

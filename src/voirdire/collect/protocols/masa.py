@@ -114,26 +114,26 @@ class Masa(PanelProtocol):
     columns: ClassVar[tuple[str, ...]] = ()
 
     def others(self, options: MasaOptions) -> tuple[str, ...]:
-        """Those that summarise."""
+        """Judges that summarise."""
         return () if options.given else (*options.summarizers, options.reference)
 
     def setting_faults(self, setting: Setting) -> list[str]:
         """Missing judges and systems; summaries without source, context or system, or twice."""
         options: MasaOptions = setting.options
-        found = []
+        faults = []
         if not self.judges(setting):
-            found.append("no judge is left to evaluate; name evaluators, or add a judge to the panel")
+            faults.append("no judge is left to evaluate; name evaluators, or add a judge to the panel")
         if options.given:
-            return found + _given_summary_problems(setting)
+            return faults + _given_summary_problems(setting)
         writers = {"summarizers": options.summarizers, "reference": options.reference}
-        found += unknown_judges(setting, writers)
+        faults += unknown_judges(setting, writers)
         if not options.summarizers:
-            found.append("option summarizers is empty; name judges that summarise, or set given = true")
+            faults.append("option summarizers is empty; name judges that summarise, or set given = true")
         if not options.reference:
-            found.append("option reference is empty; name the judge whose summaries are the reference")
+            faults.append("option reference is empty; name the judge whose summaries are the reference")
         if options.reference in options.summarizers:
-            found.append(f"option summarizers: {options.reference!r} is the reference; name it there alone")
-        return found + [
+            faults.append(f"option summarizers: {options.reference!r} is the reference; name it there alone")
+        return faults + [
             f"judge {name!r}: a vote's winner may be called so; rename it"
             for name in (*options.summarizers, options.reference)
             if name in pairing.OUTCOMES
@@ -146,7 +146,7 @@ class Masa(PanelProtocol):
         return (pairs + options.errors * len(summaries),) * 2
 
     def calls(self, setting: Setting) -> Calls:
-        """Those of each evaluator, and the summaries."""
+        """Number of calls of each evaluator, and of the summaries."""
         counts = Counter(super().calls(setting).most)
         if not setting.options.given:
             counts.update(str(summary.system) for summary in _planned_summaries(setting))
@@ -157,9 +157,11 @@ class Masa(PanelProtocol):
         summaries, rows, judges = _planned_summaries(setting), list[Row](), self.judges(setting)
         if not setting.options.given:
             summaries = await _make_summaries(setting, summaries, ask, rows)
-        made = replace(setting, items=tuple(summaries))
-        parts = [self.judge_rows(made, ask, judge) for judge in judges]
-        parts += [_ask_errors(made, ask, judge) for judge in judges if made.options.errors]
+        with_summaries = replace(setting, items=tuple(summaries))
+        parts = [self.judge_rows(with_summaries, ask, judge) for judge in judges]
+        parts += [
+            _ask_errors(with_summaries, ask, judge) for judge in judges if with_summaries.options.errors
+        ]
         return [*rows, *await gather_rows(parts)]
 
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
@@ -187,17 +189,22 @@ async def _make_summaries(
     """The summaries with their texts, without those that are missing."""
     options: MasaOptions = setting.options
     schema = answer_schema(options.longest, summary=str)
-    wanted = {item.id: item.context for item in setting.items}
-    asked = []
-    for one in summaries:
-        shown = {"task": options.task, "source": one.source, "question": wanted[one.id]}
-        question = Question(str(one.system), "masa/summarise", shown, ("summarise", one.id), schema)
-        columns = {"judge": one.system, "context": one.id, "system": one.system, "kind": "summary"}
-        asked.append((question, columns))
-    noted = await ask_rows(ask, asked, "texts", lambda found: {"text": found["summary"]})
-    rows += noted
-    pairs = zip(summaries, noted, strict=True)
-    return [replace(one, text=row.values["text"]) for one, row in pairs if row.table == "texts"]
+    contexts = {item.id: item.context for item in setting.items}
+    requests = []
+    for summary in summaries:
+        shown = {"task": options.task, "source": summary.source, "question": contexts[summary.id]}
+        question = Question(str(summary.system), "masa/summarise", shown, ("summarise", summary.id), schema)
+        columns = {
+            "judge": summary.system,
+            "context": summary.id,
+            "system": summary.system,
+            "kind": "summary",
+        }
+        requests.append((question, columns))
+    text_rows = await ask_rows(ask, requests, "texts", lambda answer: {"text": answer["summary"]})
+    rows += text_rows
+    pairs = zip(summaries, text_rows, strict=True)
+    return [replace(summary, text=row.values["text"]) for summary, row in pairs if row.table == "texts"]
 
 
 async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: Item, other: Item) -> list[Row]:
@@ -206,49 +213,49 @@ async def _compare_both_ways(options: MasaOptions, ask: Ask, judge: str, one: It
     if options.guidance == "enhanced":
         fields = {"reasoning": str, **fields, "confidence": ["low", "medium", "high"]}
     schema = answer_schema(options.longest, **fields)
-    asked = []
+    requests = []
     for first, second in ((one, other), (other, one)):
         shown = {"task": options.task, "source": first.source, "first": first.text, "second": second.text}
         columns = {"judge": judge, "first": first.system, "second": second.system, "context": one.context}
         for run in range(1, options.runs + 1):
             key = ("compare", str(one.context), str(first.system), str(second.system), run)
             question = Question(judge, f"masa/{options.guidance}", shown, key, schema)
-            asked.append((question, {**columns, "run": run}))
+            requests.append((question, {**columns, "run": run}))
 
     def read_vote(found: Mapping[str, Any]) -> dict[str, Any]:
-        kept = {part: found[part] for part in ("confidence", "reasoning") if part in found}
-        return {**read_winner(found), **kept}
+        optional = {part: found[part] for part in ("confidence", "reasoning") if part in found}
+        return {**read_winner(found), **optional}
 
-    rows = await ask_rows(ask, asked, "votes", read_vote)
+    rows = await ask_rows(ask, requests, "votes", read_vote)
     winners = [_winning_system(row.values) for row in rows]
-    both = winners[: options.runs], winners[options.runs :]
-    orders = [pairing.majority_of_runs(answers) for answers in both]
-    decision = pairing.winner_of_both_orders(*orders)
+    order_winners = winners[: options.runs], winners[options.runs :]
+    majorities = [pairing.majority_of_runs(answers) for answers in order_winners]
+    decision = pairing.winner_of_both_orders(*majorities)
     columns = {"judge": judge, "first": one.system, "second": other.system, "context": one.context}
     if decision is None:
-        place = ("decide", str(one.context), str(one.system), str(other.system))
-        lost = "the decision hangs on missing answers"
-        return [*rows, missing_row(place, lost, table="decisions", **columns)]
-    told = {"shown_first": orders[0] or "", "shown_second": orders[1] or ""}
-    return [*rows, Row("decisions", {**columns, "winner": decision, **told})]
+        missing_key = ("decide", str(one.context), str(one.system), str(other.system))
+        reason = "the decision hangs on missing answers"
+        return [*rows, missing_row(missing_key, reason, table="decisions", **columns)]
+    shown_winners = {"shown_first": majorities[0] or "", "shown_second": majorities[1] or ""}
+    return [*rows, Row("decisions", {**columns, "winner": decision, **shown_winners})]
 
 
 async def _ask_errors(setting: Setting, ask: Ask, judge: str) -> list[Row]:
-    """Whether each summary has a factual error."""
+    """Ask whether each summary has a factual error."""
     options: MasaOptions = setting.options
     schema = answer_schema(options.longest, reasoning=str, error=YES_NO)
-    asked = []
-    for one in setting.items:
-        shown = {"task": options.task, "source": one.source, "summary": one.text}
-        key = ("error", str(one.context), str(one.system))
-        columns: dict[str, Any] = {"judge": judge, "item": f"{one.context} / {one.system}"}
-        columns |= {"criterion": CRITERION, "context": one.context, "system": one.system, "run": 1}
-        asked.append((Question(judge, "masa/error", shown, key, schema), columns))
+    requests = []
+    for item in setting.items:
+        shown = {"task": options.task, "source": item.source, "summary": item.text}
+        key = ("error", str(item.context), str(item.system))
+        columns: dict[str, Any] = {"judge": judge, "item": f"{item.context} / {item.system}"}
+        columns |= {"criterion": CRITERION, "context": item.context, "system": item.system, "run": 1}
+        requests.append((Question(judge, "masa/error", shown, key, schema), columns))
 
     def read_label(found: Mapping[str, Any]) -> dict[str, Any]:
         return {"label": found["error"], "reasoning": found["reasoning"]}
 
-    return await ask_rows(ask, asked, "labels", read_label)
+    return await ask_rows(ask, requests, "labels", read_label)
 
 
 def _winning_system(vote: Mapping[str, Any]) -> str | None:
@@ -262,35 +269,38 @@ def _summary_pairs(options: MasaOptions, summaries: Sequence[Item]) -> list[tupl
     groups = pairing.items_by_context(summaries).values()
     if options.against == "all":
         return [pair for group in groups for pair in combinations(group, 2)]
-    base = {one.context: one for one in summaries if one.system == options.reference}
-    others = (one for group in groups for one in group if one.system != options.reference)
-    return [(one, base[one.context]) for one in others if one.context in base]
+    references = {summary.context: summary for summary in summaries if summary.system == options.reference}
+    others = (summary for group in groups for summary in group if summary.system != options.reference)
+    return [(summary, references[summary.context]) for summary in others if summary.context in references]
 
 
 def _given_summary_problems(setting: Setting) -> list[str]:
     options: MasaOptions = setting.options
-    found: list[str] = []
+    problems: list[str] = []
     seen: dict[tuple[str | None, str | None], str] = {}
     for item in setting.items:
-        found += [
+        problems += [
             f"item {item.id!r} has no {column}; given = true needs context, source and system"
             for column in ("context", "source", "system")
             if not getattr(item, column)
         ]
         if item.system in pairing.OUTCOMES:
-            found.append(
+            problems.append(
                 f"item {item.id!r}: system {item.system!r} is what a winner may be called; rename it"
             )
         earlier = seen.setdefault((item.context, item.system), item.id)
         if earlier != item.id and item.context and item.system:
-            place = f"by {item.system!r} in context {item.context!r}"
-            found.append(f"items {earlier!r} and {item.id!r} are both {place}; keep one")
+            origin = f"by {item.system!r} in context {item.context!r}"
+            problems.append(f"items {earlier!r} and {item.id!r} are both {origin}; keep one")
     if options.against == "reference":
         systems = {item.system for item in setting.items}
         if options.reference not in systems:
-            known = ", ".join(sorted(str(system) for system in systems))
-            return [*found, f"option reference: {options.reference!r} is none of the systems {known}"]
-        have = {item.context for item in setting.items if item.system == options.reference}
-        lacking = dict.fromkeys(item.context for item in setting.items if item.context not in have)
-        found += [f"context {context!r} has no summary by {options.reference!r}" for context in lacking]
-    return found
+            system_names = ", ".join(sorted(str(system) for system in systems))
+            return [
+                *problems,
+                f"option reference: {options.reference!r} is none of the systems {system_names}",
+            ]
+        referenced = {item.context for item in setting.items if item.system == options.reference}
+        lacking = dict.fromkeys(item.context for item in setting.items if item.context not in referenced)
+        problems += [f"context {context!r} has no summary by {options.reference!r}" for context in lacking]
+    return problems

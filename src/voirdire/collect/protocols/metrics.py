@@ -21,7 +21,7 @@ from voirdire.collect.protocol import Ask, Calls, Item, Row, Setting, missing_ro
 from voirdire.collect.protocols.roles import context_and_system, partial_column_problems
 from voirdire.settings import Count
 
-MODEL = "VOIRDIRE_BERTSCORE_MODEL"
+MODEL_VARIABLE = "VOIRDIRE_BERTSCORE_MODEL"
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class BertScoreOptions:
     @property
     def folder(self) -> str:
         """The model's folder, as given or from the environment; empty if neither says."""
-        return self.model or os.environ.get(MODEL, "")
+        return self.model or os.environ.get(MODEL_VARIABLE, "")
 
 
 class Metric:
@@ -85,26 +85,26 @@ class Metric:
 
     def problems(self, setting: Setting) -> list[str]:
         """Items without a reference, faults of the options, a package that is not there."""
-        found = partial_column_problems(setting.items)
+        problems = partial_column_problems(setting.items)
         lacking = [item.id for item in setting.items if not item.reference]
         if lacking:
             shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-            found.append(
+            problems.append(
                 f"items: {len(lacking)} have no reference ({shown}); {self.name} needs one for each item"
             )
-        found += self.faults(setting.options)
+        problems += self.faults(setting.options)
         module, extra = self.package
         if importlib.util.find_spec(module) is None:
             name = module.replace("_", "-")
-            found.append(f"the package {name} is not installed; run pip install 'voirdire[{extra}]'")
-        return found
+            problems.append(f"the package {name} is not installed; run pip install 'voirdire[{extra}]'")
+        return problems
 
     def faults(self, options: Any) -> list[str]:
         """Faults of the options."""
         return []
 
     def calls(self, setting: Setting) -> Calls:
-        """None."""
+        """No calls: no language model is asked."""
         return Calls({}, {})
 
     def row(self, item: Item, value: float | None) -> Row:
@@ -143,12 +143,12 @@ class RougeL(Metric):
         from rouge_score.rouge_scorer import RougeScorer
         from rouge_score.tokenizers import DefaultTokenizer
 
-        known = DefaultTokenizer(setting.options.stem)
-        scorer = RougeScorer(["rougeL"], tokenizer=known)
+        tokenizer = DefaultTokenizer(setting.options.stem)
+        scorer = RougeScorer(["rougeL"], tokenizer=tokenizer)
         measure = {"f1": "fmeasure"}.get(setting.options.measure, setting.options.measure)
         rows = []
         for item in setting.items:
-            readable = known.tokenize(item.text) and known.tokenize(item.reference)
+            readable = tokenizer.tokenize(item.text) and tokenizer.tokenize(item.reference)
             value = getattr(scorer.score(item.reference, item.text)["rougeL"], measure) if readable else None
             rows.append(self.row(item, value))
         return rows
@@ -171,9 +171,11 @@ class BertScore(Metric):
     def faults(self, options: BertScoreOptions) -> list[str]:
         """No model."""
         if not options.folder:
-            return [f"option model: name the folder of a model, here or in the environment variable {MODEL}"]
-        there = Path(options.folder).is_dir()
-        return [] if there else [f"option model: there is no folder {options.folder!r}"]
+            return [
+                f"option model: name the folder of a model, here or in the environment variable {MODEL_VARIABLE}"
+            ]
+        exists = Path(options.folder).is_dir()
+        return [] if exists else [f"option model: there is no folder {options.folder!r}"]
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Compare embeddings."""
@@ -181,8 +183,8 @@ class BertScore(Metric):
 
         options: BertScoreOptions = setting.options
         references = [str(item.reference) for item in setting.items]
-        rare = {"idf": options.idf, "idf_sents": references if options.idf else None}
-        scorer = BERTScorer(model_type=options.folder, num_layers=options.layers, **rare)
-        three = scorer.score([item.text for item in setting.items], references)
-        values = three[("precision", "recall", "f1").index(options.measure)].tolist()
+        idf_options = {"idf": options.idf, "idf_sents": references if options.idf else None}
+        scorer = BERTScorer(model_type=options.folder, num_layers=options.layers, **idf_options)
+        measures = scorer.score([item.text for item in setting.items], references)
+        values = measures[("precision", "recall", "f1").index(options.measure)].tolist()
         return [self.row(item, value) for item, value in zip(setting.items, values, strict=True)]

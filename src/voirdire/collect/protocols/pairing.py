@@ -115,13 +115,13 @@ def draw_pairs(setting: Setting, items: Sequence[Item]) -> list[tuple[Item, Item
     if options.design == "share":
         spec |= {"share": options.share, "connect": "tree"}
     if options.design == "referenced":
-        names, wanted = [item.id for item in items], options.reference
-        if wanted not in names:
-            raise InputError(f"option reference: {wanted!r} is none of the items; give an item's id")
-        spec |= {"reference": names.index(wanted)}
+        names, reference = [item.id for item in items], options.reference
+        if reference not in names:
+            raise InputError(f"option reference: {reference!r} is none of the items; give an item's id")
+        spec |= {"reference": names.index(reference)}
     design = design_from_spec(spec)
-    if found := design.design_problems(len(items)):
-        raise InputError(found)
+    if problems := design.design_problems(len(items)):
+        raise InputError(problems)
     rng = keyed_generator(setting.seed, "pairs", items[0].context or "")
     return [(items[i], items[j]) for i, j in design.compared_pairs(len(items), rng)]
 
@@ -140,14 +140,14 @@ def order_pairs(
     key = (criterion,) if options.order == "random-by-criterion" else ()
     rng = keyed_generator(setting.seed, "order", judge, group, *key)
     coins = rng.random((options.repeats, len(pairs))) < 0.5
-    found: list[tuple[_T, _T, int]] = []
+    ordered: list[tuple[_T, _T, int]] = []
     for run in range(1, options.repeats + 1):
-        for (one, other), coin in zip(pairs, coins[run - 1], strict=True):
-            turned = options.order.startswith("random") and coin
-            found.append((other, one, run) if turned else (one, other, run))
+        for (first, second), coin in zip(pairs, coins[run - 1], strict=True):
+            swapped = options.order.startswith("random") and coin
+            ordered.append((second, first, run) if swapped else (first, second, run))
             if options.order == "swap":
-                found.append((other, one, run))
-    return found
+                ordered.append((second, first, run))
+    return ordered
 
 
 def pair_problems(setting: Setting) -> list[str]:
@@ -158,7 +158,7 @@ def pair_problems(setting: Setting) -> list[str]:
     >>> pair_problems(Setting((), (Item("a", "x"), Item("tie", "y")), PairOptions()))
     ["items: id 'tie' is what a vote's winner may be called; rename the item"]
     """
-    found = [
+    problems = [
         f"items: id {item.id!r} is what a vote's winner may be called; rename the item"
         for item in setting.items
         if item.id in OUTCOMES
@@ -167,9 +167,9 @@ def pair_problems(setting: Setting) -> list[str]:
         try:
             draw_pairs(setting, items)
         except InputError as error:
-            where = "items" if context is None else f"context {context!r}"
-            found += [f"{where}: {problem}" for problem in error.problems]
-    return list(dict.fromkeys(found))
+            prefix = "items" if context is None else f"context {context!r}"
+            problems += [f"{prefix}: {problem}" for problem in error.problems]
+    return list(dict.fromkeys(problems))
 
 
 def orders_of_pair(options: PairOptions) -> int:
@@ -205,14 +205,14 @@ def majority_of_runs(answers: Sequence[str | None]) -> str | None:
     >>> majority_of_runs(["a", "a", None]), majority_of_runs(["a", "b", None])
     ('a', None)
     """
-    given = Counter(answer for answer in answers if answer is not None)
-    gaps = len(answers) - given.total()
-    best, count = max(given.items(), key=lambda one: one[1], default=(TIE, 0))
+    counts = Counter(answer for answer in answers if answer is not None)
+    missing = len(answers) - counts.total()
+    best, count = max(counts.items(), key=lambda entry: entry[1], default=(TIE, 0))
     if 2 * count > len(answers):
         return best
     # whether the missing answers could make anything but a tie
-    most = max((count for answer, count in given.items() if answer != TIE), default=0)
-    return TIE if 2 * (most + gaps) <= len(answers) else None
+    max_count = max((count for answer, count in counts.items() if answer != TIE), default=0)
+    return TIE if 2 * (max_count + missing) <= len(answers) else None
 
 
 def winner_of_both_orders(one: str | None, other: str | None) -> str | None:

@@ -20,7 +20,7 @@ from voirdire.collect.protocols.roles import PanelProtocol, answer_schema
 #: What the two texts are called when shown, and the answer that neither is better.
 ANSWERS = ("Text 1", "Text 2", "tie")
 #: How the key of a comparison begins; criterion (or ""), first, second and run follow.
-COMPARE = "compare"
+COMPARISON_KEY = "compare"
 
 
 async def compare_pairs(
@@ -66,12 +66,12 @@ async def compare_pairs(
     >>> vote.values["winner"]
     'second'
     """
-    own = {} if criterion is None else {"criterion": criterion}
+    criterion_column = {} if criterion is None else {"criterion": criterion}
     schema = answer_schema(winner=ANSWERS if ties else ANSWERS[:2])
-    asked = []
+    requests = []
     for context, items in pairing.items_by_context(setting.items).items():
         pairs = pairing.draw_pairs(setting, items)
-        place = {} if context is None else {"context": context}
+        context_column = {} if context is None else {"context": context}
         for first, second, run in pairing.order_pairs(setting, pairs, judge, criterion or "", context or ""):
             shown = {
                 **variables,
@@ -82,10 +82,17 @@ async def compare_pairs(
                 "first_source": first.source,
                 "second_source": second.source,
             }
-            values = {"judge": judge, "first": first.id, "second": second.id, **own, **place, "run": run}
-            key = (COMPARE, criterion or "", first.id, second.id, run)
-            asked.append((Question(judge, template, shown, key, schema), values))
-    return await ask_rows(ask, asked, "votes", read_winner)
+            values = {
+                "judge": judge,
+                "first": first.id,
+                "second": second.id,
+                **criterion_column,
+                **context_column,
+                "run": run,
+            }
+            key = (COMPARISON_KEY, criterion or "", first.id, second.id, run)
+            requests.append((Question(judge, template, shown, key, schema), values))
+    return await ask_rows(ask, requests, "votes", read_winner)
 
 
 def read_winner(found: Mapping[str, Any]) -> dict[str, Any]:

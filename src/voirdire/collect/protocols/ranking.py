@@ -19,10 +19,10 @@ import numpy as np
 
 from voirdire.collect.protocol import Ask, Item, Question, Row, Setting, gather_rows, missing_row
 from voirdire.collect.protocols.pairing import items_by_context, keyed_generator
-from voirdire.collect.protocols.roles import PanelProtocol, Several, answer_schema
+from voirdire.collect.protocols.roles import ListOf, PanelProtocol, answer_schema
 from voirdire.settings import Count
 
-LARGEST, SMALLEST = 10, 3  # texts of a list
+MAX_LIST_SIZE, MIN_LIST_SIZE = 10, 3  # texts of a list
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class RankingOptions:
 
     judges: tuple[str, ...] = ()
     wanted: Literal["ranking", "best-worst"] = "ranking"
-    size: int = LARGEST
+    size: int = MAX_LIST_SIZE
     rounds: Count = 1
     task: str = ""
     rubric: str = ""
@@ -66,14 +66,16 @@ class Ranking(PanelProtocol):
 
     def setting_faults(self, setting: Setting) -> list[str]:
         """Lists that are too long or too short."""
-        size, found = setting.options.size, []
-        if not SMALLEST <= size <= LARGEST:
-            found.append(f"option size is {size}; give a whole number from {SMALLEST} to {LARGEST}")
+        size, faults = setting.options.size, []
+        if not MIN_LIST_SIZE <= size <= MAX_LIST_SIZE:
+            faults.append(
+                f"option size is {size}; give a whole number from {MIN_LIST_SIZE} to {MAX_LIST_SIZE}"
+            )
         for context, items in items_by_context(setting.items).items():
             if len(items) < 2:
-                where = "items" if context is None else f"context {context!r}"
-                found.append(f"{where}: there is one item; give at least two to rank")
-        return found
+                prefix = "items" if context is None else f"context {context!r}"
+                faults.append(f"{prefix}: there is one item; give at least two to rank")
+        return faults
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
         """The lists."""
@@ -103,7 +105,7 @@ def ranking_lists(setting: Setting, judge: str, context: str, items: Sequence[It
     rng = keyed_generator(setting.seed, "ranking", judge, context)
     parts = -(-len(items) // options.size)
     return [
-        [items[place] for place in part]
+        [items[index] for index in part]
         for _ in range(options.rounds)
         for part in np.array_split(rng.permutation(len(items)), parts)
     ]
@@ -112,7 +114,7 @@ def ranking_lists(setting: Setting, judge: str, context: str, items: Sequence[It
 async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Item], run: int) -> list[Row]:
     """The rows of one list."""
     options: RankingOptions = setting.options
-    names = [f"Text {place + 1}" for place in range(len(items))]
+    names = [f"Text {index + 1}" for index in range(len(items))]
     context, sources = items[0].context, {item.source for item in items}
     shown = {
         "task": options.task,
@@ -124,17 +126,19 @@ async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Ite
         "texts": [item.text for item in items],
     }
     key: tuple[str | int, ...] = ("rank", context or "", *(item.id for item in items), run)
-    wanted: dict[str, Any] = {"ranking": Several(names, len(names), len(names))}
+    answer_fields: dict[str, Any] = {"ranking": ListOf(names, len(names), len(names))}
     if options.wanted == "best-worst":
-        wanted = dict.fromkeys(("best", "worst"), names)
-    answer = await ask(Question(judge, "ranking/rank", shown, key, answer_schema(**wanted)))
-    own: dict[str, Any] = {"judge": judge} | ({} if context is None else {"context": context}) | {"run": run}
+        answer_fields = dict.fromkeys(("best", "worst"), names)
+    answer = await ask(Question(judge, "ranking/rank", shown, key, answer_schema(**answer_fields)))
+    columns: dict[str, Any] = (
+        {"judge": judge} | ({} if context is None else {"context": context}) | {"run": run}
+    )
     ranks = {} if answer.content is None else _read_ranks(answer.content, names)
     if len(ranks) < len(names):
-        lost = answer.missing or "not every text is named once"
-        return [missing_row(key, lost, table="rankings", **own)]
+        reason = answer.missing or "not every text is named once"
+        return [missing_row(key, reason, table="rankings", **columns)]
     return [
-        Row("rankings", {**own, "item": item.id, "rank": ranks[name]})
+        Row("rankings", {**columns, "item": item.id, "rank": ranks[name]})
         for name, item in zip(names, items, strict=True)
     ]
 
@@ -142,7 +146,7 @@ async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Ite
 def _read_ranks(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, int]:
     """Ranks by name; fewer than there are names where the answer is no order."""
     if "ranking" in content:
-        return {name: place for place, name in enumerate(content["ranking"], start=1)}
+        return {name: rank for rank, name in enumerate(content["ranking"], start=1)}
     if content["best"] == content["worst"]:
         return {}
     return dict.fromkeys(names, 2) | {content["best"]: 1, content["worst"]: 3}

@@ -1,4 +1,4 @@
-"""Who of the panel does what: judges named in a protocol's options, and what protocols have in common.
+"""Roles of the panel's judges, named in a protocol's options, and the common base of protocols.
 
 JSON schemas of answers, in the few forms that every server with structured output knows.
 """
@@ -20,7 +20,7 @@ class Name:
     """A short text that names something."""
 
 
-class Several(NamedTuple):
+class ListOf(NamedTuple):
     """A list of ``least`` to ``most`` of the same kind."""
 
     of: Any
@@ -35,13 +35,13 @@ def answer_schema(longest: int = 0, /, **fields: Any) -> Schema:
     ----------
     longest : int
         Most characters of a text, 60 of a name; 0: no bound.
-    fields : type, iterable, Several or mapping
+    fields : type, iterable, ListOf or mapping
         ``str`` or `Name` for a text; words or whole numbers to choose one from; a list; fields of an object
         inside.
 
     Examples
     --------
-    >>> shape = answer_schema(80, why=str, score=range(1, 3), steps=Several(str, 1, 3))
+    >>> shape = answer_schema(80, why=str, score=range(1, 3), steps=ListOf(str, 1, 3))
     >>> shape["required"]
     ['why', 'score', 'steps']
     >>> shape["properties"]["why"], shape["properties"]["score"]
@@ -52,7 +52,7 @@ def answer_schema(longest: int = 0, /, **fields: Any) -> Schema:
 
 
 def _field_schema(field: Any, longest: int) -> Schema:
-    if isinstance(field, Several):
+    if isinstance(field, ListOf):
         bounds = {"minItems": field.least, "maxItems": field.most}
         return {"type": "array", "items": _field_schema(field.of, longest), **bounds}
     if isinstance(field, Mapping):
@@ -80,14 +80,14 @@ class PanelProtocol(ABC):
     def judges(self, setting: Setting) -> tuple[str, ...]:
         """The judges that are named, or all of the panel but those that have another part."""
         others = self.others(setting.options)
-        named = tuple(getattr(setting.options, self.named[0]))
-        return named or tuple(judge.name for judge in setting.judges if judge.name not in others)
+        chosen = tuple(getattr(setting.options, self.named[0]))
+        return chosen or tuple(judge.name for judge in setting.judges if judge.name not in others)
 
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, columns that some items have, and what a protocol finds of its own."""
-        named = {option: getattr(setting.options, option) for option in self.named}
+        named_judges = {option: getattr(setting.options, option) for option in self.named}
         columns = partial_column_problems(setting.items, self.columns)
-        return [*unknown_judges(setting, named), *columns, *self.setting_faults(setting)]
+        return [*unknown_judges(setting, named_judges), *columns, *self.setting_faults(setting)]
 
     @abstractmethod
     def setting_faults(self, setting: Setting) -> list[str]:
@@ -109,7 +109,7 @@ class PanelProtocol(ABC):
 
     @abstractmethod
     async def judge_rows(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        """Ask one judge; the rows."""
+        """Ask one judge; return the rows."""
 
 
 def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str] | str]) -> list[str]:
@@ -122,16 +122,16 @@ def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str] | str])
     ["option generator: 'gema' is no judge of the panel; did you mean 'gemma'?"]
     """
     panel = [judge.name for judge in setting.judges]
-    found = []
-    for option, given in options.items():
-        names = [given] if isinstance(given, str) and given else list(given)
+    problems = []
+    for option, value in options.items():
+        names = [value] if isinstance(value, str) and value else list(value)
         for name in dict.fromkeys(names):
             if name not in panel:
-                near = nearest_or_all(name, panel)
-                found.append(f"option {option}: {name!r} is no judge of the panel{near}")
+                hint = nearest_or_all(name, panel)
+                problems.append(f"option {option}: {name!r} is no judge of the panel{hint}")
             if names.count(name) > 1:
-                found.append(f"option {option}: {name!r} is named twice; name it once")
-    return found
+                problems.append(f"option {option}: {name!r} is named twice; name it once")
+    return problems
 
 
 def partial_column_problems(
@@ -144,14 +144,14 @@ def partial_column_problems(
     >>> partial_column_problems([Item("a", "x", context="q"), Item("b", "y")])
     ["items: context is given for 'a' and not for 'b'; give it for all items or for none"]
     """
-    found = []
+    problems = []
     for column in columns:
-        given = [item.id for item in items if getattr(item, column) is not None]
+        present = [item.id for item in items if getattr(item, column) is not None]
         lacking = [item.id for item in items if getattr(item, column) is None]
-        if given and lacking:
-            places = f"is given for {given[0]!r} and not for {lacking[0]!r}"
-            found.append(f"items: {column} {places}; give it for all items or for none")
-    return found
+        if present and lacking:
+            places = f"is given for {present[0]!r} and not for {lacking[0]!r}"
+            problems.append(f"items: {column} {places}; give it for all items or for none")
+    return problems
 
 
 def context_and_system(item: Item) -> dict[str, str]:

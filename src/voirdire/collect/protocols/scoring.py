@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Ask, Item, Key, Question, Row, Setting, ask_all, missing_row
 from voirdire.collect.protocols.roles import PanelProtocol, Schema, answer_schema, context_and_system
-from voirdire.collect.protocols.weighted import Weighted, expected_score
+from voirdire.collect.protocols.weighted import WeightedScore, expected_score
 from voirdire.settings import Count, Size
 
 #: The criterion of a setting without criteria.
@@ -68,8 +68,8 @@ class ScoreOptions:
         return range(self.low, self.high + 1)
 
 
-class Lost(Exception):
-    """An answer is missing, which is noted, and all that follows hangs on it."""
+class MissingAnswer(Exception):
+    """Raised where a missing answer, which is noted, ends the case."""
 
 
 @dataclass
@@ -125,43 +125,43 @@ class Case:
 
         Its key is the template's own name, ``place``, and the case.
         """
-        about, end = self.about()
+        case_variables, end = self.about()
         key = (template.rpartition("/")[2], *place, *end)
-        return Question(self.judge, template, {**self.shown(), **about, **variables}, key, form)
+        return Question(self.judge, template, {**self.shown(), **case_variables, **variables}, key, form)
 
     async def content(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Any:
         """The answer to a question.
 
         Raises
         ------
-        Lost
+        MissingAnswer
             It is missing, which is noted.
         """
-        (found,) = await self.contents([(self.question(template, *place, form=form, **variables), {})])
-        if found is None:
-            raise Lost
-        return found
+        (content,) = await self.contents([(self.question(template, *place, form=form, **variables), {})])
+        if content is None:
+            raise MissingAnswer
+        return content
 
     async def contents(
         self, asked: Iterable[tuple[Question, Mapping[str, Any]]], phase: str = "", table: str = "scores"
     ) -> list[Any]:
         """The answers to questions at once, None for those that are missing, which is noted with the columns given."""
-        lost = {"table": table, "phase": phase or self.phase}
-        listed = [(question, self.columns(**lost, **more)) for question, more in asked]
-        return await ask_all(self.ask, listed, self.rows)
+        missing_columns = {"table": table, "phase": phase or self.phase}
+        with_columns = [(question, self.columns(**missing_columns, **columns)) for question, columns in asked]
+        return await ask_all(self.ask, with_columns, self.rows)
 
-    async def weighted(self, template: str, otherwise: str, **variables: Any) -> Weighted:
-        """The score weighted by its token's probabilities; raises `Lost` where there is none."""
+    async def weighted(self, template: str, otherwise: str, **variables: Any) -> WeightedScore:
+        """The score weighted by its token's probabilities; raises `MissingAnswer` where there is none."""
         question = replace(self.question(template, form=self.score_schema(), **variables), logprobs=True)
         answer = await self.ask(question)
         reason = answer.missing
         if answer.content is not None:
-            found = expected_score(answer.logprobs, self.options.low, self.options.high)
-            if isinstance(found, Weighted):
-                return found
-            reason = f"{found}; use weighting = {otherwise!r}"
+            score = expected_score(answer.logprobs, self.options.low, self.options.high)
+            if isinstance(score, WeightedScore):
+                return score
+            reason = f"{score}; use weighting = {otherwise!r}"
         self.add_missing(question.key, reason)
-        raise Lost
+        raise MissingAnswer
 
     def columns(self, **more: Any) -> dict[str, Any]:
         """The columns of the case's rows; ``more`` comes last and may replace them."""
@@ -169,8 +169,8 @@ class Case:
 
     def place_columns(self, **named: str) -> dict[str, Any]:
         """The columns judge and item, those that are named, context, system and run."""
-        own = {"judge": self.judge, "item": self.item.id, **named}
-        return {**own, **context_and_system(self.item), "run": self.run}
+        columns = {"judge": self.judge, "item": self.item.id, **named}
+        return {**columns, **context_and_system(self.item), "run": self.run}
 
     def score(self, value: float, phase: str = FINAL, **more: Any) -> None:
         """Note a row of ``scores``."""
@@ -196,18 +196,18 @@ class ScoreProtocol(PanelProtocol):
 
     def setting_faults(self, setting: Setting) -> list[str]:
         """An impossible scale, items without what is to be shown."""
-        options, found = setting.options, []
+        options, faults = setting.options, []
         low, high = options.low, options.high
         if not 0 < high - low <= 100:
-            found.append(f"options low and high are {low} and {high}; give low < high, at most 100 apart")
+            faults.append(f"options low and high are {low} and {high}; give low < high, at most 100 apart")
         if any(not name.strip() for name in options.criteria):
-            found.append("option criteria: a criterion has no name; give it one")
-        found += [
+            faults.append("option criteria: a criterion has no name; give it one")
+        faults += [
             f"item {item.id!r} has no reference; give one for each item, or leave show_reference out"
             for item in setting.items
             if options.show_reference and not item.reference
         ]
-        return [*found, *self.faults(options)]
+        return [*faults, *self.faults(options)]
 
     def faults(self, options: Any) -> list[str]:
         """Further faults of the options: steps of evaluation for criteria that there are not."""
@@ -218,13 +218,13 @@ class ScoreProtocol(PanelProtocol):
         ]
 
 
-class PerCase(ScoreProtocol):
+class CaseProtocol(ScoreProtocol):
     """A protocol that scores each case by itself; what it is called and how a case is scored is its own.
 
     Examples
     --------
     >>> from voirdire.collect.protocol import Judge
-    >>> class Threes(PerCase):
+    >>> class Threes(CaseProtocol):
     ...     async def score(self, case):
     ...         case.score(3)
     >>> setting = Setting((Judge("ann", "m"),), (Item("a", "x"), Item("b", "y")), ScoreOptions())
@@ -240,7 +240,7 @@ class PerCase(ScoreProtocol):
         return 1, 1
 
     def bounds(self, setting: Setting) -> tuple[int, int]:
-        """So many questions for each case."""
+        """Bounds of a case's questions, times the number of cases."""
         options = setting.options
         size = len(setting.items) * len(options.named_criteria()) * options.runs
         least, most = self.questions(options)
@@ -261,7 +261,7 @@ class PerCase(ScoreProtocol):
 
     async def try_score(self, case: Case) -> None:
         """Score a case, as far as its questions are answered."""
-        with suppress(Lost):
+        with suppress(MissingAnswer):
             await self.score(case)
 
     def note_results(self, cases: Sequence[Case]) -> None:
@@ -269,4 +269,4 @@ class PerCase(ScoreProtocol):
 
     @abstractmethod
     async def score(self, case: Case) -> None:
-        """Ask what a case takes, and note its rows."""
+        """Ask the questions of a case, and note its rows."""

@@ -1,4 +1,4 @@
-"""Personas from documents: who is concerned by the texts, what matters to them, where that is said, who speaks for it.
+"""Personas from documents: stakeholders, their dimensions with evidence, and a persona for each dimension.
 
 Names and places are kept: a merged dimension lists the (dimension, evidence) pairs it was made of, and nothing that a
 model leaves out of a grouping is lost: it forms a group, or a dimension, of its own.
@@ -18,7 +18,7 @@ from itertools import chain, count
 from typing import Any, TypeAlias
 
 from voirdire.collect.protocol import Ask, Key, Question, Row, ask_all, missing_row
-from voirdire.collect.protocols.roles import Name, Schema, Several, answer_schema
+from voirdire.collect.protocols.roles import ListOf, Name, Schema, answer_schema
 
 Record: TypeAlias = dict[str, Any]
 #: The five attributes of a persona, by the field of the answer.
@@ -52,78 +52,90 @@ class Personas:
     async def find_stakeholders(self, documents: Sequence[str]) -> list[Record]:
         """The stakeholders of all documents."""
         options = self.options
-        said = Several({"dimension": str, "evidence": str}, 1, options.dimensions)
-        each = {"name": Name, "description": str, "perspectives": said}
-        schema = answer_schema(options.longest, stakeholders=Several(each, 0, options.stakeholders))
-        asked = [("extract", {"document": one}, (number,), schema) for number, one in enumerate(documents, 1)]
+        perspectives = ListOf({"dimension": str, "evidence": str}, 1, options.dimensions)
+        stakeholder_fields = {"name": Name, "description": str, "perspectives": perspectives}
+        schema = answer_schema(
+            options.longest, stakeholders=ListOf(stakeholder_fields, 0, options.stakeholders)
+        )
+        requests = [
+            ("extract", {"document": stakeholder}, (number,), schema)
+            for number, stakeholder in enumerate(documents, 1)
+        ]
         everyone: list[Record] = []
-        for number, found in enumerate(await self._contents("stakeholder", asked), 1):
-            if found is not None:
-                some = read_stakeholders(found["stakeholders"], number, documents[number - 1])
-                if not some:
-                    lost = "the document names no stakeholder"
+        for number, answer in enumerate(await self._contents("stakeholder", requests), 1):
+            if answer is not None:
+                stakeholders = read_stakeholders(answer["stakeholders"], number, documents[number - 1])
+                if not stakeholders:
+                    reason = "the document names no stakeholder"
                     columns = {"table": "texts", **self._columns("stakeholder")}
-                    self.rows.append(missing_row(("extract", number), lost, **columns))
-                everyone += some
-        for one in everyone:
-            pairs = [{name: pair[name] for name in ("dimension", "evidence")} for pair in one["perspectives"]]
-            self._note("stakeholder", {**one, "perspectives": pairs})
+                    self.rows.append(missing_row(("extract", number), reason, **columns))
+                everyone += stakeholders
+        for stakeholder in everyone:
+            pairs = [
+                {name: pair[name] for name in ("dimension", "evidence")}
+                for pair in stakeholder["perspectives"]
+            ]
+            self._note("stakeholder", {**stakeholder, "perspectives": pairs})
         return everyone
 
     async def group_stakeholders(self, everyone: Sequence[Record]) -> list[Record]:
         """Groups of those who are alike, as many as debate."""
-        most, grouped = self.options.groups, list[Record]()
+        max_groups, grouped = self.options.groups, list[Record]()
         if len(everyone) > 1:
-            schema = self._grouping_schema("groups", len(everyone), most, name=Name, description=str)
-            shown = {"stakeholders": _numbered(everyone, "name", "description"), "most": most}
-            (found,) = await self._contents("group", [("group", shown, (), schema)])
-            if found is None:
+            schema = self._grouping_schema("groups", len(everyone), max_groups, name=Name, description=str)
+            shown = {"stakeholders": _numbered(everyone, "name", "description"), "most": max_groups}
+            (answer,) = await self._contents("group", [("group", shown, (), schema)])
+            if answer is None:
                 return []
-            grouped = found["groups"]
+            grouped = answer["groups"]
         groups = read_groups(everyone, grouped)
-        for place, group in enumerate(groups):
+        for index, group in enumerate(groups):
             names = [member["name"] for member in group["members"]]
-            told = {"description": group["description"], "members": names}
-            self._note("group", told, group["name"], used="yes" if place < most else "no")
-        return groups[:most]
+            content = {"description": group["description"], "members": names}
+            self._note("group", content, group["name"], used="yes" if index < max_groups else "no")
+        return groups[:max_groups]
 
     async def make_personas(self, groups: Sequence[Record]) -> dict[str, dict[str, dict[str, str]]]:
         """Attributes by title of the personas by group; a group without any does not debate."""
-        most = self.options.personas
-        every = await asyncio.gather(*(self._merge_dimensions(*place) for place in enumerate(groups, 1)))
+        max_personas = self.options.personas
+        group_dimensions = await asyncio.gather(
+            *(self._merge_dimensions(*index) for index in enumerate(groups, 1))
+        )
         schema = answer_schema(self.options.longest, name=Name, **dict.fromkeys(ATTRIBUTES, str))
         cast: dict[str, dict[str, dict[str, str]]] = {}
-        for number, (group, dimensions) in enumerate(zip(groups, every, strict=True), 1):
-            asked = []
-            for place, one in enumerate(dimensions, 1):
-                self._note("dimension", one, group["name"], used="yes" if place <= most else "no")
+        for number, (group, dimensions) in enumerate(zip(groups, group_dimensions, strict=True), 1):
+            requests = []
+            for index, dimension in enumerate(dimensions, 1):
+                self._note(
+                    "dimension", dimension, group["name"], used="yes" if index <= max_personas else "no"
+                )
                 shown = {"group": group["name"], "description": group["description"]}
-                evidence = [source["evidence"] for source in one["sources"]]
-                shown |= {"dimension": one["dimension"], "evidence": evidence}
-                asked.append(("persona", shown, (number, place), schema))
+                evidence = [source["evidence"] for source in dimension["sources"]]
+                shown |= {"dimension": dimension["dimension"], "evidence": evidence}
+                requests.append(("persona", shown, (number, index), schema))
             agents: dict[str, dict[str, str]] = {}
-            for found in await self._contents("persona", asked[:most]):
-                if found is not None:
-                    name = _free_name(short_name(found["name"]) or group["name"], agents)
-                    agents[name] = {title: found[key] for key, title in ATTRIBUTES.items()}
-                    self._note("persona", {**found, "name": name}, group["name"])
+            for answer in await self._contents("persona", requests[:max_personas]):
+                if answer is not None:
+                    name = _free_name(short_name(answer["name"]) or group["name"], agents)
+                    agents[name] = {title: answer[key] for key, title in ATTRIBUTES.items()}
+                    self._note("persona", {**answer, "name": name}, group["name"])
             if agents:
                 cast[group["name"]] = agents
         return cast
 
     async def _merge_dimensions(self, number: int, group: Mapping[str, Any]) -> list[Record]:
-        said = [one for member in group["members"] for one in member["perspectives"]]
-        if len(said) < 2:
-            return read_dimensions(said, [])
-        schema = self._grouping_schema("dimensions", len(said), len(said), dimension=str)
-        shown = {"group": group["name"], "perspectives": _numbered(said, "dimension", "evidence")}
-        (found,) = await self._contents("dimension", [("merge", shown, (number,), schema)])
-        return [] if found is None else read_dimensions(said, found["dimensions"])
+        perspectives = [perspective for member in group["members"] for perspective in member["perspectives"]]
+        if len(perspectives) < 2:
+            return read_dimensions(perspectives, [])
+        schema = self._grouping_schema("dimensions", len(perspectives), len(perspectives), dimension=str)
+        shown = {"group": group["name"], "perspectives": _numbered(perspectives, "dimension", "evidence")}
+        (answer,) = await self._contents("dimension", [("merge", shown, (number,), schema)])
+        return [] if answer is None else read_dimensions(perspectives, answer["dimensions"])
 
     def _grouping_schema(self, field: str, count: int, most: int, **fields: Any) -> Schema:
         """Groups of what is numbered from 1 to ``count``, each with these fields."""
-        group = {**fields, "members": Several(range(1, count + 1), 1, count)}
-        return answer_schema(self.options.longest, **{field: Several(group, 1, min(most, count))})
+        group = {**fields, "members": ListOf(range(1, count + 1), 1, count)}
+        return answer_schema(self.options.longest, **{field: ListOf(group, 1, min(most, count))})
 
     def _columns(self, kind: str) -> dict[str, str]:
         return {"judge": self.judge, "kind": kind, "phase": "personas"}
@@ -140,15 +152,15 @@ class Personas:
         return await ask_all(self.ask, [(question, columns) for question in questions], self.rows, "texts")
 
     def _note(self, kind: str, told: Mapping[str, Any], group: str | None = None, **more: str) -> None:
-        own = {"group": group} if group else {}
+        group_column = {"group": group} if group else {}
         text = json.dumps(told, ensure_ascii=False)
-        self.rows.append(Row("texts", {**self._columns(kind), "text": text, **own, **more}))
+        self.rows.append(Row("texts", {**self._columns(kind), "text": text, **group_column, **more}))
 
 
 def _numbered(records: Iterable[Record], *parts: str) -> list[Record]:
     """Parts of records, numbered from 1."""
-    shown = ({part: one[part] for part in parts} for one in records)
-    return [{"number": number, **one} for number, one in enumerate(shown, 1)]
+    shown = ({part: record[part] for part in parts} for record in records)
+    return [{"number": number, **record} for number, record in enumerate(shown, 1)]
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:
@@ -167,21 +179,21 @@ def read_stakeholders(found: Iterable[Mapping[str, Any]], number: int, document:
     >>> one["name"], one["perspectives"][0]["verbatim"]
     ('parents', True)
     """
-    said = _single_line(document).casefold()
+    document_text = _single_line(document).casefold()
 
     def read_perspective(pair: Mapping[str, str]) -> Record:
         dimension, evidence = pair["dimension"], pair["evidence"]
-        verbatim = bool(evidence.strip()) and _single_line(evidence).casefold() in said
+        verbatim = bool(evidence.strip()) and _single_line(evidence).casefold() in document_text
         return {"dimension": dimension, "evidence": evidence, "document": number, "verbatim": verbatim}
 
     return [
         {
-            "name": short_name(one["name"]),
-            "description": one["description"],
-            "perspectives": list(map(read_perspective, one["perspectives"])),
+            "name": short_name(stakeholder["name"]),
+            "description": stakeholder["description"],
+            "perspectives": list(map(read_perspective, stakeholder["perspectives"])),
         }
-        for one in found
-        if short_name(one["name"])
+        for stakeholder in found
+        if short_name(stakeholder["name"])
     ]
 
 
@@ -200,10 +212,10 @@ def read_groups(everyone: Sequence[Record], groups: Iterable[Mapping[str, Any]])
     """
     joined: dict[str, Record] = {}
     for group, numbers in _claim_members(groups, len(everyone)):
-        own = [everyone[number - 1] for number in numbers]
-        name = (short_name(group["name"]) if group else "") or own[0]["name"]
-        described = {"name": name, "description": (group or own[0])["description"], "members": []}
-        joined.setdefault(name.casefold(), described)["members"] += own
+        members = [everyone[number - 1] for number in numbers]
+        name = (short_name(group["name"]) if group else "") or members[0]["name"]
+        described = {"name": name, "description": (group or members[0])["description"], "members": []}
+        joined.setdefault(name.casefold(), described)["members"] += members
     return list(joined.values())
 
 
@@ -216,18 +228,18 @@ def read_dimensions(perspectives: Sequence[Record], dimensions: Iterable[Mapping
     >>> [one["dimension"] for one in read_dimensions(said, [{"dimension": "enjoyment", "members": [1, 2]}])]
     ['enjoyment', 'grammar']
     """
-    made = []
+    merged = []
     for dimension, numbers in _claim_members(dimensions, len(perspectives)):
         sources = [perspectives[number - 1] for number in numbers]
         text = _single_line(dimension["dimension"]) if dimension else ""
-        made.append({"dimension": text or sources[0]["dimension"], "sources": sources})
-    return made
+        merged.append({"dimension": text or sources[0]["dimension"], "sources": sources})
+    return merged
 
 
 def _claim_members(
     groups: Iterable[Mapping[str, Any]], count: int
 ) -> Iterator[tuple[Mapping[str, Any] | None, list[int]]]:
-    """Each group with the numbers that no group before has; then those from 1 to ``count`` that are in none."""
+    """Each group with the numbers that no earlier group has; then the numbers up to ``count`` that are in none."""
     placed: set[int] = set()
     for group in groups:
         numbers = [number for number in dict.fromkeys(group["members"]) if number not in placed]

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 from voirdire.collect.protocol import Logprobs
 
-_PLACE = re.compile(r'"score"\s*:\s*"?(\d)')
-_ROUNDING = 1e-3
-_DIGIT = re.compile(r'\s*"?(\d)(?!\d)')
+_SCORE_PATTERN = re.compile(r'"score"\s*:\s*"?(\d)')
+_LOGPROB_TOLERANCE = 1e-3
+_DIGIT_PATTERN = re.compile(r'\s*"?(\d)(?!\d)')
 
 
-class Weighted(NamedTuple):
+class WeightedScore(NamedTuple):
     """A weighted score, and the share of probability that the given alternatives left to the scale.
 
     Examples
     --------
-    >>> Weighted(3.5, 0.9).mass
+    >>> WeightedScore(3.5, 0.9).mass
     0.9
     """
 
@@ -51,7 +51,7 @@ def scale_problems(options: Any, otherwise: str) -> list[str]:
     ]
 
 
-def expected_score(logprobs: Logprobs, low: int, high: int) -> Weighted | str:
+def expected_score(logprobs: Logprobs, low: int, high: int) -> WeightedScore | str:
     """Weighted score of an answer ``{"score": s}``, or why there is none.
 
     Parameters
@@ -74,26 +74,31 @@ def expected_score(logprobs: Logprobs, low: int, high: int) -> Weighted | str:
     if not logprobs:
         return "the server gave no token probabilities"
     written = "".join(token for token, _ in logprobs)
-    places = list(_PLACE.finditer(written))
-    if not places:
+    matches = list(_SCORE_PATTERN.finditer(written))
+    if not matches:
         return "the answer's score is not where its token probabilities could be read"
-    target = places[-1].start(1)
+    target = matches[-1].start(1)
     ends = list(accumulate(len(token) for token, _ in logprobs))
-    place = bisect_right(ends, target)
-    token, alternatives = logprobs[place]
-    start = ends[place] - len(token)
+    position = bisect_right(ends, target)
+    token, alternatives = logprobs[position]
+    start = ends[position] - len(token)
     # a token may begin before the digit (" 4", ":4"); alternatives count if they agree up to there
-    before = token[: target - start].rstrip(' "')
-    found: dict[int, list[float]] = {}
+    prefix = token[: target - start].rstrip(' "')
+    score_logprobs: dict[int, list[float]] = {}
     for text, logprob in alternatives:
-        match = _DIGIT.match(text.removeprefix(before)) if text.startswith(before) else None
+        match = _DIGIT_PATTERN.match(text.removeprefix(prefix)) if text.startswith(prefix) else None
         if match and low <= int(match[1]) <= high:
-            found.setdefault(int(match[1]), []).append(logprob)
+            score_logprobs.setdefault(int(match[1]), []).append(logprob)
     # rounding may put a probability of 1 a little above it; NaN is no number to weigh by either
-    if not all(each <= _ROUNDING for every in found.values() for each in every):
+    if not all(
+        logprob_value <= _LOGPROB_TOLERANCE for values in score_logprobs.values() for logprob_value in values
+    ):
         return "the server's log-probabilities are not all numbers of at most 0"
-    weights = {score: math.fsum(math.exp(each) for each in every) for score, every in found.items()}
+    weights = {
+        score: math.fsum(math.exp(logprob_value) for logprob_value in values)
+        for score, values in score_logprobs.items()
+    }
     mass = math.fsum(weights.values())
     if not mass > 0:
         return f"no score from {low} to {high} is among the token's alternatives"
-    return Weighted(math.fsum(score * weight for score, weight in weights.items()) / mass, mass)
+    return WeightedScore(math.fsum(score * weight for score, weight in weights.items()) / mass, mass)

@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.report.figure_style import figure_style
 from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
-from voirdire.report.figures.rows import WIDTH, Rows, rows_height
+from voirdire.report.figures.rows import FIGURE_WIDTH, RowFigure, rows_height
 from voirdire.report.pair_agreement import observed_over_expected
 from voirdire.report.ppc import answers_of_kind
 from voirdire.settings import nearest_word
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-LEGEND = 0.3  # inches that a legend takes above the rows
+LEGEND_HEIGHT = 0.3  # inches that a legend takes above the rows
 
 
 @dataclass(frozen=True)
-class Kind:
+class FigureKind:
     """Function that draws a figure on an axes, and how large the figure is by itself (inches).
 
     ``rows`` is there for figures with one row per name, which a page draws in parts.
@@ -35,7 +35,7 @@ class Kind:
 
     draw: Callable[[Fit, Axes], None]
     size: Callable[[Fit], tuple[float, float]]
-    rows: Callable[[Fit], Rows] | None = None
+    rows: Callable[[Fit], RowFigure] | None = None
 
 
 def _item_count(fit: Fit) -> int:
@@ -47,14 +47,16 @@ def _prediction_row_count(fit: Fit) -> int:
 
 
 def _judge_row_count(fit: Fit) -> int:
-    return min(len(fit.judges()), predictive.MOST)
+    return min(len(fit.judges()), predictive.MAX_JUDGES)
 
 
-def _row_figure_kind(rows: Callable[[Fit], Rows], count: Callable[[Fit], int], extra: float = 0.0) -> Kind:
+def _row_figure_kind(
+    rows: Callable[[Fit], RowFigure], count: Callable[[Fit], int], extra: float = 0.0
+) -> FigureKind:
     def draw_rows(fit: Fit, ax: Axes) -> None:
         rows(fit).draw(ax, slice(None))
 
-    return Kind(draw_rows, lambda fit: (6.4, extra + rows_height(count(fit))), rows)
+    return FigureKind(draw_rows, lambda fit: (6.4, extra + rows_height(count(fit))), rows)
 
 
 def _square_size(count: int) -> tuple[float, float]:
@@ -62,23 +64,25 @@ def _square_size(count: int) -> tuple[float, float]:
     return side + 1.8, side + 1.0
 
 
-KINDS: dict[str, Kind] = {
+FIGURE_KINDS: dict[str, FigureKind] = {
     "ranking": _row_figure_kind(forest.ranking_rows, _item_count),
     "judges": _row_figure_kind(forest.judge_rows, lambda fit: len(fit.judges())),
-    "position": _row_figure_kind(position.position_rows, lambda fit: len(fit.judges()), LEGEND),
+    "position": _row_figure_kind(position.position_rows, lambda fit: len(fit.judges()), LEGEND_HEIGHT),
     "criteria": _row_figure_kind(forest.criterion_rows, lambda fit: len(fit.criteria())),
-    "strengths": Kind(heat.draw_strengths, heat.strengths_size),
-    "rank-probability": Kind(heat.draw_rank_probability, heat.ranks_size),
-    "agreement": Kind(heat.draw_agreement, lambda fit: _square_size(len(fit.judges()))),
-    "calibration": Kind(predictive.draw_calibration, lambda fit: (4.2, 4.2)),
+    "strengths": FigureKind(heat.draw_strengths, heat.strengths_size),
+    "rank-probability": FigureKind(heat.draw_rank_probability, heat.ranks_size),
+    "agreement": FigureKind(heat.draw_agreement, lambda fit: _square_size(len(fit.judges()))),
+    "calibration": FigureKind(predictive.draw_calibration, lambda fit: (4.2, 4.2)),
     "ppc": _row_figure_kind(predictive.predictive_rows, _prediction_row_count),
-    "calibration-scores": Kind(partial(predictive.draw_calibration, of="scores"), lambda fit: (4.2, 4.2)),
+    "calibration-scores": FigureKind(
+        partial(predictive.draw_calibration, of="scores"), lambda fit: (4.2, 4.2)
+    ),
     "ppc-scores": _row_figure_kind(partial(predictive.predictive_rows, of="scores"), _judge_row_count),
-    "trace": Kind(sampler.draw_trace, lambda fit: (WIDTH, 2.6)),
-    "mirror": Kind(sampler.draw_orientation_histogram, lambda fit: (WIDTH, 2.2)),
+    "trace": FigureKind(sampler.draw_trace, lambda fit: (FIGURE_WIDTH, 2.6)),
+    "mirror": FigureKind(sampler.draw_orientation_histogram, lambda fit: (FIGURE_WIDTH, 2.2)),
     "severity": _row_figure_kind(forest.severity_rows, lambda fit: len(fit.judges())),
-    "classes": Kind(classes.draw_classes, classes.classes_size),
-    "confusion": Kind(classes.draw_confusion, classes.confusion_size),
+    "classes": FigureKind(classes.draw_classes, classes.classes_size),
+    "confusion": FigureKind(classes.draw_confusion, classes.confusion_size),
     "shares": _row_figure_kind(forest.share_rows, lambda fit: len(fit.shares())),
     "systems": _row_figure_kind(forest.system_rows, lambda fit: len(fit.systems())),
 }
@@ -97,8 +101,8 @@ def check_figure(fit: Fit, kind: str) -> None:
     InputError
         There is nothing to draw; the message says why.
     """
-    if kind in _NEEDS:
-        _NEEDS[kind](fit)
+    if kind in _FIGURE_CHECKS:
+        _FIGURE_CHECKS[kind](fit)
 
 
 def _check_rank_probability(fit: Fit) -> None:
@@ -154,7 +158,7 @@ def _check_shares(fit: Fit) -> None:
         raise InputError(f"model {fit.model.name} has no classes behind the labels: they have no shares")
 
 
-_NEEDS: dict[str, Callable[[Fit], object]] = {
+_FIGURE_CHECKS: dict[str, Callable[[Fit], object]] = {
     "rank-probability": _check_rank_probability,
     "ppc": answers_of_kind,
     "calibration": answers_of_kind,
@@ -180,7 +184,7 @@ def _canonical_figure_name(fit: Fit, kind: str) -> str:
     if name == "forest":
         return "ranking" if hasattr(fit, "ranking") else "judges"
     name = "calibration" if name == "ppc_pava" else name
-    return name if name in KINDS else kind
+    return name if name in FIGURE_KINDS else kind
 
 
 def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
@@ -221,15 +225,17 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     >>> matplotlib.pyplot.close(ax.figure)
     """
     kind = _canonical_figure_name(fit, kind)
-    if kind not in KINDS:
-        raise InputError(f"kind {kind!r}{nearest_word(kind, KINDS)} is none of {', '.join(KINDS)}")
+    if kind not in FIGURE_KINDS:
+        raise InputError(
+            f"kind {kind!r}{nearest_word(kind, FIGURE_KINDS)} is none of {', '.join(FIGURE_KINDS)}"
+        )
     check_figure(fit, kind)
     if ax is None:
         import matplotlib.pyplot as plt
 
         # before the look: a notebook's settings come with the first figure, and are not undone with the look
-        figure = plt.figure(figsize=KINDS[kind].size(fit), layout="constrained", facecolor="white")
+        figure = plt.figure(figsize=FIGURE_KINDS[kind].size(fit), layout="constrained", facecolor="white")
     with figure_style():
-        made = figure.add_subplot() if ax is None else ax
-        KINDS[kind].draw(fit, made)
-    return made
+        axes = figure.add_subplot() if ax is None else ax
+        FIGURE_KINDS[kind].draw(fit, axes)
+    return axes

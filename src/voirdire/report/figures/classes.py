@@ -8,7 +8,7 @@ from voirdire.errors import InputError
 from voirdire.report.figure_style import GRID, colour_key, name_label, name_rows, one_colour_map, write_cells
 from voirdire.report.figures.forest import reliability_order
 from voirdire.report.figures.heat import name_columns
-from voirdire.report.figures.rows import ROW
+from voirdire.report.figures.rows import ROW_HEIGHT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
     from voirdire.kinds.labels.problem import LabelsProblem
 
-MOST = 40  # items shown
-_NUMBERS = 300  # cells up to which each holds its number
-_SCALE = ((0.0, 0.5, 1.0), ("0", "0.5", "1"), "probability")
+MAX_ITEMS = 40  # items shown
+_MAX_NUMBERED_CELLS = 300  # cells up to which each holds its number
+_COLOUR_SCALE = ((0.0, 0.5, 1.0), ("0", "0.5", "1"), "probability")
 
 
 def labels_problem(fit: Fit) -> LabelsProblem:
@@ -30,33 +30,33 @@ def labels_problem(fit: Fit) -> LabelsProblem:
     InputError
         The fit is of another kind of data.
     """
-    found: LabelsProblem | None = fit.problem.part("labels")
-    if found is None:
+    problem: LabelsProblem | None = fit.problem.part("labels")
+    if problem is None:
         raise InputError(f"this figure is for fits of labels; a fit of {fit.kind.words} has none")
-    return found
+    return problem
 
 
 def least_certain_items(fit: Fit) -> pd.DataFrame:
     """The items whose class is least sure, at most 40, those that people named left out."""
-    found: pd.DataFrame = fit.classes()
-    return found[~found["known"].astype(bool)].sort_values("probability", kind="stable").head(MOST)
+    table: pd.DataFrame = fit.classes()
+    return table[~table["known"].astype(bool)].sort_values("probability", kind="stable").head(MAX_ITEMS)
 
 
 def draw_classes(fit: Fit, ax: Axes) -> None:
     """Probability of every class, for the items that are least sure."""
-    found = least_certain_items(fit)
+    table = least_certain_items(fit)
     problem = labels_problem(fit)
     names = list(problem.labels[: problem.classes])
-    chance = found[[f"p_{name}" for name in names]].to_numpy(dtype=float)
+    probability = table[[f"p_{name}" for name in names]].to_numpy(dtype=float)
     colours = one_colour_map()
-    ax.imshow(chance, cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
-    _write_numbers(ax, chance)
-    items = found["item"].astype(str)
-    if "criterion" in found:
-        items = items + " · " + found["criterion"].astype(str)
+    ax.imshow(probability, cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
+    _write_numbers(ax, probability)
+    items = table["item"].astype(str)
+    if "criterion" in table:
+        items = items + " · " + table["criterion"].astype(str)
     name_rows(ax, items.tolist())
     name_columns(ax, names)
-    colour_key(ax, colours, *_SCALE)
+    colour_key(ax, colours, *_COLOUR_SCALE)
 
 
 def draw_confusion(fit: Fit, ax: Axes) -> None:
@@ -70,12 +70,12 @@ def draw_confusion(fit: Fit, ax: Axes) -> None:
     _write_numbers(ax, values[order])
     name_rows(ax, [judges[row] for row in order])
     name_columns(ax, labels * size)
-    for place in range(1, size):
-        ax.axvline(place * len(labels) - 0.5, color=GRID, linewidth=2.5)
-    for place in range(size):
-        middle = place * len(labels) + 0.5 * (len(labels) - 1)
+    for block in range(1, size):
+        ax.axvline(block * len(labels) - 0.5, color=GRID, linewidth=2.5)
+    for block in range(size):
+        middle = block * len(labels) + 0.5 * (len(labels) - 1)
         ax.annotate(
-            f"it is {name_label(labels[place], max(4, min(14, 6 * len(labels) - 6)))}",
+            f"it is {name_label(labels[block], max(4, min(14, 6 * len(labels) - 6)))}",
             (middle, 1.0),
             xytext=(0, 4),
             xycoords=("data", "axes fraction"),
@@ -89,16 +89,16 @@ def draw_confusion(fit: Fit, ax: Axes) -> None:
 
 def classes_size(fit: Fit) -> tuple[float, float]:
     """Inches that :func:`draw_classes` takes."""
-    return 2.4 + 0.75 * labels_problem(fit).classes, 1.4 + ROW * len(least_certain_items(fit))
+    return 2.4 + 0.75 * labels_problem(fit).classes, 1.4 + ROW_HEIGHT * len(least_certain_items(fit))
 
 
 def confusion_size(fit: Fit) -> tuple[float, float]:
     """Inches that :func:`draw_confusion` takes."""
     problem = labels_problem(fit)
     width = 2.2 + 0.42 * problem.classes * len(problem.labels)
-    return min(8.0, width), 1.5 + min(ROW * len(problem.judges), 14.0)
+    return min(8.0, width), 1.5 + min(ROW_HEIGHT * len(problem.judges), 14.0)
 
 
 def _write_numbers(ax: Axes, values: Any) -> None:
-    if values.size <= _NUMBERS:
+    if values.size <= _MAX_NUMBERED_CELLS:
         write_cells(ax, "{:.2f}", values, values)

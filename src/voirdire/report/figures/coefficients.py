@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from voirdire.report.figure_style import (
     MUTED,
-    SERIES,
+    SERIES_COLOURS,
     name_label,
     name_rows,
     one_colour_map,
@@ -45,23 +45,23 @@ def phase_bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
     changes = {f"{after} - {before}" for after in phases for before in phases}
     phases = [level for level in phases if level not in changes]
     keys = list(dict.fromkeys((tuple(row["judges"]), row["criterion"]) for row in rows))
-    at = {(tuple(row["judges"]), row["criterion"], row["level"]): row for row in rows}
+    row_of = {(tuple(row["judges"]), row["criterion"], row["level"]): row for row in rows}
     with single_axes(max(4.5, 1.6 + 0.75 * len(keys)), 3.4) as ax:
         ax.grid(axis="y")
         width = 0.8 / len(phases)
         for number, phase in enumerate(phases):
-            place = np.arange(len(keys)) + (number - 0.5 * (len(phases) - 1)) * width
+            position = np.arange(len(keys)) + (number - 0.5 * (len(phases) - 1)) * width
             value, low, high = (
-                np.array([_row_value(at.get((*key, phase)), part) for key in keys])
+                np.array([_row_value(row_of.get((*key, phase)), part) for key in keys])
                 for part in ("value", "low", "high")
             )
-            colour, hatch = SERIES[number % len(SERIES)], _HATCHES[number % len(_HATCHES)]
-            look: dict[str, Any] = {"color": colour, "alpha": 0.8, "hatch": hatch, "edgecolor": "white"}
-            ax.bar(place, value, 0.92 * width, label=str(number), **look)
-            ax.vlines(place, low, high, color=MUTED, linewidth=1.4)
+            colour, hatch = SERIES_COLOURS[number % len(SERIES_COLOURS)], _HATCHES[number % len(_HATCHES)]
+            bar_style: dict[str, Any] = {"color": colour, "alpha": 0.8, "hatch": hatch, "edgecolor": "white"}
+            ax.bar(position, value, 0.92 * width, label=str(number), **bar_style)
+            ax.vlines(position, low, high, color=MUTED, linewidth=1.4)
         names = [_row_name(judges, criterion, keys) for judges, criterion in keys]
-        turned = {"rotation": 35, "ha": "right"} if len(keys) > 3 else {}
-        ax.set_xticks(range(len(keys)), names, parse_math=False, **turned)  # type: ignore[arg-type]
+        rotation = {"rotation": 35, "ha": "right"} if len(keys) > 3 else {}
+        ax.set_xticks(range(len(keys)), names, parse_math=False, **rotation)  # type: ignore[arg-type]
         ax.axhline(0.0, color=MUTED, linewidth=0.8)
         handles = ax.get_legend_handles_labels()[0]
         texts = [name_label(phase) for phase in phases]
@@ -74,22 +74,22 @@ def _row_value(row: Mapping[str, Any] | None, part: str) -> float:
 
 
 def _row_name(judges: tuple[str, ...], criterion: Any, keys: Sequence[tuple[tuple[str, ...], Any]]) -> str:
-    who = ", ".join(judges) if len(judges) <= 2 else f"{len(judges)} judges"
-    several = len({one for one, _ in keys}) > 1
-    parts = [who] if several or criterion is None else []
+    judge_text = ", ".join(judges) if len(judges) <= 2 else f"{len(judges)} judges"
+    several = len({judge_names for judge_names, _ in keys}) > 1
+    parts = [judge_text] if several or criterion is None else []
     return name_label(" · ".join([*parts, *([str(criterion)] if criterion is not None else [])]))
 
 
 Row: TypeAlias = Mapping[str, Any]
-Who: TypeAlias = Callable[[Row], Sequence[str]]
+RowJudges: TypeAlias = Callable[[Row], Sequence[str]]
 
-MOST = 60  # rows a forest shows
-_LETTERS = 40
-_NAMED = 45  # judges up to which the columns of a matrix are named
-_NUMBERS = 15  # judges up to which cells hold their number
+MAX_FOREST_ROWS = 60  # rows a forest shows
+_MAX_LETTERS = 40
+_MAX_NAMED_JUDGES = 45  # judges up to which the columns of a matrix are named
+_MAX_NUMBERED_JUDGES = 15  # judges up to which cells hold their number
 
 
-def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: Who) -> Figure:
+def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: RowJudges) -> Figure:
     """A forest of values with intervals.
 
     Parameters
@@ -103,25 +103,25 @@ def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who
         The judges that a row is about.
     """
     varying = [key for key in ("criterion", "level") if len({str(row[key]) for row in rows}) > 1]
-    several = len({tuple(who(row)) for row in rows}) > 1 or not varying
+    judges_differ = len({tuple(who(row)) for row in rows}) > 1 or not varying
 
     def row_label(row: Row) -> str:
-        judges = list(who(row)) if several else []
-        more = [str(row[key]) for key in varying if row[key] is not None]
+        judges = list(who(row)) if judges_differ else []
+        extra = [str(row[key]) for key in varying if row[key] is not None]
         if len(judges) > 3:
             judges = [f"{len(judges)} judges"]
         # each name is shortened by itself, so that what tells two rows apart is left
-        room = max(8, _LETTERS // max(1, len(judges) + len(more)) - 2)
-        if len(", ".join(judges)) + sum(map(len, more)) + 3 > _LETTERS:
-            judges, more = ([shorten_name(one, room) for one in part] for part in (judges, more))
-        return " · ".join([", ".join(judges)] * several + more)
+        letters = max(8, _MAX_LETTERS // max(1, len(judges) + len(extra)) - 2)
+        if len(", ".join(judges)) + sum(map(len, extra)) + 3 > _MAX_LETTERS:
+            judges, extra = ([shorten_name(name, letters) for name in part] for part in (judges, extra))
+        return " · ".join([", ".join(judges)] * judges_differ + extra)
 
     def value_column(key: str) -> npt.NDArray[np.float64]:
         return np.array([np.nan if row[key] is None else row[key] for row in shown], dtype=float)
 
     with single_axes(6.0, rows_height(len(shown))) as ax:
         ends = (value_column(key) for key in ("value", "low", "high"))
-        draw_forest(ax, [row_label(row) for row in shown], *ends, letters=_LETTERS)
+        draw_forest(ax, [row_label(row) for row in shown], *ends, letters=_MAX_LETTERS)
         ax.set_xlabel(title)
     return own_figure(ax)
 
@@ -129,7 +129,7 @@ def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who
 def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
     """A symmetric matrix of one value per pair of judges; blank where there is none."""
     size = len(names)
-    index = {name: place for place, name in enumerate(names)}
+    index = {name: position for position, name in enumerate(names)}
     values = np.full((size, size), np.nan)
     for row in pairs:
         a, b = (index[name] for name in row["judges"])
@@ -139,7 +139,7 @@ def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
     with single_axes(side + 1.6, side + 0.9) as ax:
         ax.imshow(values, cmap=one_colour_map(), vmin=low, vmax=high, interpolation="none")
         name_rows(ax, names)
-        name_columns(ax, names if size <= _NAMED else ())
-        if size <= _NUMBERS:
+        name_columns(ax, names if size <= _MAX_NAMED_JUDGES else ())
+        if size <= _MAX_NUMBERED_JUDGES:
             write_cells(ax, "{:z.2f}", values, (np.nan_to_num(values, nan=low) - low) / (high - low))
     return own_figure(ax)

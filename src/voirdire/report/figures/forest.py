@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.report.figure_style import BLUE, GRID, LETTERS, MUTED, RED, name_rows
-from voirdire.report.figures.rows import Rows, axis_limits
+from voirdire.report.figure_style import BLUE, GRID, MAX_LETTERS, MUTED, RED, name_rows
+from voirdire.report.figures.rows import RowFigure, axis_limits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ def draw_forest(
     markers: Sequence[str] | None = None,
     bands: Sequence[bool] = (),
     reference: float | None = None,
-    letters: int = LETTERS,
+    letters: int = MAX_LETTERS,
 ) -> None:
     """Draw values with intervals, the first name on top.
 
@@ -57,45 +57,52 @@ def draw_forest(
     ax.grid(axis="x")
     if reference is not None:
         ax.axvline(reference, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
-    each = [BLUE] * len(names) if colours is None else list(colours)
+    row_colours = [BLUE] * len(names) if colours is None else list(colours)
     marks = ["o"] * len(names) if markers is None else list(markers)
     size = 4.6 if len(names) <= 80 else 3.6
-    for colour, mark in dict.fromkeys(zip(each, marks, strict=True)):
-        here = np.array([(c, m) == (colour, mark) for c, m in zip(each, marks, strict=True)])
-        sure = here & ~np.isnan(low)
-        ax.hlines(rows[sure], low[sure], high[sure], color=colour, linewidth=1.6, alpha=0.75)
-        ax.plot(value[here], rows[here], mark, color=colour, markersize=size, markeredgewidth=0)
+    for colour, mark in dict.fromkeys(zip(row_colours, marks, strict=True)):
+        in_style = np.array([(c, m) == (colour, mark) for c, m in zip(row_colours, marks, strict=True)])
+        with_interval = in_style & ~np.isnan(low)
+        ax.hlines(
+            rows[with_interval],
+            low[with_interval],
+            high[with_interval],
+            color=colour,
+            linewidth=1.6,
+            alpha=0.75,
+        )
+        ax.plot(value[in_style], rows[in_style], mark, color=colour, markersize=size, markeredgewidth=0)
     name_rows(ax, names, letters)
     ax.margins(x=0.03)
     ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
 
 
-def ranking_rows(fit: Fit) -> Rows:
+def ranking_rows(fit: Fit) -> RowFigure:
     """Scores of the items with intervals, best first; those that share the first place stand on a band."""
     return _score_rows(fit, fit.ranking(), "item")
 
 
-def system_rows(fit: Fit) -> Rows:
-    """Scores of systems over contexts, likewise.
+def system_rows(fit: Fit) -> RowFigure:
+    """Scores of systems over contexts with intervals, best first.
 
     Raises
     ------
     InputError
         The fit is not about systems, or it is not known of labels which is better.
     """
-    found = fit.systems()
-    if "score" not in found:
+    systems = fit.systems()
+    if "score" not in systems:
         raise InputError(
             "systems have no scores: it is not known which class is better; name it (positive=, --positive)"
         )
-    return _score_rows(fit, found, "system")
+    return _score_rows(fit, systems, "system")
 
 
-def _score_rows(fit: Fit, found: pd.DataFrame, name: str) -> Rows:
+def _score_rows(fit: Fit, found: pd.DataFrame, name: str) -> RowFigure:
     columns = _value_columns(found, "score", "low", "high")
-    first = () if fit.decision is None else fit.decision.first
+    leaders = () if fit.decision is None else fit.decision.first
     title = f"score ({fit.kind.unit(fit.problem)})"
-    bands = [one in first for one in found[name]]
+    bands = [item in leaders for item in found[name]]
     return _forest_rows(found[name], columns, axis_limits(*columns), title, bands=bands)
 
 
@@ -106,39 +113,41 @@ def _forest_rows(
     title: str,
     reference: float | None = None,
     **marks: Sequence[Any],
-) -> Rows:
+) -> RowFigure:
     """Rows of a forest: ``marks`` are arguments of :func:`draw_forest` with one entry a row."""
-    listed = list(names)
+    row_names = list(names)
 
     def draw_rows(ax: Axes, part: slice) -> None:
         shown: dict[str, Any] = {key: value[part] for key, value in marks.items()}
-        draw_forest(ax, listed[part], *(one[part] for one in columns), reference=reference, **shown)
+        draw_forest(ax, row_names[part], *(column[part] for column in columns), reference=reference, **shown)
         ax.set_xlim(ends)
         ax.set_xlabel(title)
 
-    return Rows(len(listed), draw_rows)
+    return RowFigure(len(row_names), draw_rows)
 
 
-def judge_rows(fit: Fit) -> Rows:
+def judge_rows(fit: Fit) -> RowFigure:
     """Reliability of the judges with intervals, most reliable first; the dashed line is chance.
 
     Judges who are surely better than chance, not told from it, and worse have colours and marks of their own.
     """
-    found = fit.judges().iloc[reliability_order(fit)]
-    value, low, high = _value_columns(found, "reliability", "reliability_low", "reliability_high")
-    line = chance_reliability(fit)
-    status = np.select([low > line, high < line], [0, 2], 1)
-    status = np.where(np.isnan(low), np.where(value < line, 2, 0), status)
-    least = float(np.nanmin([*value, *low[~np.isnan(low)], line - 0.05]))
+    judges = fit.judges().iloc[reliability_order(fit)]
+    value, low, high = _value_columns(judges, "reliability", "reliability_low", "reliability_high")
+    chance = chance_reliability(fit)
+    status = np.select([low > chance, high < chance], [0, 2], 1)
+    status = np.where(np.isnan(low), np.where(value < chance, 2, 0), status)
+    lowest = float(np.nanmin([*value, *low[~np.isnan(low)], chance - 0.05]))
 
-    colours = [(BLUE, MUTED, RED)[one] for one in status]
-    markers = ["oDv"[one] for one in status]
-    ends = (max(0.0, least - 0.03), 1.01)
+    colours = [(BLUE, MUTED, RED)[code] for code in status]
+    markers = ["oDv"[code] for code in status]
+    ends = (max(0.0, lowest - 0.03), 1.01)
     columns = (value, low, high)
-    return _forest_rows(found["judge"], columns, ends, "reliability", line, colours=colours, markers=markers)
+    return _forest_rows(
+        judges["judge"], columns, ends, "reliability", chance, colours=colours, markers=markers
+    )
 
 
-def severity_rows(fit: Fit) -> Rows:
+def severity_rows(fit: Fit) -> RowFigure:
     """Severity of the judges with intervals, the most severe first; the dashed line is the panel's middle.
 
     Raises
@@ -146,13 +155,13 @@ def severity_rows(fit: Fit) -> Rows:
     InputError
         The model knows no severity.
     """
-    found = fit.judges()
-    if "severity" not in found or found["severity"].isna().all():
+    judges = fit.judges()
+    if "severity" not in judges or judges["severity"].isna().all():
         raise InputError(f"model {fit.model.name} knows no severity; models of scores do")
-    found = found.sort_values("severity", ascending=False, kind="stable")
-    columns = _value_columns(found, "severity", "severity_low", "severity_high")
+    judges = judges.sort_values("severity", ascending=False, kind="stable")
+    columns = _value_columns(judges, "severity", "severity_low", "severity_high")
     title = f"severity ({fit.kind.unit(fit.problem)})"
-    return _forest_rows(found["judge"], columns, axis_limits(*columns), title, 0.0)
+    return _forest_rows(judges["judge"], columns, axis_limits(*columns), title, 0.0)
 
 
 def chance_reliability(fit: Fit) -> float:
@@ -168,29 +177,31 @@ def reliability_order(fit: Fit) -> npt.NDArray[np.int64]:
     InputError
         The model does not tell judges apart.
     """
-    found = fit.judges()
-    if "reliability" not in found or found["reliability"].isna().all():
+    judges = fit.judges()
+    if "reliability" not in judges or judges["reliability"].isna().all():
         raise InputError(f"model {fit.model.name} takes all judges alike: there is no reliability to draw")
-    return np.argsort(-found["reliability"].to_numpy(dtype=float), kind="stable")
+    return np.argsort(-judges["reliability"].to_numpy(dtype=float), kind="stable")
 
 
-def criterion_rows(fit: Fit) -> Rows:
+def criterion_rows(fit: Fit) -> RowFigure:
     """Weights of the criteria with intervals, largest first; the dashed line is equal weights."""
-    found = fit.criteria().sort_values("weight", ascending=False)
-    return _probability_rows(found, "criterion", "weight", "weight", reference=1.0 / len(found))
+    criteria = fit.criteria().sort_values("weight", ascending=False)
+    return _probability_rows(criteria, "criterion", "weight", "weight", reference=1.0 / len(criteria))
 
 
-def share_rows(fit: Fit) -> Rows:
+def share_rows(fit: Fit) -> RowFigure:
     """Shares of the classes with intervals, by criterion."""
-    found = fit.shares()
-    several = len(set(found["criterion"])) > 1
-    named = [f"{c} · {k}" if several else k for c, k in zip(found["criterion"], found["class"], strict=True)]
-    return _probability_rows(found.assign(named=named), "named", "share", "share of the items")
+    shares = fit.shares()
+    several = len(set(shares["criterion"])) > 1
+    row_names = [
+        f"{c} · {k}" if several else k for c, k in zip(shares["criterion"], shares["class"], strict=True)
+    ]
+    return _probability_rows(shares.assign(named=row_names), "named", "share", "share of the items")
 
 
 def _probability_rows(
     found: pd.DataFrame, name: str, value: str, title: str, reference: float | None = None
-) -> Rows:
+) -> RowFigure:
     """A forest of probabilities from zero on."""
     columns = _value_columns(found, value, "low", "high")
     return _forest_rows(found[name], columns, (0.0, axis_limits(*columns)[1]), title, reference)

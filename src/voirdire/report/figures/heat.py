@@ -18,7 +18,7 @@ from voirdire.report.figure_style import (
     two_colour_map,
     write_cells,
 )
-from voirdire.report.figures.rows import ROW, WIDTH
+from voirdire.report.figures.rows import FIGURE_WIDTH, ROW_HEIGHT
 from voirdire.report.pair_agreement import observed_over_expected
 
 if TYPE_CHECKING:
@@ -28,72 +28,81 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-_NUMBERS = 400  # cells up to which each holds its number
-SPAN = 2.0  # factor of observed over expected agreement at which the colours end
-_FEW_RANKS = 15  # items up to which probabilities of ranks are written into their cells
-FAINT = 0.25  # opacity of what chance alone may do
-_FEW_JUDGES = 8  # whose ratios are written into their cells
-_FLAT = 14  # letters up to which names of columns lie flat, where there are few
+_MAX_NUMBERED_CELLS = 400  # cells up to which each holds its number
+MAX_RATIO = 2.0  # factor of observed over expected agreement at which the colours end
+_MAX_NUMBERED_RANKS = 15  # items up to which probabilities of ranks are written into their cells
+CHANCE_OPACITY = 0.25  # opacity of what chance alone may do
+_MAX_NUMBERED_JUDGES = 8  # whose ratios are written into their cells
+_MAX_FLAT_LETTERS = 14  # letters up to which names of columns lie flat, where there are few
 
 
 def draw_rank_probability(fit: Fit, ax: Axes) -> None:
     """Posterior probability of every rank of every item."""
     assert fit.posterior.values is not None
     draws = integrated_scores(fit.problem.density, fit.posterior.values)
-    place = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
+    ranks = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
     size = draws.shape[1]
-    share = np.stack([np.bincount(column, minlength=size) for column in place.T]) / len(draws)
-    found = fit.ranking()["item"].tolist()
-    order = [list(fit.problem.items).index(item) for item in found]
+    share = np.stack([np.bincount(column, minlength=size) for column in ranks.T]) / len(draws)
+    items = fit.ranking()["item"].tolist()
+    order = [list(fit.problem.items).index(item) for item in items]
     # square roots, so that small probabilities are seen
     colours = one_colour_map()
     ax.imshow(np.sqrt(share[order]), cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
-    if size <= _FEW_RANKS:
+    if size <= _MAX_NUMBERED_RANKS:
         write_cells(ax, "{:.0f}", 100 * share[order], np.sqrt(share[order]), least=1.0)
     else:
         ax.plot(range(size), range(size), ".", color=MUTED, markersize=2)
-    name_rows(ax, found)
+    name_rows(ax, items)
     step = max(1, size // 12)
     ax.set_xticks(range(0, size, step), [str(rank + 1) for rank in range(0, size, step)])
-    ax.set_xlabel("rank (numbers: per cent)" if size <= _FEW_RANKS else "rank (dots: the rank reported)")
+    ax.set_xlabel(
+        "rank (numbers: per cent)" if size <= _MAX_NUMBERED_RANKS else "rank (dots: the rank reported)"
+    )
     ticks = (0.0, 0.1, 0.5, 1.0)
-    colour_key(ax, colours, [t**0.5 for t in ticks], [f"{t:g}" for t in ticks], "probability")
+    colour_key(ax, colours, [tick**0.5 for tick in ticks], [f"{tick:g}" for tick in ticks], "probability")
 
 
 def draw_strengths(fit: Fit, ax: Axes) -> None:
     """Strength of every item under every criterion, items in the order of the ranking."""
-    found = fit.strengths()
-    table = found.pivot_table(index="item", columns="criterion", values="strength", sort=False)
+    strengths = fit.strengths()
+    table = strengths.pivot_table(index="item", columns="criterion", values="strength", sort=False)
     weight = fit.criteria().set_index("criterion")["weight"]
     table = table.loc[fit.ranking()["item"], weight.sort_values(ascending=False).index]
     values = table.to_numpy(dtype=float)
     middle, unit = fit.kind.middle(fit.problem), fit.kind.unit(fit.problem)
-    far = float(np.abs(values - middle).max()) or 1.0
+    max_distance = float(np.abs(values - middle).max()) or 1.0
     colours = two_colour_map()
-    ax.imshow(values, cmap=colours, vmin=middle - far, vmax=middle + far, aspect="auto", interpolation="none")
+    ax.imshow(
+        values,
+        cmap=colours,
+        vmin=middle - max_distance,
+        vmax=middle + max_distance,
+        aspect="auto",
+        interpolation="none",
+    )
     name_rows(ax, table.index.tolist())
     name_columns(ax, table.columns.tolist())
-    if values.size <= _NUMBERS:
-        write_cells(ax, "{:z.1f}", values, (values - middle) / far)
-    ends = [f"{end:z.1f}".replace("-", "\u2212") for end in (middle - far, middle + far)]
+    if values.size <= _MAX_NUMBERED_CELLS:
+        write_cells(ax, "{:z.1f}", values, (values - middle) / max_distance)
+    ends = [f"{end:z.1f}".replace("-", "\u2212") for end in (middle - max_distance, middle + max_distance)]
     colour_key(ax, colours, (0, 0.5, 1), (ends[0], f"{middle:g}", ends[1]), f"strength ({unit})")
 
 
 def strengths_size(fit: Fit) -> tuple[float, float]:
     """Inches that :func:`draw_strengths` takes."""
-    return min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW * len(fit.ranking()), 11.0)
+    return min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW_HEIGHT * len(fit.ranking()), 11.0)
 
 
 def ranks_size(fit: Fit) -> tuple[float, float]:
     """Inches that :func:`draw_rank_probability` takes."""
     count = len(fit.ranking())
-    return 7.0 if count > 25 else WIDTH, 1.2 + min(max(ROW * count, 1.0), 10.0)
+    return 7.0 if count > 25 else FIGURE_WIDTH, 1.2 + min(max(ROW_HEIGHT * count, 1.0), 10.0)
 
 
 def draw_agreement(fit: Fit, ax: Axes) -> None:
     """Agreement of every two judges, observed over expected: full colour where it is more than chance would do."""
-    found = observed_over_expected(fit)
-    draw_matrix(ax, found.log_ratio, found.judges, found.clear)
+    pair_agreement = observed_over_expected(fit)
+    draw_matrix(ax, pair_agreement.log_ratio, pair_agreement.judges, pair_agreement.clear)
 
 
 def draw_matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray[np.bool_]) -> None:
@@ -105,17 +114,17 @@ def draw_matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.ND
     shown = log_ratio[np.ix_(order, order)]
     np.fill_diagonal(shown, np.nan)
     colours = two_colour_map()
-    far = np.log2(SPAN)
-    cells = colours(np.clip(np.nan_to_num(shown), -far, far) / (2 * far) + 0.5)
-    weight = np.where(clear[np.ix_(order, order)], 1.0, FAINT)
+    max_log_ratio = np.log2(MAX_RATIO)
+    cells = colours(np.clip(np.nan_to_num(shown), -max_log_ratio, max_log_ratio) / (2 * max_log_ratio) + 0.5)
+    weight = np.where(clear[np.ix_(order, order)], 1.0, CHANCE_OPACITY)
     cells[..., 3] *= weight * ~np.isnan(shown)
     ax.imshow(cells, interpolation="none", aspect="equal")
-    if len(names) <= _FEW_JUDGES:
-        write_cells(ax, "{:.2f}", 2**shown, weight * np.clip(np.nan_to_num(shown) / far, -1.0, 1.0))
-    sorted_names = [names[k] for k in order]
+    if len(names) <= _MAX_NUMBERED_JUDGES:
+        write_cells(ax, "{:.2f}", 2**shown, weight * np.clip(np.nan_to_num(shown) / max_log_ratio, -1.0, 1.0))
+    sorted_names = [names[index] for index in order]
     name_rows(ax, sorted_names)
     name_columns(ax, sorted_names if len(names) <= 45 else ())
-    colour_key(ax, colours, (0, 0.5, 1), (f"1/{SPAN:g}", "1", f"{SPAN:g}"), "observed / expected")
+    colour_key(ax, colours, (0, 0.5, 1), (f"1/{MAX_RATIO:g}", "1", f"{MAX_RATIO:g}"), "observed / expected")
 
 
 def similarity_order(log_ratio: Floats) -> list[int]:
@@ -125,8 +134,8 @@ def similarity_order(log_ratio: Floats) -> list[int]:
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
-    far = np.log2(SPAN)
-    distance = far - np.clip(np.nan_to_num(log_ratio), -far, far)
+    max_log_ratio = np.log2(MAX_RATIO)
+    distance = max_log_ratio - np.clip(np.nan_to_num(log_ratio), -max_log_ratio, max_log_ratio)
     np.fill_diagonal(distance, 0.0)
     tree: Any = linkage(squareform(distance, checks=False), "average", optimal_ordering=len(distance) <= 300)
     return [int(leaf) for leaf in leaves_list(tree)]
@@ -135,6 +144,6 @@ def similarity_order(log_ratio: Floats) -> list[int]:
 def name_columns(ax: Axes, names: Sequence[object]) -> None:
     """Write names below the columns of a heat map."""
     texts = [name_label(name) for name in names]
-    flat = len(names) <= 4 and max(map(len, texts), default=0) <= _FLAT
-    turned: dict[str, Any] = {} if flat else {"rotation": 45, "ha": "right"}
-    ax.set_xticks(range(len(names)), texts, fontsize=8, parse_math=False, **turned)
+    is_flat = len(names) <= 4 and max(map(len, texts), default=0) <= _MAX_FLAT_LETTERS
+    rotation: dict[str, Any] = {} if is_flat else {"rotation": 45, "ha": "right"}
+    ax.set_xticks(range(len(names)), texts, fontsize=8, parse_math=False, **rotation)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.report.figure_style import BLUE, GRID, MUTED, ORANGE, name_rows
-from voirdire.report.figures.rows import Rows
+from voirdire.report.figures.rows import RowFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def position_rows(fit: Fit) -> Rows:
+def position_rows(fit: Fit) -> RowFigure:
     """Dumbbells: reliability plus and minus position bias, the most biased judges on top."""
-    found = fit.judges().iloc[position_order(fit)]
-    reliability, bias = (found[name].to_numpy(dtype=float) for name in ("reliability", "position_bias"))
-    names = found["judge"].tolist()
+    judges = fit.judges().iloc[position_order(fit)]
+    reliability, bias = (judges[name].to_numpy(dtype=float) for name in ("reliability", "position_bias"))
+    names = judges["judge"].tolist()
     first, second = np.clip(reliability + bias, 0, 1), np.clip(reliability - bias, 0, 1)
 
     def draw_rows(ax: Axes, part: slice) -> None:
@@ -38,7 +38,7 @@ def position_rows(fit: Fit) -> Rows:
         ax.set_xlabel("probability of picking the better item")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, fontsize=8, handletextpad=0.2)
 
-    return Rows(len(found), draw_rows)
+    return RowFigure(len(judges), draw_rows)
 
 
 def position_order(fit: Fit) -> npt.NDArray[np.int64]:
@@ -49,9 +49,9 @@ def position_order(fit: Fit) -> npt.NDArray[np.int64]:
     InputError
         The model knows no position bias.
     """
-    found = fit.judges()
-    if "position_bias" not in found or found["position_bias"].isna().all():
+    judges = fit.judges()
+    if "position_bias" not in judges or judges["position_bias"].isna().all():
         raise InputError(
             f"model {fit.model.name} knows no position bias; a model whose name ends in -position does"
         )
-    return np.argsort(-np.abs(found["position_bias"].to_numpy(dtype=float)), kind="stable")
+    return np.argsort(-np.abs(judges["position_bias"].to_numpy(dtype=float)), kind="stable")

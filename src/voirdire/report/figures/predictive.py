@@ -1,4 +1,4 @@
-"""Does the model give answers like those that were given? Calibration, shares of wins, shares of judges' answers."""
+"""Posterior predictive checks: calibration, shares of wins, shares of judges' answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.report.figure_style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows
-from voirdire.report.figures.rows import Rows
+from voirdire.report.figures.rows import RowFigure
 from voirdire.report.ppc import answers_of_kind, calibration_bins, replicated_shares
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-MOST = 40  # judges shown
-_HEAD = 16  # letters of a column's name
+MAX_JUDGES = 40  # judges shown
+_MAX_HEAD_LETTERS = 16  # letters of a column's name
 
 
 @dataclass(frozen=True)
-class Shares:
+class PredictedShares:
     """Share of wins of items (votes) or of each answer of judges (scores, labels), and its range in tables drawn.
 
     Attributes
@@ -51,7 +51,7 @@ class Shares:
         return (self.observed < self.low) | (self.observed > self.high)
 
 
-def predicted_shares(fit: Fit, of: str | None = None) -> Shares:
+def predicted_shares(fit: Fit, of: str | None = None) -> PredictedShares:
     """Shares of wins of the items, or shares of the judges' answers.
 
     Parameters
@@ -67,23 +67,23 @@ def predicted_shares(fit: Fit, of: str | None = None) -> Shares:
     """
     (names, columns, (observed,)), (_, _, drawn) = replicated_shares(fit, of)
     low, high = np.quantile(drawn, [0.5 * (1 - fit.prob), 0.5 * (1 + fit.prob)], axis=0)
-    index = {name: place for place, name in enumerate(names) if not np.isnan(observed[place]).any()}
-    found = [name for name in (_judge_order(fit) if columns else fit.ranking()["item"]) if name in index]
-    order = [index[name] for name in found]
-    return Shares(found, columns, observed[order], low[order], high[order])
+    index = {name: position for position, name in enumerate(names) if not np.isnan(observed[position]).any()}
+    row_names = [name for name in (_judge_order(fit) if columns else fit.ranking()["item"]) if name in index]
+    order = [index[name] for name in row_names]
+    return PredictedShares(row_names, columns, observed[order], low[order], high[order])
 
 
 def _judge_order(fit: Fit) -> list[str]:
     """Judges, the most reliable first; the most severe where the model takes all as equally reliable."""
-    found = fit.judges()
+    judges = fit.judges()
     for name in ("reliability", "severity"):
-        if name in found and not found[name].isna().all():
-            found = found.sort_values(name, ascending=False, kind="stable")
+        if name in judges and not judges[name].isna().all():
+            judges = judges.sort_values(name, ascending=False, kind="stable")
             break
-    return list(found["judge"])
+    return list(judges["judge"])
 
 
-def predictive_rows(fit: Fit, found: Shares | None = None, of: str | None = None) -> Rows:
+def predictive_rows(fit: Fit, found: PredictedShares | None = None, of: str | None = None) -> RowFigure:
     """Posterior predictive check: observed shares, and those of tables drawn from the fit.
 
     Of votes each item's share of wins (a tie counts half), of scores and labels the shares of each judge's answers, one
@@ -93,44 +93,48 @@ def predictive_rows(fit: Fit, found: Shares | None = None, of: str | None = None
     Parameters
     ----------
     fit : Fit
-    found : Shares, optional
+    found : PredictedShares, optional
         What :func:`predicted_shares` gave, where it is at hand.
     of : str, optional
         As of :func:`predicted_shares`.
     """
-    known = predicted_shares(fit, of) if found is None else found
-    if not known.columns:
-        return Rows(len(known.rows), partial(_ppc_rows, known))
-    known = _furthest_rows(known)
-    return Rows(len(known.rows), partial(_ppc_columns, known), 0.4 if _heads_tilted(known.columns) else 0.0)
+    shares = predicted_shares(fit, of) if found is None else found
+    if not shares.columns:
+        return RowFigure(len(shares.rows), partial(_ppc_rows, shares))
+    shares = _furthest_rows(shares)
+    return RowFigure(
+        len(shares.rows), partial(_ppc_columns, shares), 0.4 if _heads_tilted(shares.columns) else 0.0
+    )
 
 
 def _heads_tilted(columns: list[str]) -> bool:
     """True where names of columns are too long to stand beside each other."""
-    return max(len(name_label(name, _HEAD)) for name in columns) > 28 // len(columns)
+    return max(len(name_label(name, _MAX_HEAD_LETTERS)) for name in columns) > 28 // len(columns)
 
 
-def _furthest_rows(found: Shares) -> Shares:
+def _furthest_rows(found: PredictedShares) -> PredictedShares:
     """The 40 rows that are furthest outside their ranges, in the order that they have."""
     gap = np.maximum(found.low - found.observed, found.observed - found.high).max(axis=1)
-    kept = np.sort(np.argsort(-gap, kind="stable")[:MOST])
-    parts = (found.observed[kept], found.low[kept], found.high[kept])
-    return Shares([found.rows[row] for row in kept], found.columns, *parts)
+    row_index = np.sort(np.argsort(-gap, kind="stable")[:MAX_JUDGES])
+    parts = (found.observed[row_index], found.low[row_index], found.high[row_index])
+    return PredictedShares([found.rows[row] for row in row_index], found.columns, *parts)
 
 
-def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
+def _ppc_columns(found: PredictedShares, ax: Axes, part: slice) -> None:
     """One column for each answer, from no share on its left to the largest share of all on its right."""
-    most = max(float(found.observed.max()), float(found.high.max()))
-    width = 1.25 * most
+    max_share = max(float(found.observed.max()), float(found.high.max()))
+    width = 1.25 * max_share
     count, tilted = len(found.columns), _heads_tilted(found.columns)
-    for place, name in enumerate(found.columns):
-        left = place * width
-        ax.axvline(left, color=GRID, linewidth=1.0)
-        observed, low, high = (one[part, place] for one in (found.observed, found.low, found.high))
-        _draw_shares(ax, left + observed, left + low, left + high, found.is_outside[part, place])
+    for column, name in enumerate(found.columns):
+        left_edge = column * width
+        ax.axvline(left_edge, color=GRID, linewidth=1.0)
+        observed, low, high = (values[part, column] for values in (found.observed, found.low, found.high))
+        _draw_shares(
+            ax, left_edge + observed, left_edge + low, left_edge + high, found.is_outside[part, column]
+        )
         ax.annotate(
-            name_label(name, _HEAD),
-            (left if tilted else left + 0.5 * most, 1.0),
+            name_label(name, _MAX_HEAD_LETTERS),
+            (left_edge if tilted else left_edge + 0.5 * max_share, 1.0),
             xytext=(0, 4),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
@@ -142,12 +146,12 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
         )
     name_rows(ax, found.rows[part])
     starts = np.arange(count) * width
-    ax.set_xticks([*starts, starts[-1] + most], ["0"] * len(starts) + [f"{most:.2g}"])
-    ax.set_xlim(-0.05 * most, starts[-1] + 1.05 * most)
+    ax.set_xticks([*starts, starts[-1] + max_share], ["0"] * len(starts) + [f"{max_share:.2g}"])
+    ax.set_xlim(-0.05 * max_share, starts[-1] + 1.05 * max_share)
     ax.set_xlabel("share of the judge's answers")
 
 
-def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
+def _ppc_rows(found: PredictedShares, ax: Axes, part: slice) -> None:
     ax.grid(axis="x")
     _draw_shares(ax, found.observed[part], found.low[part], found.high[part], found.is_outside[part])
     name_rows(ax, found.rows[part])
@@ -160,8 +164,8 @@ def _draw_shares(
 ) -> None:
     rows = np.arange(len(observed))
     ax.hlines(rows, low, high, color=BLUE, linewidth=5.0, alpha=0.35)
-    for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
-        ax.plot(observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
+    for chosen, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
+        ax.plot(observed[chosen], rows[chosen], mark, color=colour, markersize=4, markeredgewidth=0)
 
 
 def draw_calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:

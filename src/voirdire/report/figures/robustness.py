@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.report.figure_style import (
     MARKERS,
     MUTED,
-    SERIES,
+    SERIES_COLOURS,
     empty_figure,
     figure_style,
     name_label,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-_Z = 1.96
+_NORMAL_QUANTILE = 1.96
 
 
 def draw_robustness(rows: Sequence[Row]) -> Figure:
@@ -38,19 +38,19 @@ def draw_robustness(rows: Sequence[Row]) -> Figure:
     """
     from matplotlib.ticker import MaxNLocator
 
-    kinds = [one for one in dict.fromkeys(row["added"] for row in rows) if one != "none"]
+    kinds = [kind for kind in dict.fromkeys(row["added"] for row in rows) if kind != "none"]
     designs = list(dict.fromkeys(row["design"] for row in rows))
     models = list(dict.fromkeys(row["model"] for row in rows))
     with figure_style():
         figure = empty_figure(max(4.5, 2.35 * len(kinds)), 0.9 + 2.1 * len(designs))
         panels = figure.subplots(len(designs), len(kinds), sharex=True, sharey=True, squeeze=False)
         for (line, column), ax in np.ndenumerate(panels):
-            here = [
+            panel_rows = [
                 row
                 for row in rows
                 if row["design"] == designs[line] and row["added"] in ("none", kinds[column])
             ]
-            _draw_curves(ax, here, models)
+            _draw_curves(ax, panel_rows, models)
             if line == 0:
                 ax.set_title(name_label(kinds[column]), fontsize=9, parse_math=False)
             if line == len(designs) - 1:
@@ -60,8 +60,8 @@ def draw_robustness(rows: Sequence[Row]) -> Figure:
                 ax.set_ylabel(name_label(designs[line]), parse_math=False)
         handles = []
         for k, width in enumerate(_line_widths(len(models))):
-            look = {"color": SERIES[k % 6], "linewidth": width, "linestyle": _line_style(k)}
-            handles += panels[0, 0].plot([], [], MARKERS[k % 6], markersize=4, **look)
+            line_style = {"color": SERIES_COLOURS[k % 6], "linewidth": width, "linestyle": _line_style(k)}
+            handles += panels[0, 0].plot([], [], MARKERS[k % 6], markersize=4, **line_style)
         texts = [name_label(model) for model in models]
         figure.legend(handles, texts, loc="outside upper left", ncols=min(4, len(models)))
     return figure
@@ -73,11 +73,20 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
         line = sorted((row for row in rows if row["model"] == model), key=lambda row: row["count"])
         if not line:
             continue
-        x, y, e = (np.array([_float_or_nan(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
-        colour, mark = SERIES[number % 6], MARKERS[number % 6]
-        ax.fill_between(x, y - _Z * e, y + _Z * e, color=colour, alpha=0.2, linewidth=0)
-        shape = {"linewidth": width, "linestyle": _line_style(number), "markersize": 2.6 + 0.6 * width}
-        ax.plot(x, y, mark, color=colour, markeredgewidth=0, **shape)
+        x, y, error = (
+            np.array([_float_or_nan(row[key]) for row in line]) for key in ("count", "mean", "mcse")
+        )
+        colour, mark = SERIES_COLOURS[number % 6], MARKERS[number % 6]
+        ax.fill_between(
+            x,
+            y - _NORMAL_QUANTILE * error,
+            y + _NORMAL_QUANTILE * error,
+            color=colour,
+            alpha=0.2,
+            linewidth=0,
+        )
+        line_style = {"linewidth": width, "linestyle": _line_style(number), "markersize": 2.6 + 0.6 * width}
+        ax.plot(x, y, mark, color=colour, markeredgewidth=0, **line_style)
 
 
 def _line_style(number: int) -> Any:
@@ -112,17 +121,21 @@ def draw_cells(
         if reference is not None:
             ax.axvline(reference, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
         handles = []
-        for number, one in enumerate(series):
+        for number, name_of_series in enumerate(series):
             shift = 0.0 if len(series) == 1 else 0.5 * (number / (len(series) - 1) - 0.5)
-            chosen = [(name, row) for name, row in zip(names, rows, strict=True) if row["series"] == one]
-            y = np.array([lines.index(name) + shift for name, _ in chosen])
-            x, e = (np.array([_float_or_nan(row[key]) for _, row in chosen]) for key in (value, error))
-            colour = SERIES[number % 6]
-            ax.hlines(y, x - _Z * e, x + _Z * e, color=colour, linewidth=1.6, alpha=0.75)
+            series_rows = [
+                (name, row) for name, row in zip(names, rows, strict=True) if row["series"] == name_of_series
+            ]
+            y = np.array([lines.index(name) + shift for name, _ in series_rows])
+            x, e = (np.array([_float_or_nan(row[key]) for _, row in series_rows]) for key in (value, error))
+            colour = SERIES_COLOURS[number % 6]
+            ax.hlines(
+                y, x - _NORMAL_QUANTILE * e, x + _NORMAL_QUANTILE * e, color=colour, linewidth=1.6, alpha=0.75
+            )
             handles += ax.plot(x, y, MARKERS[number % 6], color=colour, markersize=4, markeredgewidth=0)
         name_rows(ax, lines)
         if len(series) > 1:
-            texts = [name_label(one) for one in series]
+            texts = [name_label(name_of_series) for name_of_series in series]
             ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(series)))
     return own_figure(ax)
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ROW = 0.19  # inches
-WIDTH = 5.1  # inches: two of them fill a page, one of them a phone
-_NARROW = 3.6  # three of them fill a page
-_PER_PART = 45  # rows beyond which a part gets another one beside it, up to three
+ROW_HEIGHT = 0.19  # inches
+FIGURE_WIDTH = 5.1  # inches: two of them fill a page, one of them a phone
+_NARROW_WIDTH = 3.6  # three of them fill a page
+_ROWS_PER_PART = 45  # rows beyond which a part gets another one beside it, up to three
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowFigure:
     """A figure of ``count`` rows; ``draw`` draws some of them, on the same scale whichever they are.
 
     ``above`` are the inches that what stands above the rows takes.
@@ -35,29 +35,31 @@ class Rows:
 
 def rows_height(count: int) -> float:
     """Inches that so many rows take, with the axis below them."""
-    return 0.9 + ROW * count
+    return 0.9 + ROW_HEIGHT * count
 
 
-def draw_parts(rows: Rows, extra: float = 0.0) -> Sequence[Figure]:
+def draw_parts(rows: RowFigure, extra: float = 0.0) -> Sequence[Figure]:
     """Drawings of the rows: one, or up to three of as many rows each.
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowFigure
     extra : float
         Inches above the rows, for a legend.
     """
-    number = min(3, max(1, -(-rows.count // _PER_PART)))
-    each = -(-rows.count // number)
-    found = []
+    part_count = min(3, max(1, -(-rows.count // _ROWS_PER_PART)))
+    part_rows = -(-rows.count // part_count)
+    drawings = []
     with figure_style():
-        for start in range(0, rows.count, each):
-            figure = empty_figure(WIDTH if number < 3 else _NARROW, extra + rows.above + rows_height(each))
+        for start in range(0, rows.count, part_rows):
+            figure = empty_figure(
+                FIGURE_WIDTH if part_count < 3 else _NARROW_WIDTH, extra + rows.above + rows_height(part_rows)
+            )
             ax = figure.subplots()
-            rows.draw(ax, slice(start, min(start + each, rows.count)))
-            ax.set_ylim(each - 0.5, -0.5)  # rows of all parts stand at the same heights
-            found.append(figure)
-    return found
+            rows.draw(ax, slice(start, min(start + part_rows, rows.count)))
+            ax.set_ylim(part_rows - 0.5, -0.5)  # rows of all parts stand at the same heights
+            drawings.append(figure)
+    return drawings
 
 
 def axis_limits(*values: npt.NDArray[np.float64], margin: float = 0.03) -> tuple[float, float]:
@@ -68,7 +70,7 @@ def axis_limits(*values: npt.NDArray[np.float64], margin: float = 0.03) -> tuple
     >>> axis_limits(np.array([0.0, np.nan]), np.array([1.0, 2.0]), margin=0.5)
     (-1.0, 3.0)
     """
-    known = np.concatenate([one[~np.isnan(one)] for one in values])
-    low, high = float(known.min()), float(known.max())
-    room = margin * (high - low) or 0.5
-    return low - room, high + room
+    finite = np.concatenate([column[~np.isnan(column)] for column in values])
+    low, high = float(finite.min()), float(finite.max())
+    padding = margin * (high - low) or 0.5
+    return low - padding, high + padding

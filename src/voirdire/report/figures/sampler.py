@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.infer.diagnose import worst_element
 from voirdire.infer.mirror import fold_draws
 from voirdire.kinds.idata import to_inference_data
-from voirdire.report.figure_style import BLUE, MUTED, ORANGE, SERIES
+from voirdire.report.figure_style import BLUE, MUTED, ORANGE, SERIES_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ def draw_trace(fit: Fit, ax: Axes) -> None:
     """Chains of the value whose R-hat is largest, after warm-up."""
     name, chains, rhat = worst_element(to_inference_data(fit, with_answers=False))
     for number, chain in enumerate(chains):
-        colour = SERIES[number % len(SERIES)]
+        colour = SERIES_COLOURS[number % len(SERIES_COLOURS)]
         ax.plot(chain, color=colour, linewidth=0.6, alpha=0.75)
     ax.grid(axis="y")
     ax.set_xlabel("draw")
@@ -29,15 +29,15 @@ def draw_trace(fit: Fit, ax: Axes) -> None:
 
 
 def draw_orientation_histogram(fit: Fit, ax: Axes) -> None:
-    """Histogram of how much less probable the prior finds each draw turned round (every strength reversed)."""
+    """Histogram of the prior density of each draw with all strengths reversed, relative to the draw's own."""
     density = fit.problem.density
     assert fit.posterior.draws is not None
     ratio = fold_draws(density, fit.posterior.draws, fit.problem.data)[1].ravel()
-    tens = np.log10(np.maximum(ratio, 1e-300))
-    ax.hist(tens, bins=40, color=BLUE, alpha=0.8, linewidth=0)
+    log_ratio = np.log10(np.maximum(ratio, 1e-300))
+    ax.hist(log_ratio, bins=40, color=BLUE, alpha=0.8, linewidth=0)
     ax.axvline(0.0, color=ORANGE, linewidth=1.5)
     ax.grid(axis="y")
-    ax.set_xlim(min(-1.0, float(tens.min()) * 1.05), max(0.15, -0.03 * float(tens.min())))
+    ax.set_xlim(min(-1.0, float(log_ratio.min()) * 1.05), max(0.15, -0.03 * float(log_ratio.min())))
     ax.set_yticks([])
     ax.set_xlabel(
         f"log10 of prior({fit.kind.page_words.prior}) / prior, by draw; at 0 both are as probable",

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figure_style import GRID, MARKERS, SERIES, name_label, name_rows
-from voirdire.report.figures.rows import Rows, axis_limits
+from voirdire.report.figure_style import GRID, MARKERS, SERIES_COLOURS, name_label, name_rows
+from voirdire.report.figures.rows import RowFigure, axis_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = npt.NDArray[np.float64]
 
-_SPREAD = 0.5  # share of a row over which marks with intervals stand apart
+_MARK_SPREAD = 0.5  # share of a row over which marks with intervals stand apart
 
 
 def rows_comparing_runs(
@@ -25,7 +25,7 @@ def rows_comparing_runs(
     value: Floats,
     ends: tuple[Floats, Floats] | None,
     title: str,
-) -> Rows:
+) -> RowFigure:
     """Rows with a mark per run: on one line joined by a bar, or below each other where they have intervals.
 
     Parameters
@@ -40,7 +40,7 @@ def rows_comparing_runs(
         Of the axis.
     """
     span = axis_limits(value, *(ends or ()))
-    apart = 0.0 if ends is None or len(runs) < 2 else _SPREAD / (len(runs) - 1)
+    offset = 0.0 if ends is None or len(runs) < 2 else _MARK_SPREAD / (len(runs) - 1)
 
     def draw_rows(ax: Axes, part: slice) -> None:
         rows = np.arange(len(names[part]), dtype=float)
@@ -49,15 +49,15 @@ def rows_comparing_runs(
             ax.hlines(rows, np.nanmin(value[part], 1), np.nanmax(value[part], 1), color=GRID, linewidth=4.0)
         handles = []
         for number in range(len(runs)):
-            colour, mark = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
-            place = rows + apart * (number - 0.5 * (len(runs) - 1))
+            colour, mark = SERIES_COLOURS[number % len(SERIES_COLOURS)], MARKERS[number % len(MARKERS)]
+            height = rows + offset * (number - 0.5 * (len(runs) - 1))
             if ends is not None:
                 low, high = (end[part, number] for end in ends)
-                ax.hlines(place, low, high, color=colour, linewidth=1.2, alpha=0.75)
+                ax.hlines(height, low, high, color=colour, linewidth=1.2, alpha=0.75)
             # of marks on one line the first is the largest, so that each rings those that cover it
             size = max(9.0 - 2.6 * number, 2.0) if ends is None else 3.4
             handles += ax.plot(
-                value[part, number], place, mark, color=colour, markersize=size, markeredgewidth=0
+                value[part, number], height, mark, color=colour, markersize=size, markeredgewidth=0
             )
         name_rows(ax, names[part])
         ax.set_xlim(span)
@@ -65,7 +65,7 @@ def rows_comparing_runs(
         texts = [name_label(run) for run in runs]
         ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_legend_columns(runs))
 
-    return Rows(len(names), draw_rows)
+    return RowFigure(len(names), draw_rows)
 
 
 def legend_height(runs: Sequence[str]) -> float:

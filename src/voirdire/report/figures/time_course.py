@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.figure_style import MUTED, SERIES, own_figure, single_axes
+from voirdire.report.figure_style import MUTED, SERIES_COLOURS, own_figure, single_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,12 +23,14 @@ def draw_change_over_time(row: Mapping[str, Any]) -> Figure:
     """
     with single_axes(6.4, 2.8) as ax:
         ax.grid(axis="y")
-        until = np.cumsum([block["n"] for block in row["course"]])
-        middle = until - np.array([block["n"] for block in row["course"]]) / 2
-        ax.plot(middle, [block["mean"] for block in row["course"]], "o", color=SERIES[0], markersize=4)
-        at = row["since_value"]
-        ax.hlines(row["before"], 0, at, color=MUTED, linewidth=1.6)
-        ax.hlines(row["after"], at, until[-1], color=SERIES[1], linewidth=1.6)
+        block_ends = np.cumsum([block["n"] for block in row["course"]])
+        middle = block_ends - np.array([block["n"] for block in row["course"]]) / 2
+        ax.plot(
+            middle, [block["mean"] for block in row["course"]], "o", color=SERIES_COLOURS[0], markersize=4
+        )
+        change_point = row["since_value"]
+        ax.hlines(row["before"], 0, change_point, color=MUTED, linewidth=1.6)
+        ax.hlines(row["after"], change_point, block_ends[-1], color=SERIES_COLOURS[1], linewidth=1.6)
         ax.axvspan(row["since_value_low"], row["since_value_high"], color=MUTED, alpha=0.15, linewidth=0)
         ax.set_xlabel("answers")
         ax.set_ylabel(row["measure"].replace("_", " "))

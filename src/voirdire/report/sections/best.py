@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.caveats import doubt_sentence
+from voirdire.report.caveats import caveat_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.table import RANKS_NOTE, make_table, target_panel_headings
@@ -20,9 +20,9 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if result.get("pairs"):
         yield from _unlinked_pairs(result["pairs"])
     else:
-        yield Text(winner_sentence(fit, rows) + doubt_sentence(fit), "lead")
-        for said in fit.kind.outcome(fit.problem, fit.posterior):
-            yield Text(said)
+        yield Text(winner_sentence(fit, rows) + caveat_sentence(fit), "lead")
+        for sentence in fit.kind.outcome(fit.problem, fit.posterior):
+            yield Text(sentence)
     unit, drawn = fit.kind.unit(fit.problem), fit.posterior.draws is not None
     intervals = f" with {100 * fit.prob:g}% intervals" if drawn else ""
     if decision is not None and result.get("systems"):
@@ -30,7 +30,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     ranked = decision is not None and not result.get("systems")
     if decision is not None and ranked:
         rows = with_ranks(rows, decision.ranks)
-    sure = target_panel_headings(rows[0], "score", unit)
+    heads = target_panel_headings(rows[0], "score", unit)
     bands = " Items on a band share the first place." if ranked else ""
     yield from figure_blocks(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{bands}")
     yield from figure_blocks(
@@ -39,23 +39,25 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "Probability of every rank",
         "Dark where an item is likely to stand; a wide band says that its place is left open.",
     )
-    none = f"No intervals: method {fit.method} gives the mode alone."
+    no_intervals = f"No intervals: method {fit.method} gives the mode alone."
     yield make_table(
         "ranking",
         f"Items, best first{',' if drawn else ''}{intervals}",
         rows,
-        heads=sure,
-        order=("rank", "item", *sure, "p_best", "ranks"),
+        heads=heads,
+        order=("rank", "item", *heads, "p_best", "ranks"),
         drop=("sd", "rank_low", "rank_high"),
-        missing={} if drawn else {"p_best": none},
-        notes=((decision.rule, RANKS_NOTE) if ranked and decision is not None else ()) if drawn else (none,),
+        missing={} if drawn else {"p_best": no_intervals},
+        notes=((decision.rule, RANKS_NOTE) if ranked and decision is not None else ())
+        if drawn
+        else (no_intervals,),
         bands=tuple(row["item"] in decision.first for row in rows) if decision is not None and ranked else (),
     )
 
 
 def systems_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The decision about systems where their answers have classes, not scores: the sentence, scores, the table."""
-    yield Text(winner_sentence(fit, result["systems"]) + doubt_sentence(fit), "lead")
+    yield Text(winner_sentence(fit, result["systems"]) + caveat_sentence(fit), "lead")
     yield from _systems_blocks(fit, result["systems"])
 
 
@@ -90,13 +92,13 @@ def with_ranks(rows: Sequence[dict[str, Any]], ranks: dict[str, tuple[int, int]]
     >>> with_ranks([{"item": "x"}, {"system": "y"}], {"x": (1, 1), "y": (2, 3)})
     [{'item': 'x', 'ranks': '1'}, {'system': 'y', 'ranks': '2 to 3'}]
     """
-    found = []
+    ranked = []
     for row in rows:
         low, high = ranks.get(row["item"] if "item" in row else row["system"], (None, None))
-        found.append(
+        ranked.append(
             row | {"ranks": None if low is None else str(low) if low == high else f"{low} to {high}"}
         )
-    return found
+    return ranked
 
 
 def _unlinked_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:

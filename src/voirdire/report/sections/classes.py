@@ -5,45 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.caveats import doubt_sentence
+from voirdire.report.caveats import caveat_sentence
 from voirdire.report.figure_blocks import figure_blocks
-from voirdire.report.figures.classes import MOST
+from voirdire.report.figures.classes import MAX_ITEMS
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.table import make_table, share_text, target_panel_headings
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-SURE = 0.95  # probability from which a class counts as settled
+SETTLED_PROBABILITY = 0.95  # probability from which a class counts as settled
 
 
 def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on classes: how many items are settled, those that are not, and all of them."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
-    yield Text(_class_counts_sentence(rows) + doubt_sentence(fit), "lead")
-    for said in fit.kind.outcome(fit.problem, fit.posterior):
-        yield Text(said)
+    yield Text(_class_counts_sentence(rows) + caveat_sentence(fit), "lead")
+    for sentence in fit.kind.outcome(fit.problem, fit.posterior):
+        yield Text(sentence)
     yield from figure_blocks(
         fit,
         "classes",
         "The items that are least sure",
-        f"Probability of every class, given all labels; the {MOST} least sure items, or all of them if there are fewer."
-        " These are the ones to look at, or to ask people about.",
+        f"Probability of every class, given all labels; the {MAX_ITEMS} least sure items, or all of them if there are "
+        "fewer. These are the ones to look at, or to ask people about.",
     )
-    chances = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
-    sure = target_panel_headings(rows[0], "probability")
-    known = any(row["known"] for row in rows)
+    class_heads = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
+    heads = target_panel_headings(rows[0], "probability")
+    any_known = any(row["known"] for row in rows)
     yield make_table(
         "classes",
         "Items, the least sure first",
         rows,
-        heads={"label": "class"} | sure | chances,
-        order=("item", "criterion", "label", *sure, *chances),
-        drop=() if known else ("known",),
-        shares=(*sure, *chances),
+        heads={"label": "class"} | heads | class_heads,
+        order=("item", "criterion", "label", *heads, *class_heads),
+        drop=() if any_known else ("known",),
+        shares=(*heads, *class_heads),
         notes=(
-            *(("P(class) is what the first probability is about.",) if len(sure) > 1 else ()),
-            *(("known: the class was given by people.",) if known else ()),
+            *(("P(class) is what the first probability is about.",) if len(heads) > 1 else ()),
+            *(("known: the class was given by people.",) if any_known else ()),
         ),
     )
 
@@ -61,28 +61,30 @@ def share_head(key: str) -> str:
 
 def count_settled(rows: Sequence[dict[str, Any]]) -> int:
     """Items whose class has a probability of at least 0.95."""
-    return sum(row["probability"] >= SURE for row in rows)
+    return sum(row["probability"] >= SETTLED_PROBABILITY for row in rows)
 
 
 def _class_counts_sentence(rows: Sequence[dict[str, Any]]) -> str:
     counts: dict[str, int] = {}
     for row in rows:
         counts[row["label"]] = counts.get(row["label"], 0) + 1
-    told = ", ".join(
-        f"{count:,} {isolate_name(label)}" for label, count in sorted(counts.items(), key=lambda one: -one[1])
+    count_text = ", ".join(
+        f"{count:,} {isolate_name(label)}"
+        for label, count in sorted(counts.items(), key=lambda entry: -entry[1])
     )
-    settled = f"{count_settled(rows):,} of {len(rows):,} are settled (probability {SURE:g})"
-    return f"By its most probable class: {told}. {settled}."
+    settled = f"{count_settled(rows):,} of {len(rows):,} are settled (probability {SETTLED_PROBABILITY:g})"
+    return f"By its most probable class: {count_text}. {settled}."
 
 
 def shares_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on how common the classes are."""
     rows = result["shares"]
     top = max(rows, key=lambda row: row["share"])
-    one = len({row["criterion"] for row in rows}) < 2
-    where = "" if one else f" under {isolate_name(top['criterion'])}"
+    one_criterion = len({row["criterion"] for row in rows}) < 2
+    criterion_text = "" if one_criterion else f" under {isolate_name(top['criterion'])}"
     yield Text(
-        f"{isolate_name(top['class'])} is the most common class{where}: {share_text(top['share'])} of the items.",
+        f"{isolate_name(top['class'])} is the most common class{criterion_text}: {share_text(top['share'])} of the "
+        "items.",
         "lead",
     )
     yield from figure_blocks(
@@ -92,5 +94,5 @@ def shares_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "shares",
         f"Shares of the classes, with {100 * fit.prob:g}% intervals",
         rows,
-        drop=("criterion",) if one else (),
+        drop=("criterion",) if one_criterion else (),
     )

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.report.caveats import doubt_sentence
+from voirdire.report.caveats import caveat_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import Block, Text, isolate_name
-from voirdire.report.pair_agreement import RATE, observed_over_expected
+from voirdire.report.pair_agreement import FALSE_DISCOVERY_RATE, observed_over_expected
 from voirdire.report.table import is_missing, make_table, make_wide_table
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def groups_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         f"{isolate_name(rows[-1]['group'])} the lowest, {rows[-1]['mean']:.2f}.",
         "lead",
     )
-    told = not all(is_missing(row.get("severity")) for row in rows)
+    has_severity = not all(is_missing(row.get("severity")) for row in rows)
     yield make_table(
         "groups",
         "Groups of judges, by their mean score",
@@ -37,15 +37,15 @@ def groups_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         decimals={"mean": 2},
         notes=(
             "The mean averages the group's judges, each judge's scores first"
-            + ("; severity is what remains once the items are taken into account." if told else "."),
+            + ("; severity is what remains once the items are taken into account." if has_severity else "."),
         ),
     )
 
 
-_BIASED = 0.1  # position bias from which a judge is said to be swayed
-_TOP = 12  # pairs of judges listed
-_CELLS = 12  # of a confusion matrix, up to which each has a column
-_ORDER = (
+_MIN_POSITION_BIAS = 0.1  # position bias from which a judge is said to be swayed
+_MAX_PAIRS = 12  # pairs of judges listed
+_MAX_CELL_COLUMNS = 12  # of a confusion matrix, up to which each has a column
+_COLUMN_ORDER = (
     *("judge", "family", "group", "votes", "scores", "reliability", "accuracy", "severity", "discrimination"),
     *("position_bias", "tie_rate", "first_rate"),
 )
@@ -53,21 +53,21 @@ _ORDER = (
 
 def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on judges: how many are better than chance, their figures and table; of labels their matrices."""
-    said, votes, scores = fit.kind.page_words, fit.problem.part("votes"), fit.problem.part("scores")
+    words, votes, scores = fit.kind.page_words, fit.problem.part("votes"), fit.problem.part("scores")
     rows = result["judges"]
     order = fit.kind.fixed_order(fit.problem)
     unit = fit.kind.unit(fit.problem)
     if fit.families:
         rows = [row | {"family": fit.families[row["judge"]]} for row in rows]
-    known = any(not is_missing(row.get("reliability")) for row in rows)
-    if known:
+    has_reliability = any(not is_missing(row.get("reliability")) for row in rows)
+    if has_reliability:
         yield Text(
             better_than_chance_sentence(rows, chance_reliability(fit), whole=True, position=order is None)
-            + doubt_sentence(fit),
+            + caveat_sentence(fit),
             "lead",
         )
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))
-        yield from figure_blocks(fit, "judges", "Reliability", said.reliability)
+        yield from figure_blocks(fit, "judges", "Reliability", words.reliability)
     else:
         yield Text(_no_reliability_sentence(fit, rows), "lead")
     if scores is not None:
@@ -86,16 +86,16 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "How often a judge picks the better item when it is shown first, and when second: where the marks lie "
             "apart, the order of the items sways the answer. The most biased judges first.",
         )
-    why = {} if fit.posterior.draws is not None else {"p_best": f"No intervals: method {fit.method}."}
+    missing = {} if fit.posterior.draws is not None else {"p_best": f"No intervals: method {fit.method}."}
     yield make_table(
         "judges",
-        f"Judges{', most reliable first' if known else ''}, with {100 * fit.prob:g}% intervals",
+        f"Judges{', most reliable first' if has_reliability else ''}, with {100 * fit.prob:g}% intervals",
         rows,
         heads=fit.kind.heading | ({"severity": f"severity ({unit})", "noise": f"noise ({unit})"}),
-        order=_ORDER,
-        missing=why if known else {},
+        order=_COLUMN_ORDER,
+        missing=missing if has_reliability else {},
         drop=() if order is None else ("position_bias",),
-        notes=(said.judges, *([] if order is None else [f"Position bias is left out: {order}."])),
+        notes=(words.judges, *([] if order is None else [f"Position bias is left out: {order}."])),
     )
     if "confusion" in result:
         yield from figure_blocks(
@@ -110,26 +110,26 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         yield from figure_blocks(
             fit,
             "agreement",
-            said.agreement,
+            words.agreement,
             "Agreement observed over agreement expected from the fit. Full colour where chance alone would hardly do "
-            f"it (false discovery rate {RATE:g}), pale elsewhere; blank where fewer than five votes are on the same "
-            "comparisons. Blue: more alike than the items' order explains, as copies, models of one family or common "
-            "errors make them.",
+            f"it (false discovery rate {FALSE_DISCOVERY_RATE:g}), pale elsewhere; blank where fewer than five "
+            "votes are on the same comparisons. Blue: more alike than the items' order explains, as copies, models of "
+            "one family or common errors make them.",
         )
         yield from _pair_agreement_blocks(fit)
 
 
 def _no_reliability_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     """Block on judges under a model that knows no reliability."""
-    known = [row for row in rows if not is_missing(row.get("severity"))]
-    if not known:
+    with_severity = [row for row in rows if not is_missing(row.get("severity"))]
+    if not with_severity:
         return f"{fit.model.name} takes all judges alike: it says nothing about which to trust."
-    if len(known) == 1:
+    if len(with_severity) == 1:
         return (
             f"{fit.model.name} knows judges by their severity beside each other: that of one judge alone is fixed at "
             "0, and nothing says how well it tells items apart."
         )
-    severe, mild = (pick(known, key=lambda row: row["severity"]) for pick in (max, min))
+    severe, mild = (extreme(with_severity, key=lambda row: row["severity"]) for extreme in (max, min))
     return (
         f"{fit.model.name} takes all judges to tell items apart equally well, and to differ in severity: "
         f"{isolate_name(severe['judge'])} is the most severe, {isolate_name(mild['judge'])} the mildest."
@@ -142,7 +142,7 @@ def _confusion_table(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, 
         return
     caption = f"Probability of each label, given the class, with {100 * fit.prob:g}% intervals"
     cells = list(dict.fromkeys((row["class"], row["label"]) for row in found))
-    if len(cells) > _CELLS:
+    if len(cells) > _MAX_CELL_COLUMNS:
         yield make_table("confusion", caption, found)
         return
     yield make_wide_table(
@@ -160,27 +160,27 @@ def _confusion_table(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, 
 
 def _pair_agreement_blocks(fit: Fit) -> Iterator[Block]:
     try:
-        found = observed_over_expected(fit).pair_records()
+        pairs = observed_over_expected(fit).pair_records()
     except InputError:
         return
-    if not found:
+    if not pairs:
         return
-    clear = sum(row["clear"] and row["ratio"] > 1 for row in found)
-    told = (
-        f"{clear:,} of {len(found):,} pairs agree more than expected, beyond chance."
+    clear = sum(row["clear"] and row["ratio"] > 1 for row in pairs)
+    sentence = (
+        f"{clear:,} of {len(pairs):,} pairs agree more than expected, beyond chance."
         if clear
-        else (f"None of the {len(found):,} pairs agrees more than expected beyond chance.")
+        else (f"None of the {len(pairs):,} pairs agrees more than expected beyond chance.")
     )
-    yield Text(told)
+    yield Text(sentence)
     yield make_table(
         "pairs",
-        f"Pairs of judges that agree most beyond what the fit expects (first {min(_TOP, len(found))})",
-        found[:_TOP],
+        f"Pairs of judges that agree most beyond what the fit expects (first {min(_MAX_PAIRS, len(pairs))})",
+        pairs[:_MAX_PAIRS],
         heads={"clear": "beyond chance"},
         decimals={"observed": 2, "expected": 2, "ratio": 2, "z": 1},
         notes=(
             "z is the difference in standard errors of independent votes: of many pairs a few lie above 3 by chance. "
-            f"“beyond chance” takes their number into account (false discovery rate {RATE:g}).",
+            f"“beyond chance” takes their number into account (false discovery rate {FALSE_DISCOVERY_RATE:g}).",
         ),
     )
 
@@ -189,26 +189,29 @@ def better_than_chance_sentence(
     rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = False, position: bool = True
 ) -> str:
     """Count judges surely better than chance, not told from it, surely worse; and swayed by ``position``."""
-    sure = [row for row in rows if not is_missing(row.get("reliability_low"))]
-    if not sure:
+    with_interval = [row for row in rows if not is_missing(row.get("reliability_low"))]
+    if not with_interval:
         return "Reliabilities have no intervals here: which judges beat chance remains open." if whole else ""
-    above = sum(row["reliability_low"] > line for row in sure)
-    below = sum(row["reliability_high"] < line for row in sure)
+    above = sum(row["reliability_low"] > line for row in with_interval)
+    below = sum(row["reliability_high"] < line for row in with_interval)
     biased = [
         row
-        for row in sure
+        for row in with_interval
         if position
         and not is_missing(row.get("position_bias_low"))
-        and (row["position_bias_low"] > _BIASED or row["position_bias_high"] < -_BIASED)
+        and (row["position_bias_low"] > _MIN_POSITION_BIAS or row["position_bias_high"] < -_MIN_POSITION_BIAS)
     ]
     if not whole:
         parts = [f"{above} better than chance", *([f"{below} worse"] if below else [])]
         return ", ".join(parts + ([f"{len(biased)} swayed by position"] if biased else []))
-    open_ = len(sure) - above - below
-    told = [f"{above:,} of {len(sure):,} {'judge is' if len(sure) == 1 else 'judges are'} better than chance"]
-    told += [f"{open_:,} cannot be told from it"] if open_ else []
-    told += [f"{below:,} {'is' if below == 1 else 'are'} worse"] if below else []
+    undecided = len(with_interval) - above - below
+    verb = "judge is" if len(with_interval) == 1 else "judges are"
+    clauses = [f"{above:,} of {len(with_interval):,} {verb} better than chance"]
+    clauses += [f"{undecided:,} cannot be told from it"] if undecided else []
+    clauses += [f"{below:,} {'is' if below == 1 else 'are'} worse"] if below else []
     if biased:
-        whom = "one judge is" if len(biased) == 1 else f"{len(biased):,} judges are"
-        told[-1] += f"; {whom} swayed by the order in which items are shown (position bias above {_BIASED:g})"
-    return ", ".join(told) + "."
+        biased_text = "one judge is" if len(biased) == 1 else f"{len(biased):,} judges are"
+        clauses[-1] += (
+            f"; {biased_text} swayed by the order in which items are shown (position bias above {_MIN_POSITION_BIAS:g})"
+        )
+    return ", ".join(clauses) + "."

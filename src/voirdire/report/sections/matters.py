@@ -13,7 +13,7 @@ from voirdire.report.table import make_table, make_wide_table, share_text
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-_COLUMNS = 8  # criteria up to which each has a column of strengths
+_MAX_CRITERION_COLUMNS = 8  # criteria up to which each has a column of strengths
 
 
 def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
@@ -27,9 +27,9 @@ def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if equal:
         yield Text("All criteria count the same.", "lead")
     else:
-        chance = _heaviest_probability(fit, rows[0]["criterion"]) if learned else None
-        said = _top_criterion_sentence(rows, chance)
-        yield Text(said if learned else f"The weights of the criteria are given: {said}", "lead")
+        probability = _heaviest_probability(fit, rows[0]["criterion"]) if learned else None
+        sentence = _top_criterion_sentence(rows, probability)
+        yield Text(sentence if learned else f"The weights of the criteria are given: {sentence}", "lead")
     if learned:
         yield from figure_blocks(
             fit,
@@ -44,8 +44,8 @@ def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "Blue: above the average item under that criterion; orange: below. Items in the order of the ranking.",
     )
     if not equal:
-        how = f", with {100 * fit.prob:g}% intervals" if learned else ""
-        yield make_table("criteria", f"Weights of the criteria{how}", rows)
+        interval_text = f", with {100 * fit.prob:g}% intervals" if learned else ""
+        yield make_table("criteria", f"Weights of the criteria{interval_text}", rows)
     yield from _strengths_table(fit, [row["criterion"] for row in rows])
 
 
@@ -53,8 +53,8 @@ def _heaviest_probability(fit: Fit, criterion: str) -> float | None:
     """Probability that a criterion has the largest weight; None without draws."""
     if fit.posterior.values is None:
         return None
-    drawn = normalised_weights(fit.problem.density, fit.posterior.values)
-    return float((drawn.argmax(axis=-1) == fit.problem.criteria.index(criterion)).mean())
+    weights = normalised_weights(fit.problem.density, fit.posterior.values)
+    return float((weights.argmax(axis=-1) == fit.problem.criteria.index(criterion)).mean())
 
 
 def _top_criterion_sentence(rows: Sequence[dict[str, Any]], chance: float | None) -> str:
@@ -70,19 +70,19 @@ def _top_criterion_sentence(rows: Sequence[dict[str, Any]], chance: float | None
 
 def _strengths_table(fit: Fit, criteria: Sequence[str]) -> Iterator[Block]:
     """A column per criterion while there are few, the heaviest first; else a row per item and criterion."""
-    found: list[dict[str, Any]] = fit.strengths().to_dict("records")
+    strengths: list[dict[str, Any]] = fit.strengths().to_dict("records")
     caption = f"Strength of every item under every criterion, with {100 * fit.prob:g}% intervals"
-    place = {item: row for row, item in enumerate(fit.ranking()["item"])}
-    if len(criteria) > _COLUMNS:
-        found = sorted(found, key=lambda row: place[row["item"]])
-        yield make_table("strengths", caption, found, order=("item",), drop=("sd",))
+    rank = {item: row for row, item in enumerate(fit.ranking()["item"])}
+    if len(criteria) > _MAX_CRITERION_COLUMNS:
+        strengths = sorted(strengths, key=lambda row: rank[row["item"]])
+        yield make_table("strengths", caption, strengths, order=("item",), drop=("sd",))
         return
     yield make_wide_table(
         "strengths",
         caption,
-        found,
+        strengths,
         "item",
-        place,
+        rank,
         {name: name for name in criteria},
         lambda row: row["criterion"],
         "strength",

@@ -1,4 +1,4 @@
-"""Can the result be trusted: the checks, and whether the fit gives data like those it was made from."""
+"""Section on trust: the checks, and whether the fit gives data like those it was made from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire.report.table import make_table
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-_WORDS = {
+_LEVEL_SENTENCES = {
     "fail": "Do not rely on this result before the failed checks are resolved.",
     "warn": "Usable with care: read the warnings first.",
     "ok": "No check found anything wrong.",
@@ -22,16 +22,16 @@ _WORDS = {
 
 def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The checks, worst first, and the figures that let one see for oneself."""
-    yield Text(_WORDS[fit.level], "lead")
+    yield Text(_LEVEL_SENTENCES[fit.level], "lead")
     yield findings_of(result["checks"])
     doubted = {row["check"] for row in result["checks"] if row["level"] != "ok"}
     if doubted.intersection(ORIENTATION_CHECKS):
-        said = fit.kind.page_words
+        words = fit.kind.page_words
         yield from figure_blocks(
             fit,
             "mirror",
-            said.twin,
-            f"How much less probable the prior finds each draw with {said.turned}; the data fit both alike.",
+            words.twin,
+            f"How much less probable the prior finds each draw with {words.turned}; the data fit both alike.",
         )
     if result.get("over_time") and "drift" in doubted:
         yield make_table(

@@ -85,6 +85,17 @@ def test_a_covariate_of_answers_is_none_of_the_items() -> None:
     assert "nan" not in found["message"]
 
 
+def test_a_covariate_that_differs_between_tables_alone_is_told_there() -> None:
+    """The same item has one length in all votes, and another in all scores."""
+    of_items = LENGTHS.set_index("item")["length"]
+    table, scored = votes(), scores().drop(columns="context")
+    for side in ("first", "second"):
+        table[f"length_{side}"] = table[side].map(of_items)
+    scored["length"] = scored["item"].map(of_items.sample(frac=1, random_state=0).set_axis(of_items.index))
+    found = check(voirdire.fit([table, scored], covariates="length", method="map"), "covariates")
+    assert found["level"] == "ok"
+
+
 @pytest.mark.parametrize("varying", ["votes", "scores"])
 def test_a_covariate_that_varies_in_one_table_is_told_there(varying: str) -> None:
     of_items, rng = LENGTHS.set_index("item")["length"], np.random.default_rng(7)

@@ -136,3 +136,28 @@ def test_a_name_that_no_column_has_is_answered_by_those_that_there_are(
     *_, last = names.split(", ")
     with pytest.raises(InputError, match=f"; did you mean '{last}'"):
         voirdire.fit(table, terms=f"item + {last}s", method="map")
+
+
+@pytest.mark.parametrize("table", [SCORES, RANKINGS, VOTES], ids=["scores", "rankings", "votes"])
+def test_a_term_that_every_model_has_needs_its_column_too(table: pd.DataFrame) -> None:
+    with pytest.raises(InputError, match="'criterion' is the same in every row of the"):
+        voirdire.fit(table, terms="item + item:criterion", method="map")
+    with pytest.raises(InputError, match="no column 'group'"):
+        voirdire.fit(table, terms="item + group", method="map")
+
+
+def test_runs_of_votes_are_called_their_times() -> None:
+    votes = VOTES.assign(run=range(len(VOTES)))
+    with pytest.raises(InputError, match="runs of votes are the times of their answers; name time"):
+        voirdire.fit(votes, terms="item + item:run", method="map")
+    assert (
+        "item:time" in voirdire.fit(votes, terms="item + item:time", method="map").spreads()["name"].tolist()
+    )
+    notes = voirdire.fit(votes, model="bradley-terry", method="map").notes
+    assert any("Column time or run (12 values) is not part of model bradley-terry" in note for note in notes)
+
+
+def test_an_empty_cell_is_not_called_a_column_of_one_value() -> None:
+    table = SCORES.assign(flag=["yes", None] * (len(SCORES) // 2))
+    with pytest.raises(InputError, match=r"^terms of scores: rows .* flag is empty$"):
+        voirdire.fit(table, terms="item + flag", method="map")

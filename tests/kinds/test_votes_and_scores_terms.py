@@ -171,6 +171,10 @@ def test_sums_of_terms_name_columns_that_both_tables_have(tables: list[pd.DataFr
         with pytest.raises(InputError, match=message):
             voirdire.fit(both, terms=terms, **HOW)
     numbered = [votes.assign(topic=np.arange(len(votes))), both[1]]
+    for at, name in enumerate(("votes", "scores")):
+        given = [one.assign(topic="sun") if at == n else one for n, one in enumerate(both)]
+        with pytest.raises(InputError, match=f"terms of {name}: column 'topic' is the same in every row"):
+            voirdire.fit(given, terms="item + item:topic", **HOW)
     with pytest.raises(InputError, match="'topic' has numbers in one table and names in the other"):
         voirdire.fit(numbered, terms="item + item:topic", **HOW)
 
@@ -206,6 +210,12 @@ def test_judges_that_favour_their_family_do_so_in_votes_and_scores(
     own = [tables[0]["judge"].map(OF_JUDGES) == tables[0][side].map(OF_ITEMS) for side in ("first", "second")]
     for what in (f"{(own[0] | own[1]).sum()} of 120 votes are", "20 of 40 scores are"):
         assert any(f"{what} of a judge on an item of its family: left out." in note for note in left.notes)
+    one_family: dict[str, Any] = {
+        "families": dict.fromkeys(OF_JUDGES, "x"),
+        "item_families": dict.fromkeys(ITEMS, "x"),
+    }
+    with pytest.raises(InputError, match=r"nothing is left: check the families .*--without-own-family\) out"):
+        voirdire.fit(tables, **one_family, without_own_family=True, **HOW)
     with pytest.raises(InputError, match=r"no judge compared .* or answered about an item of its own family"):
         voirdire.fit(tables, **how | {"item_families": dict.fromkeys(ITEMS, "z")})
 
@@ -242,7 +252,7 @@ def test_models_of_given_spread_and_new_answers_alone_are_refused(
         voirdire.fit(tables, model="joint-position", covariates="length", **HOW)
     with pytest.raises(InputError, match="takes no new answers alone; fit old and new ones together"):
         fit.update(tables[0].head(2))
-    with pytest.raises(InputError, match="the scores have no column 'length'"):
+    with pytest.raises(InputError, match=r"^covariates of scores: there is no column 'length'"):
         voirdire.fit([tables[0], tables[1].drop(columns="length")], covariates="length", **HOW)
 
 

@@ -143,3 +143,16 @@ def test_judges_added_where_the_order_shown_is_unknown_gain_nothing_by_it() -> N
         pytest.raises(InputError, match="which item was shown first is unknown"),
     ):
         ranking_robustness(shown, ["random:1"], models=["crowd-bt-position"], replicates=1)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("rank", r"missing; these are rankings, which this does not take; --table votes"),
+        ("score", r"missing; these are scores$"),
+    ],
+)
+def test_a_table_of_another_kind_is_told_as_such(column: str, said: str) -> None:
+    table = pd.DataFrame({"judge": "a", "context": "p", "item": ["x", "y"], column: [1, 2]})
+    with pytest.raises(InputError, match=said):
+        ranking_robustness(table, ["random:1"])

@@ -241,6 +241,7 @@ def test_the_command_and_what_it_refuses(tmp_path: Path) -> None:
             read_questions(questions, ITEMS)
     with pytest.raises(InputError, match="level 'good' of a score is no number"):
         read_questions(pd.DataFrame({"item": NAMES, "score": ""}), ITEMS, ["good", "bad"])
+    assert read_questions(PAIRS, ITEMS.rename(columns={"id": "item"})) == read_questions(PAIRS, ITEMS)
     part = PAIRS.assign(winner=["tie", *[""] * 19])
     with pytest.warns(UserWarning, match="1 questions have an answer already"):
         assert len(read_questions(part, ITEMS).rows) == 19

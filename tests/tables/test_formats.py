@@ -343,7 +343,10 @@ def test_a_first_column_of_other_names_still_names_items(tmp_path: Path, rows: l
 def test_a_fit_of_a_wide_table_says_how_it_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("item,a,b\nx,1,2\ny,3,4\n")
-    with pytest.raises(InputError, match="where each other column is a judge, --wide judge reads it so"):
+    with pytest.raises(InputError, match=r"or judges\? --wide judge; name them \(--map [^;]*\)$"):
+        fit(path)
+    path.write_text("item,a,b\nx,p,q\ny,p,q\n")
+    with pytest.raises(InputError, match=r"where each other column is a judge, --wide judge reads it so$"):
         fit(path)
 
 

@@ -159,3 +159,17 @@ def test_rows_and_columns_that_sum_up_others_are_told(tmp_path: Path, name: str)
     assert f"judges {name!r}, items {name!r}" in said
     rows = voirdire.read(path, wide="judge").table
     assert said in notes_on_answers(rows, read_scores(rows))
+
+
+def test_items_that_several_systems_answered_are_told(tmp_path: Path) -> None:
+    rows = pd.DataFrame(
+        [(j, i, s, len(s + i) % 2 + (i == "x")) for j in "ab" for i in "xy" for s in ("new", "older")],
+        columns=["judge", "item", "system", "score"],
+    )
+    path = tmp_path / "both.csv"
+    rows.to_csv(path, index=False)
+    said = [note for note in voirdire.fit(rows, method="map").notes if "counts as about one thing" in note]
+    assert said[0].startswith("What is said of 'new' and 'older' about item 'x'")
+    assert said[0] in examine_file(path).stands_out
+    for fine in (rows.rename(columns={"item": "context"}), rows.assign(item=rows["item"] + rows["system"])):
+        assert not any("one thing" in note for note in voirdire.fit(fine, method="map").notes)

@@ -29,7 +29,7 @@ def ask(
     questions : QUESTIONS
         What to ask: first, second (as voirdire next --out writes), or item and an empty column score or label.
     items : FILE
-        The texts: id, text (and context or source).
+        The texts: id (or item), text (and context or source).
     out : FILE.html
         The page, a new file.
     task : TEXT

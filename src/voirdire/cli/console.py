@@ -88,7 +88,8 @@ def row_blocks(table: Table) -> Iterator[Text]:
         indent = ""
         for head, cell in zip(heads, map(_cell_text, row), strict=True):
             if cell.plain:
-                yield Text.assemble(indent, f"{head}: " if head else "", cell)
+                one_line = Text(" ").join(cell.split("\n"))
+                yield Text.assemble(indent, f"{head}: " if head else "", one_line)
                 indent = "  "
 
 

@@ -248,7 +248,7 @@ def _show_questions(found: pd.DataFrame, who: str) -> None:
     rows = []
     for row in found.to_dict("records"):
         votes = f"{row['votes_first']}:{row['votes_second']}"
-        votes += f" ({row['votes_tie']} ties)" if row["votes_tie"] else ""
+        votes += f" ({row['votes_tie']} tie{'s' if row['votes_tie'] > 1 else ''})" if row["votes_tie"] else ""
         line = {name: row[name] or "" for name in (*names, "first", "second")}
         line |= {"gain": f"{row['gain']:.2f}", "alone": f"{row['information']:.2f}"}
         rows.append(line | {"p(first)": f"{row['p_first']:.2f}", "votes": votes})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from voirdire.collect.protocol import Item
 from voirdire.tables.encode import Refused, cell_to_name, encode_column, rows_by_code
 from voirdire.tables.problems import Problems
-from voirdire.tables.read import read_columns
+from voirdire.tables.read import columns_among, read_columns
 
 _OPTIONAL_COLUMNS = ("context", "system", "source", "reference")
 
@@ -15,8 +15,8 @@ _OPTIONAL_COLUMNS = ("context", "system", "source", "reference")
 def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[Item, ...]:
     """Read and check a table of items, one per row.
 
-    Columns: ``id`` and ``text``; optionally ``context``, ``system``, ``source`` and ``reference``. Other columns
-    are kept as text in ``Item.extra``.
+    Columns: ``id`` (or ``item``) and ``text``; optionally ``context``, ``system``, ``source`` and ``reference``.
+    Other columns are kept as text in ``Item.extra``.
 
     Parameters
     ----------
@@ -44,8 +44,11 @@ def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[I
     ['1', '2']
     """
     problems = Problems(name)
-    cells = read_columns(table, ["id", "text"], None, problems)
+    own = {*columns_among(table, ["id", "item"], problems)}
+    key = "item" if own == {"item"} else "id"
+    cells = read_columns(table, [key, "text"], None, problems)
     problems.raise_any()
+    cells["id"] = cells.pop(key)
     count = len(cells["id"])
     if count < least:
         needed = "two" if least == 2 else "one"

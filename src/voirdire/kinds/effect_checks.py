@@ -70,7 +70,7 @@ def effect_checks(
 
 
 def constant_covariates(tables: Sequence[Any]) -> list[str]:
-    """Covariates that are the same wherever an item is asked about, in each table.
+    """Covariates that are the same wherever an item is asked about, in whichever table.
 
     Examples
     --------
@@ -82,12 +82,11 @@ def constant_covariates(tables: Sequence[Any]) -> list[str]:
     ['year']
     """
     names = tables[0].further.covariates
-    varies = np.zeros(len(names), dtype=bool)
-    for table in tables:
-        item, z = np.ravel(table.item), table.further.covariate.reshape(-1, len(names))
-        size = np.maximum(np.bincount(item), 1)
-        mean = np.stack([np.bincount(item, column) / size for column in z.T], axis=1)
-        varies |= ((z - mean[item]) ** 2).max(axis=0) >= MIN_WITHIN_VARIANCE
+    item = np.concatenate([np.ravel(table.item) for table in tables])
+    z = np.concatenate([table.further.covariate.reshape(-1, len(names)) for table in tables])
+    size = np.maximum(np.bincount(item), 1)
+    mean = np.stack([np.bincount(item, column) / size for column in z.T], axis=1)
+    varies = ((z - mean[item]) ** 2).max(axis=0) >= MIN_WITHIN_VARIANCE
     return [name for name, is_varying in zip(names, varies, strict=True) if not is_varying]
 
 

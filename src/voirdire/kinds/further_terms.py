@@ -34,7 +34,7 @@ from voirdire.tables.further import (
     with_covariates,
 )
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.times import format_time
+from voirdire.tables.times import RUN, format_time
 from voirdire.typing import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def attach_terms(
         new_rows += [] if request.by is None else [TermRow(("item", request.by))]
         factor_sets = {frozenset(row.factors) for row in rows}
         rows += [row for row in new_rows if frozenset(row.factors) not in factor_sets]
-    for name in dict.fromkeys(name for row in rows for name in row.factors):
+    for name in dict.fromkeys(name for row in (*request.terms, *rows) for name in row.factors):
         if name == PERIOD and any(TIME in row.factors for row in rows):
             raise InputError(
                 "terms: periods are those of time; rename the column 'period', or leave time out"
@@ -197,6 +197,11 @@ def _check_name(name: str, table: Any, of_judges: Collection[str], by: str | Non
 def _check_column(name: str, table: Any) -> None:
     """Raise where a standard column is missing, or has a single level (judge and item apart)."""
     if getattr(table, name, None) is None:
+        if name == RUN and RUN in table.further.present and table.time is not None:
+            raise InputError(
+                f"terms: runs of {table.data} are the times of their answers; name time, as in item + item:time, or "
+                "leave it out"
+            )
         raise InputError(f"terms: the {table.data} have no column {name!r}; leave it out")
     if name not in ("judge", "item") and len(getattr(table, (FACTORS | SCORE_FACTORS)[name])) < 2:
         raise InputError(f"terms: {name!r} is the same in every row of the {table.data}; leave it out")

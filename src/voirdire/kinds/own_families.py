@@ -73,7 +73,8 @@ def _remove_own_answers(table: Any, own: Bools) -> tuple[Any, list[str]]:
     any_own = own.reshape(-1, table.rows).any(axis=0)
     if any_own.all():
         raise InputError(
-            f"all {table.rows:,} {table.data} are of judges on items of their own family; nothing is left"
+            f"all {table.rows:,} {table.data} are of judges on items of their own family; nothing is left: check the "
+            "families of judges and of items, or leave without_own_family (--without-own-family) out"
         )
     count = f"{int(any_own.sum()):,} of {table.rows:,} {table.data}"
     return table.subset(~any_own), [f"{count} are of a judge on an item of its family: left out."]

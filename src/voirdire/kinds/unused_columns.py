@@ -10,10 +10,12 @@ from voirdire.model.panel_density import STEP
 from voirdire.model.problem import Problem
 from voirdire.typing import Ints
 
+SAME_AT_ALL_TIMES = "judges are taken to answer alike at all times"
 OMISSION_COSTS = {
     "context": "intervals are too narrow for other contexts, as items may be worth something else there",
     "run": "what a run shifts as a whole is taken for noise of single answers",
-    "time": "judges are taken to answer alike at all times",
+    "time": SAME_AT_ALL_TIMES,
+    "time or run": SAME_AT_ALL_TIMES,  # of votes, whose runs are times where they have no other
     "group": "judges of all groups are taken alike",
 }
 
@@ -46,11 +48,11 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
         "group": len(getattr(table, "groups", ())),
     }
     details = getattr(table, "details", None)
-    times = details.time if details is not None else getattr(table, "time", None)
-    if times is not None and values["run"] < 2:  # runs are times where a table has no other
-        values["time"] = len(np.unique(times))
+    moments = details.time if details is not None else getattr(table, "time", None)
+    if moments is not None and values["run"] < 2:  # runs are times where a table has no other
+        values["time" if details is None else "time or run"] = len(np.unique(moments))
     if STEP in used:
-        used |= {"time", "run"}
+        used |= {"time", "run", "time or run"}
     costs = OMISSION_COSTS | (
         {"context": f"{OMISSION_COSTS['context']}; terms='item + item:context' has it"} if sums else {}
     )

@@ -81,6 +81,10 @@ KNOWN = (
 RANKED = ("response", "completion", "output", "candidate", "option")
 #: Columns that say how often an answer was given, in tables that do not say by whom.
 COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "votes", "nvotes", "nannotators")
+RANKINGS_AS_VOTES = (
+    "these are rankings, which this does not take; --table votes (table='votes') reads each as the votes between its "
+    "items"
+)
 #: An answer of either kind: a score where all its cells are numbers, else a label.
 EITHER = ("value", "response", "rating", "grade", "points")
 
@@ -288,6 +292,9 @@ def describe_missing(
     seen = f"{' The' if near else '; the'} columns are {list_names(present)}"
     if not may_map:
         return said + near + seen
+    kind = table_kind(present)
+    if kind is not None and {*missing} & {*ANSWERS.values()}:
+        return f"{said}; {RANKINGS_AS_VOTES if kind == 'rankings' and 'first' in missing else f'these are {kind}'}"
     likely = _likely_meant(missing, spare)
     pairs = ",".join(f"{name}={likely.get(name, 'COLUMN')}" for name in missing)
     alone = "; --set judge=NAME where one judge gave all answers" if [*missing] == ["judge"] else ""

@@ -10,7 +10,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.answer_table import AnswerTable
-from voirdire.tables.columns import ANSWERS, KNOWN, find_roles, say_which, table_kind
+from voirdire.tables.columns import ANSWERS, KNOWN, RANKINGS_AS_VOTES, find_roles, say_which, table_kind
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
@@ -99,10 +99,7 @@ def read_table(
         found = found if only is None else [only]
     if not found and columns_among(table, ["rank"], problems):
         if not rankings:
-            problems.stop(
-                "these are rankings, which this does not take; --table votes (table='votes') reads each as the votes "
-                "between its items"
-            )
+            problems.stop(RANKINGS_AS_VOTES)
         return readers[Rankings.data](table)
     if len(found) == 1 and _has_unrecognised_columns(table, found[0], problems):
         raise InputError(_describe_unknown_columns(table))

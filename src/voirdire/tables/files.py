@@ -76,7 +76,8 @@ def readable_file(path: str, problems: Problems) -> Iterator[Path]:
         if file.is_dir():
             saved = (file / "arrays.npz").exists() and (file / "run.json").exists()
             saved_fit = (
-                " of a saved fit, which voirdire report, predict, update, compare, export, next and voirdire.load read"
+                " of a saved fit, which voirdire report, predict, update, compare, export, next, escalate and "
+                "voirdire.load read"
                 if saved
                 else ""
             )

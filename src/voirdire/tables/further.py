@@ -197,14 +197,14 @@ def with_column(table: T, name: str) -> T:
     of: Any = table
     if _has_column_per_item(of, name):
         return with_covariates(table, (name,))
-    cells = _further_cells(of, name, problems := Problems("terms"))
+    cells = _further_cells(of, name, problems := Problems(f"terms of {of.data}"))
     problems.raise_any()
     if all(map(_is_number, cells)):
         return with_covariates(table, (name,))
     column = encode_column(cells, name, problems)
-    if len(column.levels) < 2:
-        problems.table(f"column {name!r} is the same in every row; leave it out")
     problems.raise_any()
+    if len(column.levels) < 2:
+        problems.stop(f"column {name!r} is the same in every row; leave it out")
     levels = tuple(sorted(column.levels))
     code = np.array([levels.index(level) for level in column.levels])[column.codes]
     return of.with_further(of.further.with_factor(name, levels, code))  # type: ignore[no-any-return]
@@ -243,21 +243,24 @@ def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object
         problems.table(f"{name!r} is one of the columns that say who answered what; name a further one")
         return [0.0] * table.rows
     if name not in kept:
-        problems.table(missing_column_message(table, name))
+        problems.table(missing_column_message(table, name, "there is"))
         return [0.0] * table.rows
     found: Sequence[object] = kept[name]
     return found
 
 
-def missing_column_message(table: Any, name: str) -> str:
-    """Sentence about a further column that a table does not have: the one that is meant, or those that there are."""
+def missing_column_message(table: Any, name: str, has: str = "") -> str:
+    """Sentence about a further column that a table does not have: the one that is meant, or those that there are.
+
+    ``has``, such as "there is", stands for the table where what comes before the sentence names it.
+    """
     spare = further_names(table)
     if name in (*table.further.present, *spare):
         return f"the {table.data} take column {name!r} otherwise; give it another name, or leave it out"
     hint = nearest_name(name, [*table.further.present, *spare]) or (
         f"; further columns are {', '.join(map(repr, spare)) or 'none'}"
     )
-    return f"the {table.data} have no column {name!r}{hint}"
+    return f"{has or f'the {table.data} have'} no column {name!r}{hint}"
 
 
 def check_groups_of_contexts(by: str) -> None:

@@ -117,21 +117,42 @@ def repeat_notes(
         return []
     known = [name for name in _ASKED if name in whole]
     chosen = whole.duplicated(known, keep=False).to_numpy()
+    crossed = _items_of_systems(whole)
     if not chosen.any():
-        return []
+        return crossed
     texts = {name: whole[name].map(repr) for name in whole if name not in (*_ASKED, *_SAID, answer)}
     further = [name for name, text in texts.items() if text.nunique() <= len(whole) / 2]
     twice = whole[chosen].assign(**{name: texts[name][chosen] for name in further})
     group = twice.groupby(known + further, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
     read = whole[answer].map(repr).to_numpy() if answers is None else np.asarray(answers)
     said, number = pd.factorize(read[chosen])[0].astype(np.int64), np.flatnonzero(chosen) + 1
-    return [*_copies(group, said, number), *_contradictions(twice, known, answer, group, said, number)]
+    return [
+        *crossed,
+        *_copies(group, said, number),
+        *_contradictions(twice, known, answer, group, said, number),
+    ]
 
 
 def _names_questions(whole: pd.DataFrame, answer: str) -> bool:
     if answer == "rank" or (answer == "winner" and "context" not in whole):
         return False
     return "judge" in whole and bool((whole["judge"] != NAMELESS).any())
+
+
+def _items_of_systems(whole: pd.DataFrame) -> list[str]:
+    """The sentence about items that several systems answered, as questions are."""
+    if "context" in whole or not {"item", "system"} <= {*whole}:
+        return []
+    systems = whole.groupby("item", sort=False)["system"].unique()
+    several = systems[systems.map(len) > 1]
+    if several.empty:
+        return []
+    shown = " and ".join(map(repr, several.iloc[0][:2]))
+    return [
+        f"What is said of {shown} about item {several.index[0]!r} counts as about one thing ({len(several):,} items "
+        "are of several systems). Where items are questions, --map context=item (map={'context': 'item'}) tells the "
+        "systems' answers apart."
+    ]
 
 
 def _copies(group: IntArray, said: IntArray, number: IntArray) -> list[str]:

@@ -111,6 +111,7 @@ def test_every_number_and_name_is_shown_on_a_narrow_screen(
     for row in rows:
         numbers = [f"{row[key]:z.2f}" for key in ("difference", "low", "high")]
         assert f"judge: {row['judge']}" in lines
+        assert f"  verdict: {row['verdict']}" in lines
         assert f"  difference: {numbers[0]} [{numbers[1]}, {numbers[2]}]" in lines, row["judge"]
         assert all("…" not in line and len(line.rstrip()) <= 80 for line in lines)
 

@@ -265,7 +265,7 @@ def test_bad_covariates_are_refused(given: tuple[pd.DataFrame, pd.DataFrame]) ->
     refused(
         given, "'own-family' is that of the effect", covariates=items.rename(columns={"length": "own-family"})
     )
-    refused(given, "the votes have no column 'lenth_first'", covariates="lenth")
+    refused(given, "covariates of votes: there is no column 'lenth_first'", covariates="lenth")
     refused(given, "'length' is named twice", covariates=["length", "length"])
     refused(given, "no column beside item and context", covariates=items.drop(columns="length"))
     refused(given, "neither a table of items nor names", covariates=3)

@@ -33,11 +33,11 @@ _NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in wh
 
 def suggest_options(source: Source) -> str:
     """Say what to type for a table that cannot be told, as the end of a sentence."""
-    usual = (
-        "name them (--map judge=...,first=...,second=...,winner=... or judge=...,item=...,score=... or label=...), "
-        "or, where each other column is a judge, --wide judge reads it so"
-    )
-    return "; ".join([*(f"{one.sentence} {one.options}".strip() for one in likely_tables(source)), usual])
+    said = [f"{one.sentence} {one.options}".strip() for one in likely_tables(source)]
+    usual = "name them (--map judge=...,first=...,second=...,winner=... or judge=...,item=...,score=... or label=...)"
+    if not any("--wide judge" in one for one in said):
+        usual += ", or, where each other column is a judge, --wide judge reads it so"
+    return "; ".join([*said, usual])
 
 
 def likely_tables(source: Source) -> list[Suggestion]:
@@ -83,7 +83,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
         found.append(Suggestion(sentence, "--wide criterion" + _columns_option(scored, numeric)))
         if "judge" not in roles and not judges:
-            found.append(Suggestion("Or judges?", "--wide judge"))
+            found.append(Suggestion("or judges?", "--wide judge"))
     words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
     objects = _columns_of_objects(records)
     words = [

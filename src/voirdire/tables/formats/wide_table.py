@@ -18,7 +18,7 @@ from voirdire.tables.formats.column_content import (
     numbers_rows,
     numeric_columns,
 )
-from voirdire.tables.formats.column_samples import is_key
+from voirdire.tables.formats.column_samples import is_beside, is_key
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
@@ -38,6 +38,7 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
+from voirdire.tables.numbers import number_remedy
 from voirdire.tables.problems import nearest_name
 
 #: What the columns of a wide table may be, and what each of them is then.
@@ -96,9 +97,13 @@ def _subject_columns(
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
             item = places.pop("context")
-        if item is None and wide != "criterion":
+        if item is None:
             keys = [name for name in rest if is_key(name)]
-            item = keys[0] if keys else _first_column_as_item(source, rest, wide)
+            if wide == "criterion":  # of a table without judges each row is an item
+                keys = [name for name in keys if "judge" in places and has_repeats(source, name)]
+            item = keys[0] if keys else None
+            if item is None and wide != "criterion":
+                item = _first_column_as_item(source, rest, wide)
         if item is not None:
             crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item
@@ -150,7 +155,8 @@ def answer_columns(
             f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
             "out, or choose the columns by --columns"
         )
-    columns = free if wide == "judge" or words else numeric_columns(source, free)
+    likely = [name for name in free if not is_beside(name)] or free
+    columns = free if wide == "judge" or words else numeric_columns(source, likely)
     if wide == "judge":
         check_means(source, columns)
     if not columns:
@@ -215,6 +221,11 @@ def _answer_rows(
     elif item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
     yield from _item_notes(source, item)
+    if wide != "judge" and not asked.columns and (beside := [name for name in rest if is_beside(name)]):
+        yield Note(
+            f"{source.name}: by their names no {PLURALS[wide]}, and kept as they are: {', '.join(beside)} (--columns "
+            "chooses)"
+        )
     if wide == "criterion" and "judge" not in places and asked.judge is None:
         yield one_judge_note(source.name)
     if note := labels.note(source):
@@ -249,7 +260,7 @@ def further_columns(
 def _require_number(said: Any) -> float | int:
     value = number_or_none(said)
     if value is None:
-        raise Odd(f"{said!r} is no number")
+        raise Odd(f"{said!r} is no number{number_remedy(said) if isinstance(said, str) else ''}")
     return value
 
 
@@ -259,9 +270,15 @@ def _guess_row_type(source: Source, judges: Sequence[str]) -> type[Score | Label
     for _, (_, record) in zip(range(100), source.records(), strict=False):
         if isinstance(record, dict):
             cells = [record[judge] for judge in judges if record.get(judge) not in (None, "")]
-            numbers += sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in cells)
-            others += sum(number_or_none(cell) is None or isinstance(cell, bool) for cell in cells)
+            numbers += sum(_means_number(cell) for cell in cells)
+            others += sum(not _means_number(cell) for cell in cells)
     return Score if numbers > others else Label
+
+
+def _means_number(cell: object) -> bool:
+    """True for a number, also one that is written in another way, as ``3,5`` is."""
+    written = isinstance(cell, str) and number_remedy(cell) != ""
+    return written or (number_or_none(cell) is not None and not isinstance(cell, bool))
 
 
 def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import combinations, islice
 from shlex import quote
 from typing import Any
 
@@ -21,10 +21,12 @@ from voirdire.tables.formats.column_samples import (
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, suggest_votes
+from voirdire.tables.formats.unfolded import list_columns
+from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, are_called_alike, suggest_votes
 
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)
 _OUTCOMES = frozenset({"first", "second"})
+_TEXTS = 40  # columns of texts that are compared with each other
 _LINES = 6  # first lines that are looked at
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
@@ -62,6 +64,11 @@ def likely_tables(source: Source) -> list[Suggestion]:
             "line 1 holds cells as those below it do: write the names of the columns into a line above it"
         )
         return [Suggestion(sentence, "")]
+    objects = _columns_of_objects(records)
+    lists = [] if {"winner", "score"} & roles.keys() else list_columns(records)
+    if lists:
+        sentence = f"{', '.join(map(repr, lists))} hold lists: are these answers of several judges?"
+        found.append(Suggestion(sentence, f"--wide lists --columns {quote(','.join(lists))}"))
     if pairs := _names_of_rows_and_columns(held):
         return [
             Suggestion(
@@ -69,7 +76,10 @@ def likely_tables(source: Source) -> list[Suggestion]:
             )
         ]
     pair_known = {"first", "second"} <= roles.keys()
-    if counts := "" if pair_known else _evidence_of_counts(numeric, records):
+    scored = [one for one in numeric if not is_beside(one.name) and not _is_told(one, roles, records)]
+    losers = [one.name for one in free if _LOSER.fullmatch(one.name)]
+    sided = "" if pair_known else _are_of_two_items(scored, free)
+    if counts := "" if pair_known or sided else _evidence_of_counts(numeric, records):
         sentence = f"{counts}: are these counts of labels?"
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
     elif not found:
@@ -78,7 +88,6 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if judges:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
         found.append(Suggestion(sentence, judge_columns_option([one.name for one in judges])))
-    scored = [one for one in numeric if not is_beside(one.name) and not _is_told(one, roles, records)]
     likely = scored if len(scored) == 1 else [one for one in scored if _SCORED.search(one.name)]
     told = answers or counts or judges
     if about and not told and not pair_known and len(likely) == 1:
@@ -90,11 +99,12 @@ def likely_tables(source: Source) -> list[Suggestion]:
             options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(scored, held)}"
             found.append(Suggestion(sentence, options))
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
-        found.append(Suggestion(sentence, "--wide criterion" + _columns_option(scored, numeric)))
-        if "judge" not in roles and not judges:
-            found.append(Suggestion("Or judges?", "--wide judge"))
+        others = held if source.changes else numeric  # of which some are not in the file as it stands
+        options = "--wide criterion" + _columns_option(scored, others)
+        found += [Suggestion(sided, "")] if sided else [] if losers else [Suggestion(sentence, options)]
+        if "judge" not in roles and not judges and not losers:
+            found.append(Suggestion("Or judges?", "--wide judge", not sided))
     words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
-    objects = _columns_of_objects(records)
     words = [
         one for one in words if one.different > 1 and not is_beside(one.name) and one.name not in objects
     ]
@@ -115,13 +125,12 @@ def likely_tables(source: Source) -> list[Suggestion]:
         found += [Suggestion(sentence, options)] if len(alike) > 1 else []
     if about and answers == {"winner"} and not {"first", "second"} & roles.keys():
         found += _suggest_role("label", [one for one in held if one.name == roles["winner"]])
-    if {"score", "label"} & roles.keys() and not about:
+    if {"score", "label"} & roles.keys() and not about and roles.get("score") not in objects:
         plain = {one.name: normalise_column_name(one.name) for one in held if one.name not in roles.values()}
         items = [name for name, short in plain.items() if short.endswith(("id", *_ITEMS))]
         texts = [one.name for one in free if one.filled and not one.numeric]
         items = items or (texts if len(texts) == 1 else [])
         found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
-    losers = [one.name for one in free if _LOSER.fullmatch(one.name)]
     if losers and not pair_known:
         sentence = (
             f"{losers[0]!r} is one of two items: write both into columns first and second, as they were shown"
@@ -129,14 +138,14 @@ def likely_tables(source: Source) -> list[Suggestion]:
         found.append(
             Suggestion(f"{sentence}, and which of them won into winner (order unknown where it is)", "")
         )
-    if objects and not answers:
+    if objects := [name for name in objects if name not in lists]:
         sentence = (
             f"{', '.join(map(repr, objects))} hold objects or lists: write what is in them as columns or rows"
         )
         found.append(Suggestion(sentence, ""))
     if below := _header_below(source):
         found.append(Suggestion(below, ""))
-    if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
+    if "judge" not in roles and "item" in roles and {"score", "label", "rank"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
 
@@ -205,6 +214,19 @@ def _is_told(one: Held, roles: Mapping[str, str], records: Sequence[Mapping[str,
     return any(
         is_told_by((str(record.get(roles[name])), cell) for record, cell in zip(records, cells, strict=True))
         for name in by
+    )
+
+
+def _are_of_two_items(scored: Sequence[Held], free: Sequence[Held]) -> str:
+    """Say that two columns of numbers are of two items of a row, as two of texts are; nothing where they are not."""
+    texts = [one.name for one in free if not one.numeric]
+    if len(scored) != 2 or not are_called_alike(scored[0].name, scored[1].name):
+        return ""
+    if not any(are_called_alike(one, other) for one, other in combinations(texts[:_TEXTS], 2)):
+        return ""
+    return (
+        f"are {_quoted_names(scored)} of two items of a row? Write a row for each item, with its name in a column "
+        "item, or which of them won into a column winner"
     )
 
 

@@ -119,3 +119,18 @@ def test_words_of_a_form_are_labels_of_items(tmp_path: Path) -> None:
     )
     labels = read(path := written(tmp_path, text), **proposed(path)).labels
     assert labels["item"].value_counts().to_dict() == {"Text 1": 3, "Text 2": 3}
+
+
+def test_a_criterion_that_is_called_as_items_are_names_none(tmp_path: Path) -> None:
+    rows = "".join(f"{at},text {at},{at % 2},{at % 3 % 2},1\n" for at in range(8))
+    scores = read(written(tmp_path, f"index,prompt,Subject,Style,Mood\n{rows}"), wide="criterion").scores
+    assert set(scores["criterion"]) == {"Subject", "Style", "Mood"}
+    assert len(set(scores["item"])) == 8
+
+
+def test_rows_of_mechanical_turk_end_before_the_columns_that_are_to_fill_in(tmp_path: Path) -> None:
+    head = "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.text,Answer.rating,Approve,Reject"
+    lines = [f"H{at},A{at},W{at % 2},Submitted,text {at // 2},{1 + at % 3}" for at in range(6)]
+    found = read(written(tmp_path, "\n".join([head, *lines, "H9,A9,W9,Submitted,text 9"])))
+    assert found.scores["score"].tolist() == [1, 2, 3, 1, 2, 3]
+    assert found.refused["reason"].tolist() == ["5 fields, where the header has 8"]

@@ -92,6 +92,8 @@ def _subject_columns(
     names = source.columns()
     free = [name for name in names if name not in given.values() and name not in chosen]
     known = {column: name for column, name in find_roles(free).items() if column in _ABOUT and column != wide}
+    if wide == "criterion" and _is_answered(source, known):
+        del known["item"]
     places = known | {column: name for column, name in given.items() if column != wide}
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
@@ -109,6 +111,18 @@ def _subject_columns(
             crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item
     return places
+
+
+def _is_answered(source: Source, known: Mapping[str, str]) -> bool:
+    """True where a column that stands for item under another name holds numbers that repeat, as other columns do."""
+    item = known.get("item", "item")
+    if normalise_column_name(item).startswith("item") or not count_cells(source, [item])[item].numeric:
+        return False
+    about = [known[name] for name in ("item", "judge", "system", "run") if name in known]
+    rows = [tuple(map(str, row)) for _, *row in source.cells(*about)]
+    others = [name for name in source.columns() if name not in about and not is_key(name)]
+    cells = {str(cell) for _, *row in source.cells(*others) for cell in row}
+    return len({*rows}) < len(rows) and {row[0] for row in rows} <= cells
 
 
 def _first_column_as_item(source: Source, names: Sequence[str], wide: str) -> str | None:

@@ -244,11 +244,11 @@ def test_choices_by_place_are_a_ranking(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.jsonl", '{"id": 1, "judge": "a", "scores": {"x": 1}}\n' * 2, "'scores' hold objects"),
-        ("a.json", '{"run": "x", "results": [{"judge": "a", "item": "x", "score": 1}]}', "under 'results'"),
+        ("a.jsonl", '{"id": 1, "judge": "a", "scores": [{"x": [1]}]}\n' * 2, "'scores' hold objects"),
+        ("a.json", '{"results": [{"judge": "a"}], "more": [{"item": "x"}]}', "under 'results'"),
         ("a.csv", 'Id,Q1_1,Q1_2\nId,a,b\n"{""ImportId"":""id""}",x,y\nR1,5,4\n', "delete lines 2 to 3"),
     ],
-    ids=["objects", "a list inside", "three headers"],
+    ids=["objects", "lists inside", "three headers"],
 )  # fmt: skip
 def test_tables_inside_of_others_are_told(tmp_path: Path, name: str, text: str, said: str) -> None:
     found = examine_file(written(tmp_path, text, name))

@@ -71,7 +71,7 @@ def _finding_lines(one: Findings) -> list[str]:
         lines.append(f"ready for {', '.join(ready) or 'nothing yet'}")
         lines += [f"  {verb} needs {description}" for verb, description in one.lacks.items()]
     if one.command:
-        lines.append(f"type: {one.command}")
+        lines.append(f"{'type' if one.error is None else 'if so, type'}: {one.command}")
     return lines
 
 

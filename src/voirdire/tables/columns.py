@@ -14,8 +14,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "raterid", "judgeid", "graderid", "coderid", "evaluatorid", "judgename", "annotatorname", "judgemodel",
         "participant", "participantid", "evalmodelname",
     ),
-    "first": ("modela", "left", "optiona", "systema", "model1", "itema", "item1"),
-    "second": ("modelb", "right", "optionb", "systemb", "model2", "itemb", "item2"),
+    "first": ("modela", "left", "optiona", "systema", "model0", "model1", "itema", "item0", "item1"),
+    "second": ("modelb", "right", "optionb", "systemb", "model1", "model2", "itemb", "item1", "item2"),
     "winner": ("preferred", "choice", "verdict", "outcome"),
     "item": (
         "task", "taskid", "itemid", "example", "exampleid", "document", "docid", "instanceid", "unit", "unitid",
@@ -26,7 +26,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "rank": (),
     "criterion": ("aspect", "dimension", "attribute", "metric"),
     "context": ("prompt", "promptid", "questionid", "question", "instruction", "query", "topic"),
-    "system": ("model", "policy"),
+    "system": ("model", "policy", "modelname", "modelid", "systemname", "systemid", "sysid"),
     "run": ("repeat", "trial"),
 }  # fmt: skip
 
@@ -248,7 +248,7 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
     "the columns 'item', 'rater', 'note' lack one of answers (winner, score, label or rank)"
     """
     roles = find_roles(columns)
-    seen = f"the columns {list_names(columns)}"
+    seen = f"the columns {list_names(columns)}" if columns else "columns without names"
     answered = [kind for kind, answer in ANSWERS.items() if answer in roles]
     if answered or {"first", "second"} <= roles.keys():
         kind = "votes" if {"first", "second"} <= roles.keys() else answered[-1]

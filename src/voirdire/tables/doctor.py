@@ -15,7 +15,7 @@ from voirdire.tables.columns import ANSWERS, say_which
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.column_samples import sample_columns
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.registry import tool_of_file
+from voirdire.tables.formats.registry import tool_of_file, unfold_table
 from voirdire.tables.formats.source import Source, leave_out_columns, open_source
 from voirdire.tables.formats.suggestions import likely_tables
 from voirdire.tables.formats.tables import column_roles
@@ -125,6 +125,8 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         leave_out_columns([source], how.leave_out)
         wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
         known = None if how.tool or how.map or how.wide or how.columns else tool_of_file(source)
+        if known is None and not how.tool:
+            unfold_table(source, how.asked)
         table = known is None and source.head.shape in ("records", "table")
         columns = _columns_read(source, how) if table else ()
         notes = list(getattr(source, "notes", ()))

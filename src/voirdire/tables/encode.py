@@ -22,6 +22,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 
 # Case-sensitive: "Na" is a person's name, "NA" is what R writes for a missing value.
 MISSING = frozenset({"nan", "NaN", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "None", "NaT"})
+_OPTIONAL = frozenset({"context", "criterion", "run", "system"})
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\.0+", re.ASCII)
 
 
@@ -189,6 +190,8 @@ def encode_column(values: Sequence[object], column: str, problems: Problems) -> 
             value = keys[rows[0]]
             twin = levels.get(value.strip()) if isinstance(value, str) else None
             hint = f" (row {first_row[twin] + 1} has it without)" if twin is not None else ""
+            if not levels and column in _OPTIONAL:
+                hint = ", as in all rows; leave the column out (--leave-out)"
             problems.rows(rows + 1, f"{column} {sentences[reason]}{hint}")
     return Column(tuple(levels), codes)
 

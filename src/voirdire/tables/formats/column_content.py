@@ -10,16 +10,21 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import list_names
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
+from voirdire.tables.numbers import number_remedy
 
 _KEPT = 20  # texts of a column, of which are told
 
 
 @dataclass
 class CellCounts:
-    """Counts of the cells of a column that are numbers and texts, and the first texts with their places."""
+    """Counts of the cells of a column that are numbers and texts, and the first texts with their places.
+
+    Of these texts ``miswritten`` are numbers written in a way that is not read, as ``3,5`` is.
+    """
 
     numbers: int = 0
     texts: int = 0
+    miswritten: int = 0
     first_texts: list[str] = field(default_factory=list)
 
     @property
@@ -42,7 +47,7 @@ def count_cells(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]
     >>> from voirdire.tables.formats.frames import opened_frame
     >>> with opened_frame(pd.DataFrame({"tone": [1, "x", None]})) as source:
     ...     count_cells(source, ["tone"])["tone"]
-    CellCounts(numbers=1, texts=1, first_texts=["row 2: tone 'x'"])
+    CellCounts(numbers=1, texts=1, miswritten=0, first_texts=["row 2: tone 'x'"])
     """
     found = {name: CellCounts() for name in columns}
     for place, *cells in source.cells(*columns):
@@ -55,6 +60,7 @@ def count_cells(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]
             counts.texts += 1
             if len(counts.first_texts) < _KEPT:
                 counts.first_texts.append(f"{place}: {name} {cell!r}")
+                counts.miswritten += isinstance(cell, str) and number_remedy(cell) != ""
     return found
 
 
@@ -84,7 +90,8 @@ def numeric_columns(source: Source, columns: Sequence[str]) -> list[str]:
 
 def check_no_text_columns(source: Source, columns: Sequence[str]) -> None:
     """Raise where a column holds texts alone, while others hold scores."""
-    alien = [name for name, one in count_cells(source, columns).items() if one.texts and not one.numbers]
+    counts = count_cells(source, columns).items()
+    alien = [name for name, one in counts if one.texts and not (one.numbers or one.miswritten)]
     if alien:
         scores = ",".join(name for name in columns if name not in alien)
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -13,7 +13,17 @@ from voirdire.tables.formats.source import Source
 
 _ROWS = 500  # rows that are looked at
 FEW = 12  # distinct values up to which a column holds classes
-_KEY = re.compile(r"|Unnamed: \d+|(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
+_KEY = re.compile(
+    r"|Unnamed: \d+|__index_level_\d+__|(?:.*[_ .-])?(?i:#?u?u?id|idx|index|row ?names?|row|line|#)"
+    r"|[A-Za-z\d]*[a-z\d](?:Id|ID)"
+)
+#: Columns that answers may depend on, or that cost them: numbers, and no answers.
+_BESIDE = re.compile(
+    r"(?:^|[_ .-])(?:length|len|tokens?|words?|chars?|characters|lines|time|timestamp|seconds|duration|latency"
+    r"|date|year|age|created|updated|price|cost|size|seed|temperature|position|order|turns?|step|epoch|progress"
+    r"|finished|last ?page|num)(?:$|[_ .(-])|[a-z\d]Time\d*(?:$|\.)|(?:interview|group)time\d*(?:$|\.)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -110,3 +120,31 @@ def is_key(name: str) -> bool:
     (True, True, True, False, True, True)
     """
     return _KEY.fullmatch(name) is not None
+
+
+def is_beside(name: str) -> bool:
+    """True where a column is called as what goes with an answer, such as its length or its time, and is none.
+
+    Examples
+    --------
+    >>> is_beside("latency_ms"), is_beside("created_utc"), is_beside("tone")
+    (True, True, False)
+    """
+    return _BESIDE.search(name) is not None
+
+
+def is_told_by(pairs: Iterable[tuple[Any, Any]]) -> bool:
+    """True where what comes first in some pairs tells what comes second, and comes again.
+
+    Examples
+    --------
+    >>> is_told_by([("ann", 30), ("bob", 41), ("ann", 30)]), is_told_by([("ann", 1), ("ann", 2)]), is_told_by([(1, 2)])
+    (True, False, False)
+    """
+    seen: dict[Any, Any] = {}
+    again = False
+    for key, value in pairs:
+        again = again or key in seen
+        if seen.setdefault(key, value) != value:
+            return False
+    return again

@@ -24,13 +24,9 @@ class FrameSource(Source):
         """Name of the table in messages."""
         return "table"
 
-    def columns(self) -> tuple[str, ...]:
-        """All columns."""
-        return self.head.columns
-
-    def records(self, columns: Sequence[str] = ()) -> Placed:
-        """The rows by their columns, with their places."""
-        wanted = [name for name in self.head.columns if not columns or name in columns]
+    def _own_records(self, columns: Sequence[str] = ()) -> Placed:
+        names = [name for name in self.frame.collect_schema().names() if name not in self.left_out]
+        wanted = [name for name in names if not columns or name in columns]
         lazy = hasattr(self.frame, "collect")
         frame = self.frame.select(wanted).collect() if lazy else self.frame
         cells = [map(_cell_or_none, column_cells(frame[name])) for name in wanted]

@@ -147,6 +147,7 @@ def gather_tables(
             formats[source.path] = one.name
             for found in one.read(source, asked):
                 take_row(found)
+            notes.update(dict.fromkeys(source.notes))  # also those of how it was unfolded
             filtering.check_columns(source.name)
             copies.end(source.path)
     names = ", ".join(source.name for source in sources)

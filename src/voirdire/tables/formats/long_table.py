@@ -19,6 +19,7 @@ from voirdire.tables.columns import (
 )
 from voirdire.tables.encode import MISSING
 from voirdire.tables.formats.column_content import all_numbers, count_cells
+from voirdire.tables.formats.column_samples import is_told_by
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
@@ -40,6 +41,7 @@ from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, meaning_note
 
 #: Who is taken to have answered where no column says it.
 NAMELESS = "judge"
+_FEW_ITEMS = 3  # up to which each item may well have a label of its own
 _FIELDS: dict[str, Any] = {name: row for row, name in TABLES.items()}
 
 
@@ -59,7 +61,8 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
         if column is not None and normalise_column_name(column) != "score":
             wants_labels = ANSWERS.get(asked.table or "") == "label"
             scores = not wants_labels and _holds_scores(source, column)
-            _assign_answer_column(have, used, "scores" if scores else "labels", column)
+            if scores or wants_labels or not _describes_items(source, column, used):
+                _assign_answer_column(have, used, "scores" if scores else "labels", column)
     found = table_kind(have)
     if asked.table in (None, found) or found == "rankings":
         return found
@@ -141,6 +144,14 @@ def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) ->
     """The first column that may hold answers of either kind."""
     free = [name for name in columns if name not in used.values()]
     return next((name for want in EITHER for name in free if normalise_column_name(name) == want), None)
+
+
+def _describes_items(source: Source, column: str, used: Mapping[str, str]) -> bool:
+    """True where a column has a text of its own for each of more than a few items, whoever judged: it is no answer."""
+    about = [used[name] for name in ("item", "context", "system") if name in used and used[name] != column]
+    pairs = [(tuple(map(str, key)), str(cell)) for _, cell, *key in source.cells(column, *about)]
+    texts, items = {cell for _, cell in pairs}, {key for key, _ in pairs}
+    return bool(about) and len(texts) == len(items) > _FEW_ITEMS and is_told_by(pairs)
 
 
 def _holds_scores(source: Source, column: str) -> bool:

@@ -29,6 +29,10 @@ Placed: TypeAlias = Iterator[tuple[str, Record | str]]
 Numbered: TypeAlias = Iterator[tuple[int, Sequence[Any] | str]]
 
 
+#: Last columns of results of Mechanical Turk, for whoever looks through them: rows end before them.
+_TO_FILL_IN = ("Approve", "Reject")
+
+
 class Unread(str):
     """Why a line holds no value."""
 
@@ -145,8 +149,11 @@ def rows_to_records(rows: Numbered, names: Sequence[str], name: str) -> Placed:
     """
     next(rows)
     kept = None if names.count("") < 2 else [at for at, column in enumerate(names) if column]
+    short = len(names) - len(_TO_FILL_IN) if tuple(names[-len(_TO_FILL_IN) :]) == _TO_FILL_IN else None
     for number, row in rows:
         place = f"{name}:{number}"
+        if len(row) == short and not isinstance(row, str):
+            row = [*row, *("" for _ in _TO_FILL_IN)]
         if isinstance(row, str):
             yield place, row
         elif repeats_header(row, names):

@@ -24,6 +24,8 @@ from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.tables import PlainTable
 from voirdire.tables.formats.traced_feedback import Langfuse, LangSmith
 from voirdire.tables.formats.two_games import ArenaHard, JudgeBench, MTBench, MTBenchRepro
+from voirdire.tables.formats.unfolded import holds_objects, members_of_object, unfold_objects
+from voirdire.tables.label_sets import LISTS
 from voirdire.tables.problems import nearest_name
 
 TOOLS: tuple[type[Format], ...] = (
@@ -87,9 +89,11 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> type[For
             _wrap_single_object(source, found)
             _check_tool_matches(source, found)
         return found
+    known = None if asked.map or asked.wide or asked.columns else tool_of_file(source)
+    if known is None:
+        unfold_table(source, asked)
     if asked.map or asked.wide or asked.columns:
         return PlainTable
-    known = tool_of_file(source)
     if known is not None:
         if not known.detect(source.head):
             _wrap_single_object(source, known)
@@ -107,6 +111,24 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> type[For
     if not tables.has_known_table_kind(source, asked):
         raise InputError(tables.unknown_table_message(source) + _closest_tool(source.head))
     return PlainTable
+
+
+def unfold_table(source: Source, asked: Asked) -> None:
+    """Take a file of no tool for a table: an object of objects for its members, what they hold for columns and rows.
+
+    Records with objects stay as they are where the columns that are asked for, or those that answers need, are there.
+    """
+    if source.head.shape == "object" and (members := members_of_object(source)):
+        source.hold(members)
+    if source.head.shape not in ("records", "table") or source.head.lone or not holds_objects(source):
+        return
+    absent = {*(asked.map or {}).values(), *asked.columns} - {*source.columns()}
+    try:
+        known = asked.wide != "lists" if asked.wide else tables.has_known_table_kind(source, asked)
+    except InputError:
+        known = True
+    if asked.label_sets != LISTS and (absent or not known):
+        unfold_objects(source, asked)
 
 
 def _wrap_single_object(source: Source, found: type[Format]) -> None:

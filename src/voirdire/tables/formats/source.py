@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -109,6 +109,7 @@ class Source:
         default=(), repr=False
     )  # records of a table that is written by column
     left_out: frozenset[str] = field(default=frozenset(), repr=False)
+    changes: tuple[Callable[[Placed], Placed], ...] = field(default=(), repr=False)  # of the records, in turn
     _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
@@ -124,6 +125,26 @@ class Source:
         columns : sequence of str
             Those that are wanted, where only some need be read; empty for all.
         """
+        found = self._own_records(() if self.changes else columns)
+        for change in self.changes:
+            found = change(found)
+        return found
+
+    def hold(self, records: Sequence[dict[str, Any]]) -> None:
+        """Have the file be one of these records."""
+        self.held, self._columns = records, None
+        self.head = Head("records", frozenset(records[0]), records[0])
+
+    def change(self, change: Callable[[Placed], Placed]) -> None:
+        """Have the file be one of other records, made of those that it has."""
+        if self.head.shape == "object" or self.head.lone:
+            self.hold([self.head.first])
+        self.changes += (change,)
+        self._columns = None
+        first = next((record for _, record in self.records() if isinstance(record, dict)), {})
+        self.head = Head("records", frozenset(first), first)
+
+    def _own_records(self, columns: Sequence[str] = ()) -> Placed:
         if self.head.shape == "object" or self.head.lone:
             return iter([(self.name, self.head.first)])
         if self.held:

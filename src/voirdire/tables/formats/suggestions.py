@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import combinations, islice
 from shlex import quote
 from typing import Any
 
 from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, normalise_column_name
-from voirdire.tables.formats.column_samples import FEW, ColumnSample, first_records, is_key, summarise_columns
+from voirdire.tables.formats.column_samples import (
+    FEW,
+    ColumnSample,
+    first_records,
+    is_beside,
+    is_key,
+    is_told_by,
+    summarise_columns,
+)
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, suggest_votes
+from voirdire.tables.formats.unfolded import list_columns
+from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, are_called_alike, suggest_votes
 
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)
 _OUTCOMES = frozenset({"first", "second"})
+_TEXTS = 40  # columns of texts that are compared with each other
 _LINES = 6  # first lines that are looked at
-#: Columns that answers may depend on, or that cost them: numbers, and no answers.
-_BESIDE = re.compile(
-    r"(?:^|[_ .-])(?:length|len|tokens?|words?|chars?|characters|lines|time|seconds|duration|latency|date|year|age"
-    r"|created|updated|price|cost|size|seed|temperature|position|order|turn|step|epoch)(?:$|[_ .-])",
-    re.IGNORECASE,
-)
 _SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
 _LOSER = re.compile(r"(?:.*[_ .-])?(?:loser|rejected)(?:[_ .-].*)?", re.IGNORECASE)
-_PERSON = re.compile(r"e-?mail(?: address)?|(?:respondent|participant).*", re.IGNORECASE)
+_PERSON = re.compile(
+    r"e-?mail(?: address)?|response ?id|(?:respondent|participant|prolific).*", re.IGNORECASE
+)
 _NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in what a form writes
 
 
@@ -53,6 +59,16 @@ def likely_tables(source: Source) -> list[Suggestion]:
     found = _suggest_role("rank", [one for one in free if _is_chains(one)], "rankings")
     if len(held) == 1 and not _header_below(source):
         return [*found, Suggestion("what separates the columns? (--sep)", "")]
+    if _is_headerless(source, records):
+        sentence = (
+            "line 1 holds cells as those below it do: write the names of the columns into a line above it"
+        )
+        return [Suggestion(sentence, "")]
+    objects = _columns_of_objects(records)
+    lists = [] if {"winner", "score"} & roles.keys() else list_columns(records)
+    if lists:
+        sentence = f"{', '.join(map(repr, lists))} hold lists: are these answers of several judges?"
+        found.append(Suggestion(sentence, f"--wide lists --columns {quote(','.join(lists))}"))
     if pairs := _names_of_rows_and_columns(held):
         return [
             Suggestion(
@@ -60,7 +76,10 @@ def likely_tables(source: Source) -> list[Suggestion]:
             )
         ]
     pair_known = {"first", "second"} <= roles.keys()
-    if counts := "" if pair_known else _evidence_of_counts(numeric, records):
+    scored = [one for one in numeric if not is_beside(one.name) and not _is_told(one, roles, records)]
+    losers = [one.name for one in free if _LOSER.fullmatch(one.name)]
+    sided = "" if pair_known else _are_of_two_items(scored, free)
+    if counts := "" if pair_known or sided else _evidence_of_counts(numeric, records):
         sentence = f"{counts}: are these counts of labels?"
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
     elif not found:
@@ -69,43 +88,49 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if judges:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
         found.append(Suggestion(sentence, judge_columns_option([one.name for one in judges])))
-    scored = [one for one in numeric if not _BESIDE.search(one.name)]
     likely = scored if len(scored) == 1 else [one for one in scored if _SCORED.search(one.name)]
     told = answers or counts or judges
     if about and not told and not pair_known and len(likely) == 1:
         by = _criterion_of_repeats(free, roles, records)
         found += _suggest_role("score", likely, "numbers", (f",criterion={quote(by)}" if by else "") + who)
-    elif len(scored) > 1 and not counts and not pair_known:
+    elif len(scored) > 1 and not counts and not pair_known and "score" not in roles:
         if not about and not judges and (person := _person_a_row(held, scored, roles)):
             sentence = f"each row is of another {person!r}: are {_quoted_names(scored)} items?"
             options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(scored, held)}"
             found.append(Suggestion(sentence, options))
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
-        found.append(Suggestion(sentence, "--wide criterion" + _columns_option(scored, numeric)))
-        if "judge" not in roles and not judges:
-            found.append(Suggestion("or judges?", "--wide judge"))
+        others = held if source.changes else numeric  # of which some are not in the file as it stands
+        options = "--wide criterion" + _columns_option(scored, others)
+        found += [Suggestion(sided, "")] if sided else [] if losers else [Suggestion(sentence, options)]
+        if "judge" not in roles and not judges and not losers:
+            found.append(Suggestion("Or judges?", "--wide judge", not sided))
     words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
-    objects = _columns_of_objects(records)
     words = [
-        one for one in words if one.different > 1 and not _BESIDE.search(one.name) and one.name not in objects
+        one for one in words if one.different > 1 and not is_beside(one.name) and one.name not in objects
     ]
     if not counts and not answers and "judge" in roles:
-        if about:
-            found += _suggest_role("label", words)
-        elif task := _repeated_key(held, roles):
-            more = f",item={quote(task)}"
-            found += _suggest_role("score", likely, "numbers", more) + _suggest_role(
-                "label", words, more=more
-            )
+        task, more = "", ""
+        if not about and (task := _repeated_key(held, roles, records) or ""):
+            more = f",{'context' if 'system' in roles else 'item'}={quote(task)}"
+            likely = [one for one in likely if one.name != task]
+            found += _suggest_role("score", likely, "numbers", more)
+        if about or task:
+            known = roles | ({"item": task} if task else {})
+            answered = [one for one in words if one.name != task and not _is_told(one, known, records)]
+            found += _suggest_labels(answered or words, task, more)
+    elif not found and (person := _person_a_row(held, [], roles)):
+        alike = _alike([one for one in words if one.name != person])
+        sentence = f"each row is of another {person!r}: are {_quoted_names(alike)} items?"
+        options = f"--wide item --map {quote(f'judge={person}')}{_columns_option(alike, held)}"
+        found += [Suggestion(sentence, options)] if len(alike) > 1 else []
     if about and answers == {"winner"} and not {"first", "second"} & roles.keys():
         found += _suggest_role("label", [one for one in held if one.name == roles["winner"]])
-    if {"score", "label"} & roles.keys() and not about:
+    if {"score", "label"} & roles.keys() and not about and roles.get("score") not in objects:
         plain = {one.name: normalise_column_name(one.name) for one in held if one.name not in roles.values()}
-        items = [name for name, short in plain.items() if short.endswith("id") or short in _ITEMS]
+        items = [name for name, short in plain.items() if short.endswith(("id", *_ITEMS))]
         texts = [one.name for one in free if one.filled and not one.numeric]
         items = items or (texts if len(texts) == 1 else [])
         found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
-    losers = [one.name for one in free if _LOSER.fullmatch(one.name)]
     if losers and not pair_known:
         sentence = (
             f"{losers[0]!r} is one of two items: write both into columns first and second, as they were shown"
@@ -113,14 +138,14 @@ def likely_tables(source: Source) -> list[Suggestion]:
         found.append(
             Suggestion(f"{sentence}, and which of them won into winner (order unknown where it is)", "")
         )
-    if objects and not answers:
+    if objects := [name for name in objects if name not in lists]:
         sentence = (
             f"{', '.join(map(repr, objects))} hold objects or lists: write what is in them as columns or rows"
         )
         found.append(Suggestion(sentence, ""))
     if below := _header_below(source):
         found.append(Suggestion(below, ""))
-    if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
+    if "judge" not in roles and "item" in roles and {"score", "label", "rank"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
 
@@ -157,18 +182,81 @@ def _person_a_row(
     held: Sequence[ColumnSample], scored: Sequence[ColumnSample], roles: Mapping[str, str]
 ) -> str | None:
     """The column that names who answered, where each row has another name in it."""
-    form = any(one.name.lower() == "timestamp" for one in held) or all(
-        one.name.endswith("]") for one in scored
+    form = any(one.name.lower() == "timestamp" for one in held) or (
+        bool(scored) and all(one.name.endswith("]") for one in scored)
     )
     named = [one for one in held if one.name == roles.get("judge") or _PERSON.fullmatch(one.name)]
     named += [one for one in held if form and _NAME.fullmatch(one.name)]
     return next((one.name for one in named if 1 < one.different == one.filled and not one.empty), None)
 
 
-def _repeated_key(held: Sequence[ColumnSample], roles: Mapping[str, str]) -> str | None:
-    """The first column that is called as those are that number rows and whose cells stand in several rows."""
-    keys = (one for one in held if one.name not in roles.values() and is_key(one.name))
-    return next((one.name for one in keys if 1 < one.different < one.filled), None)
+def _repeated_key(
+    held: Sequence[ColumnSample], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """The column whose cells stand in several rows, called as those are that number rows, else one for each judge."""
+    free = [one for one in held if one.name not in roles.values() and 1 < one.different < one.filled]
+    if keys := [one.name for one in free if is_key(one.name)]:
+        return keys[0]
+    about = [roles[name] for name in ("judge", "system") if name in roles]
+    asked = (
+        (one.name, [tuple(map(str, map(record.get, (*about, one.name)))) for record in records])
+        for one in free
+    )
+    return next((name for name, rows in asked if len({*rows}) == len(rows)), None)
+
+
+def _is_told(one: ColumnSample, roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]) -> bool:
+    """True where who judges tells a column, as an age, or what is judged tells one of many values, as a mean."""
+    if one.different < 2 or "judge" not in roles:
+        return False
+    by = ["judge"]
+    if one.different > FEW or not all(isinstance(number_or_none(value), int) for value in one.values):
+        by += [name for name in ("item", "context") if name in roles]
+    cells = [str(record.get(one.name)) for record in records]
+    return any(
+        is_told_by((str(record.get(roles[name])), cell) for record, cell in zip(records, cells, strict=True))
+        for name in by
+    )
+
+
+def _are_of_two_items(scored: Sequence[ColumnSample], free: Sequence[ColumnSample]) -> str:
+    """Say that two columns of numbers are of two items of a row, as two of texts are; nothing where they are not."""
+    texts = [one.name for one in free if not one.numeric]
+    if len(scored) != 2 or not are_called_alike(scored[0].name, scored[1].name):
+        return ""
+    if not any(are_called_alike(one, other) for one, other in combinations(texts[:_TEXTS], 2)):
+        return ""
+    return (
+        f"are {_quoted_names(scored)} of two items of a row? Write a row for each item, with its name in a column "
+        "item, or which of them won into a column winner"
+    )
+
+
+def _is_headerless(source: Source, records: Sequence[Mapping[str, Any]]) -> bool:
+    """True where a third of the columns of a text table, two or more, hold their own names."""
+    own = {name for record in records for name, cell in record.items() if str(cell) == name}
+    return source.kind in ("csv", "xlsx") and len(own) > 1 and 3 * len(own) >= len(source.columns())
+
+
+def _alike(words: Sequence[ColumnSample]) -> list[ColumnSample]:
+    """The most columns that hold words of one of them."""
+    return max(
+        ([one for one in words if {*one.values} & {*like.values}] for like in words), key=len, default=[]
+    )
+
+
+def _suggest_labels(words: Sequence[ColumnSample], task: str, more: str) -> list[Suggestion]:
+    """The first of some columns of words as labels, or as criteria all those that hold words of its kind."""
+    alike = _alike(words)
+    if len(alike) < 2:
+        return _suggest_role("label", words, more=more)
+    item = f" --map {quote(more[1:])}" if task else ""
+    return [
+        Suggestion(
+            f"{_quoted_names(alike)} hold words of one kind: are they labels under several criteria?",
+            f"--wide criterion --table labels{item} --columns {quote(','.join(one.name for one in alike))}",
+        )
+    ]
 
 
 def _suggest_role(
@@ -220,6 +308,8 @@ def _header_below(source: Source) -> str:
     if described:
         return f"line {described[0]} holds Qualtrics' own names: delete lines 2 to {described[0]}"
     for line, row in numbered[1:]:
+        if not source.columns() and any(cell not in (None, "") for cell in row):
+            return f"line {line} is the first that is not empty: if it names the columns, delete what is above it"
         cells = [cell for cell in row if isinstance(cell, str) and cell in _NEEDED]
         if len(set(cells)) > 1 and not _OUTCOMES.issuperset(cells):  # an answer may be called first
             above = f"delete lines 1 to {line - 1}" if line > 2 else "delete line 1"

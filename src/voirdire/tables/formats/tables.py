@@ -16,6 +16,7 @@ from voirdire.tables.columns import (
     unknown_column_messages,
 )
 from voirdire.tables.formats.column_content import all_numbers
+from voirdire.tables.formats.column_samples import first_records
 from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
@@ -24,6 +25,7 @@ from voirdire.tables.formats.ranking_table import ranking_column_names, ranking_
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
+from voirdire.tables.formats.unfolded import list_columns, spread_lists
 from voirdire.tables.formats.wide_table import wide_roles, wide_rows
 from voirdire.tables.formats.wide_votes import wide_vote_roles, wide_vote_rows
 from voirdire.tables.problems import nearest_name
@@ -125,6 +127,9 @@ def _layout(
     source: Source, asked: Asked, used: dict[str, str], given: Mapping[str, str]
 ) -> tuple[Callable[[], Iterator[Row]] | None, Callable[[], dict[str, str]]]:
     """Reader of a table by its layout, or None where that is not known; and what gives the roles of its columns."""
+    if asked.wide == "lists":
+        asked = spread_lists(source, asked)
+        used, given = roles_of(source, asked)
     columns = source.columns()
     roles = {name: column for column, name in used.items()}
     if asked.wide:
@@ -146,7 +151,8 @@ def _layout(
     if kind := long_kind(source, asked, used):
         completed = {name: column for column, name in used.items()}
         return partial(long_rows, source, asked, kind, used, given), lambda: completed
-    if answers := answer_columns(columns):
+    answers = answer_columns(columns)
+    if answers and not {*answers} & {*list_columns(first_records(source), words=False)}:
         wide = replace(asked, wide="judge", columns=answers)
         return partial(_read_examples, source, wide, given), partial(wide_roles, source, wide, given)
     return None, lambda: roles

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from shlex import quote
 from typing import Any
 
@@ -20,6 +20,7 @@ COUNTED = re.compile(
 )
 #: Words for the first and the second of two items, in texts such as ``response_a`` or ``A is better``.
 _SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("1", "0"))
+_SYSTEM = re.compile("model|policy|system", re.IGNORECASE)
 _TIE = re.compile(
     r"tie.*|draw|c|0\.5|(?:about )?(?:the )?same.*|equal.*|both.*|neither.*|no (?:preference|difference)",
     re.IGNORECASE,
@@ -40,7 +41,7 @@ class Suggestion:
     whole: bool = True
 
 
-def _guess_winner_outcomes(one: ColumnSample) -> dict[str, str]:
+def _guess_winner_outcomes(one: ColumnSample, sides: Sequence[tuple[str, str]] = _SIDES) -> dict[str, str]:
     """Outcomes that the values mean if they are those of a column of winners; nothing where that cannot be guessed.
 
     Examples
@@ -60,8 +61,8 @@ def _guess_winner_outcomes(one: ColumnSample) -> dict[str, str]:
     }
     if any(of & _UNSURE for of in words.values()):
         return {}
-    for sides in _SIDES:
-        meanings = dict(zip(sides, ("first", "second"), strict=True))
+    for pair in sides:
+        meanings = dict(zip(pair, ("first", "second"), strict=True))
         said = {value: [meanings[word] for word in of & meanings.keys()] for value, of in words.items()}
         if {*map(tuple, said.values())} == {("first",), ("second",)}:
             found = {value: said[value][0] if value in said else "tie" for value in values}
@@ -78,7 +79,11 @@ def suggest_votes(
     pair = [by_name[roles[side]] for side in ("first", "second") if side in roles]
     if not pair:
         texts = [one for one in free if not one.numeric]
-        pair = next(([one, other] for one, other in pairwise(texts) if _are_items(one, other, records)), [])
+        sided = combinations([one for one in texts if _SYSTEM.search(one.name)], 2)
+        called = ([one, other] for one, other in sided if are_called_alike(one.name, other.name))
+        pair = next(called, []) or next(
+            ([one, other] for one, other in pairwise(texts) if _are_items(one, other, records)), []
+        )
     asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
     complete = "winner" in roles and len(pair) == 2 and roles.keys() >= {"first", "second"}
     if several := [] if complete or "judge" in roles else _columns_of_winners(asked, roles):
@@ -89,7 +94,7 @@ def suggest_votes(
             *map(str.lower, items),
             *OUTCOME_WORDS,
         }
-        words = {} if items and named_items else _guess_winner_outcomes(one)
+        words = {} if items and named_items else _guess_winner_outcomes(one, _sides_of(pair, one))
         if not words and (complete or not (items and one.few and named_items)):
             continue
         if complete and "0" in words:  # may be the number of an item, or say that the first is better
@@ -107,6 +112,25 @@ def suggest_votes(
             options.append(f"--winners {quote(','.join(f'{value}={words[value]}' for value in words))}")
         return [Suggestion(sentence, " ".join(options), len(pair) == 2)]
     return []
+
+
+def are_called_alike(one: str, other: str) -> bool:
+    """True where two names are one but for the words for the first and the second of two items.
+
+    Examples
+    --------
+    >>> are_called_alike("summaries_0.policy", "summaries_1.policy"), are_called_alike("model_1", "model_x")
+    (True, False)
+    """
+    words = [re.findall(r"[^\W\d_]+|\d+|[\W_]+", name.lower()) for name in (one, other)]
+    differ = [pair for pair in zip(*words, strict=False) if pair[0] != pair[1]]
+    return len(words[0]) == len(words[1]) and len(differ) == 1 and differ[0] in (("0", "1"), *_SIDES)
+
+
+def _sides_of(pair: Sequence[ColumnSample], winner: ColumnSample) -> Sequence[tuple[str, str]]:
+    """Words for the two items: 0 is the first where columns count them from 0, save in what is said of one of them."""
+    counted = [re.findall(r"\d+", one.name)[-1:] for one in pair] == [["0"], ["1"]]
+    return [("0", "1"), *_SIDES] if counted and not re.search(r"[_ .-][01]$", winner.name) else _SIDES
 
 
 def _columns_of_winners(asked: Sequence[ColumnSample], roles: Mapping[str, str]) -> list[Suggestion]:

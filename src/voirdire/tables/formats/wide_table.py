@@ -18,7 +18,7 @@ from voirdire.tables.formats.column_content import (
     numbers_rows,
     numeric_columns,
 )
-from voirdire.tables.formats.column_samples import is_key
+from voirdire.tables.formats.column_samples import is_beside, is_key
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
@@ -38,6 +38,7 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
+from voirdire.tables.numbers import number_remedy
 from voirdire.tables.problems import nearest_name
 
 #: What the columns of a wide table may be, and what each of them is then.
@@ -79,7 +80,8 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
 
 def _checked_kind(wide: str) -> str:
     if wide not in WIDE:
-        raise InputError(f"wide {wide!r} is none of {', '.join(WIDE)}{nearest_name(wide, list(WIDE))}")
+        known = [*WIDE, "lists"]
+        raise InputError(f"wide {wide!r} is none of {', '.join(known)}{nearest_name(wide, known)}")
     return wide
 
 
@@ -90,19 +92,37 @@ def _subject_columns(
     names = source.columns()
     free = [name for name in names if name not in given.values() and name not in chosen]
     known = {column: name for column, name in find_roles(free).items() if column in _ABOUT and column != wide}
+    if wide == "criterion" and _is_answered(source, known):
+        del known["item"]
     places = known | {column: name for column, name in given.items() if column != wide}
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
             item = places.pop("context")
-        if item is None and wide != "criterion":
+        if item is None:
             keys = [name for name in rest if is_key(name)]
-            item = keys[0] if keys else _first_column_as_item(source, rest, wide)
+            if wide == "criterion":  # of a table without judges each row is an item
+                keys = [name for name in keys if "judge" in places and has_repeats(source, name)]
+            item = keys[0] if keys else None
+            if item is None and wide != "criterion":
+                item = _first_column_as_item(source, rest, wide)
         if item is not None:
             crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item
     return places
+
+
+def _is_answered(source: Source, known: Mapping[str, str]) -> bool:
+    """True where a column that stands for item under another name holds numbers that repeat, as other columns do."""
+    item = known.get("item", "item")
+    if normalise_column_name(item).startswith("item") or not count_cells(source, [item])[item].numeric:
+        return False
+    about = [known[name] for name in ("item", "judge", "system", "run") if name in known]
+    rows = [tuple(map(str, row)) for _, *row in source.cells(*about)]
+    others = [name for name in source.columns() if name not in about and not is_key(name)]
+    cells = {str(cell) for _, *row in source.cells(*others) for cell in row}
+    return len({*rows}) < len(rows) and {row[0] for row in rows} <= cells
 
 
 def _first_column_as_item(source: Source, names: Sequence[str], wide: str) -> str | None:
@@ -150,7 +170,8 @@ def answer_columns(
             f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
             "out, or choose the columns by --columns"
         )
-    columns = free if wide == "judge" or words else numeric_columns(source, free)
+    likely = [name for name in free if not is_beside(name)] or free
+    columns = free if wide == "judge" or words else numeric_columns(source, likely)
     if wide == "judge":
         check_means(source, columns)
     if not columns:
@@ -215,6 +236,11 @@ def _answer_rows(
     elif item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
     yield from _item_notes(source, item)
+    if wide != "judge" and not asked.columns and (beside := [name for name in rest if is_beside(name)]):
+        yield Note(
+            f"{source.name}: by their names no {PLURALS[wide]}, and kept as they are: {', '.join(beside)} (--columns "
+            "chooses)"
+        )
     if wide == "criterion" and "judge" not in places and asked.judge is None:
         yield one_judge_note(source.name)
     if note := labels.note(source):
@@ -249,7 +275,7 @@ def further_columns(
 def _require_number(said: Any) -> float | int:
     value = number_or_none(said)
     if value is None:
-        raise Odd(f"{said!r} is no number")
+        raise Odd(f"{said!r} is no number{number_remedy(said) if isinstance(said, str) else ''}")
     return value
 
 
@@ -259,9 +285,15 @@ def _guess_row_type(source: Source, judges: Sequence[str]) -> type[Score | Label
     for _, (_, record) in zip(range(100), source.records(), strict=False):
         if isinstance(record, dict):
             cells = [record[judge] for judge in judges if record.get(judge) not in (None, "")]
-            numbers += sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in cells)
-            others += sum(number_or_none(cell) is None or isinstance(cell, bool) for cell in cells)
+            numbers += sum(_means_number(cell) for cell in cells)
+            others += sum(not _means_number(cell) for cell in cells)
     return Score if numbers > others else Label
+
+
+def _means_number(cell: object) -> bool:
+    """True for a number, also one that is written in another way, as ``3,5`` is."""
+    written = isinstance(cell, str) and number_remedy(cell) != ""
+    return written or (number_or_none(cell) is not None and not isinstance(cell, bool))
 
 
 def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:

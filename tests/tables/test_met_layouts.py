@@ -1,0 +1,136 @@
+"""Layouts of published data sets: what is no answer is not read as one, and what to type is proposed."""
+
+from __future__ import annotations
+
+import random
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import voirdire
+from voirdire import InputError, read
+from voirdire.tables.doctor import examine_file
+
+JUDGES, ITEMS = ("r1", "r2", "r3"), [f"i{number}" for number in range(5)]
+
+
+def written(folder: Path, text: str, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def proposed(path: Path) -> dict[str, Any]:
+    """The options of the command that doctor proposes, as :func:`read` takes them."""
+    words = shlex.split(examine_file(path).command)[3:]
+    options: dict[str, Any] = {}
+    for flag, value in zip(words[::2], words[1::2], strict=True):
+        pairs = dict(one.split("=", 1) for one in value.split(",")) if "=" in value else value
+        options[flag.removeprefix("--")] = value.split(",") if flag == "--columns" else pairs
+    return options
+
+
+def labelled_texts(*answers: str) -> str:
+    """Rows of raters who label texts that models wrote, with what describes the raters and the texts."""
+    draw = random.Random(1)
+    lines = [f"rater_id,rater_sex,item_id,response,harm,{','.join(answers)}"]
+    for judge in JUDGES:
+        for item in ITEMS:
+            said = ",".join(draw.choice(("Yes", "No")) for _ in answers)
+            lines.append(f"{judge},{'fm'[judge == 'r1']},{item},text of {item},{'xy'[item < 'i3']},{said}")
+    return "\n".join(lines) + "\n"
+
+
+def test_a_text_of_its_own_for_each_item_is_no_label(tmp_path: Path) -> None:
+    path = written(tmp_path, labelled_texts("Q1", "Q2"))
+    with pytest.raises(InputError, match="labels under several criteria"):
+        read(path)
+    labels = read(path, **proposed(path)).labels
+    assert labels["criterion"].value_counts().to_dict() == dict.fromkeys(
+        ("Q1", "Q2"), len(JUDGES) * len(ITEMS)
+    )
+
+
+def test_one_label_of_each_item_is_proposed_not_what_describes_raters(tmp_path: Path) -> None:
+    path = written(tmp_path, labelled_texts("Q1"))
+    assert proposed(path) == {"map": {"label": "Q1"}}
+
+
+def test_numbers_with_commas_are_no_labels(tmp_path: Path) -> None:
+    path = written(tmp_path, "id;R 1;R 2;Mean\n1;3,5;4;3,75\n2;1,5;2;1,75\n3;2,5;1;1,75\n")
+    found = read(path, wide="judge", columns=["R 1", "R 2"])
+    assert found.labels is None
+    assert found.refused["reason"].str.contains("write a point for the comma").all()
+    assert len(found.refused) == 3
+    with pytest.raises(InputError, match="point for the comma"):
+        voirdire.fit(found)
+
+
+def test_times_and_keys_are_no_criteria(tmp_path: Path) -> None:
+    text = "comment_id,annotator_id,created_utc,tone,style\nc1,1,1548381039,3,4\nc1,2,1548381040,2,5\nc2,1,1,1,1\n"
+    scores = read(written(tmp_path, text), wide="criterion")
+    assert set(scores.scores["criterion"]) == {"tone", "style"}
+    assert set(scores.scores["item"]) == {"c1", "c2"}
+    assert any("created_utc (--columns chooses)" in note for note in scores.notes)
+
+
+def test_numbers_that_describe_raters_are_not_proposed_as_criteria(tmp_path: Path) -> None:
+    text = "id,worker,severity,tone,style\nx,a,0.31,1,2\ny,a,0.31,3,2\nx,b,0.12,2,1\ny,b,0.12,2,3\n"
+    assert proposed(written(tmp_path, text)) == {"wide": "criterion", "columns": ["tone", "style"]}
+
+
+def test_a_file_without_a_header_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, "w1\tu1\tgood\nw1\tu2\tbad\nw2\tu1\tgood\nw2\tu2\tgood\n", "t.tsv")
+    with pytest.raises(InputError, match="write the names of the columns into a line above it"):
+        read(path)
+    assert examine_file(path).command == ""
+
+
+def test_empty_lines_above_the_names_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 3 is the first that is not empty"):
+        read(written(tmp_path, ",,\n,,\ntone,style,tact\n1,2,3\n2,2,1\n"))
+
+
+def test_pairs_may_be_counted_from_zero(tmp_path: Path) -> None:
+    text = "user_id,model_0,model_1,label_0,label_1\nu,x,y,1,0\nu,y,z,0,1\nv,z,x,0.5,0.5\n"
+    votes = read(path := written(tmp_path, text), **proposed(path)).votes
+    assert votes[["first", "second", "winner"]].to_numpy().tolist() == [
+        ["x", "y", "first"], ["y", "z", "second"], ["z", "x", "tie"],
+    ]  # fmt: skip
+
+
+def test_labels_of_systems_are_about_the_column_that_each_judge_meets_once(tmp_path: Path) -> None:
+    rows = [(doc, system, judge) for doc in (101, 102, 103) for system in ("m1", "m2") for judge in JUDGES]
+    text = "bbcid,system,is_factual,worker\n" + "".join(
+        f"{doc},{system},{('yes', 'no')[(doc + at) % 2]},{judge}\n"
+        for at, (doc, system, judge) in enumerate(rows)
+    )
+    path = written(tmp_path, text)
+    assert proposed(path) == {"map": {"label": "is_factual", "context": "bbcid"}}
+    assert len(set(read(path, **proposed(path)).labels["context"])) == 3
+
+
+def test_words_of_a_form_are_labels_of_items(tmp_path: Path) -> None:
+    text = "Timestamp,Email Address,Text 1,Text 2\n" + "".join(
+        f"2024/01/0{at},p{at}@x.org,{one},{other}\n"
+        for at, (one, other) in enumerate([("Agree", "Neutral"), ("Neutral", "Agree"), ("Agree", "Agree")], 1)
+    )
+    labels = read(path := written(tmp_path, text), **proposed(path)).labels
+    assert labels["item"].value_counts().to_dict() == {"Text 1": 3, "Text 2": 3}
+
+
+def test_a_criterion_that_is_called_as_items_are_names_none(tmp_path: Path) -> None:
+    rows = "".join(f"{at},text {at},{at % 2},{at % 3 % 2},1\n" for at in range(8))
+    scores = read(written(tmp_path, f"index,prompt,Subject,Style,Mood\n{rows}"), wide="criterion").scores
+    assert set(scores["criterion"]) == {"Subject", "Style", "Mood"}
+    assert len(set(scores["item"])) == 8
+
+
+def test_rows_of_mechanical_turk_end_before_the_columns_that_are_to_fill_in(tmp_path: Path) -> None:
+    head = "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.text,Answer.rating,Approve,Reject"
+    lines = [f"H{at},A{at},W{at % 2},Submitted,text {at // 2},{1 + at % 3}" for at in range(6)]
+    found = read(written(tmp_path, "\n".join([head, *lines, "H9,A9,W9,Submitted,text 9"])))
+    assert found.scores["score"].tolist() == [1, 2, 3, 1, 2, 3]
+    assert found.refused["reason"].tolist() == ["5 fields, where the header has 8"]

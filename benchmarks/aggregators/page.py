@@ -15,33 +15,32 @@ ALSO_OURS = "voirdire, "
 NOISE = 2.0  # standard errors
 HEAD = """# Aggregators compared
 
-This page (made by `make aggregators`) compares methods that combine the answers of many judges. It uses public tables; the
-truth is from people or from a judge that was left out. Smaller log loss is better. How to add a table or a method:
-[benchmarks/aggregators](../benchmarks/aggregators/README.md).
+This page (made by `make aggregators`) compares methods that combine the answers of many judges. It uses public
+tables; the truth is from people or from a judge that was left out. Smaller log loss is better. How to add a table
+or a method: [benchmarks/aggregators](../benchmarks/aggregators/README.md).
 
 """
 NOTES = """## How it is measured
 
-- A method sees the judges' answers to all items and the class of 0, 20, 50 or 200 random items, and predicts
-  the probability of every class for the others. Measures are accuracy, log loss (mean -log P(true class), P kept within
-  1e-6 of 0 and 1) and calibration error (mean distance of accuracy and stated probability over ten bins). They are means over
-  draws of known items (up to {draws}, fewer for slow methods; blank if not measured or impossible); for AlpacaEval 2
-  over draws of the half that is seen.
+- A method sees the judges' answers to all items and the class of 0, 20, 50 or 200 random items, and predicts the
+  probability of every class for the others. Measures are accuracy, log loss (mean -log P(true class), P kept within
+  1e-6 of 0 and 1) and calibration error (mean distance of accuracy and stated probability over ten bins). They are
+  means over draws of known items (up to {draws}, fewer for slow methods; blank if not measured or impossible); for
+  AlpacaEval 2 over draws of the half that is seen.
 - Noise is the standard error of a difference between two methods, over items (clustered by prompt if there are
   prompts) and over draws. Two methods are distinguishable if they differ by more than two standard errors.
-- Pairs: a judge asked in both orders counts as two judges. Ties are half a vote for each side; methods for classes only
-  leave them out. Scores are compared pair by pair within a prompt.
-- Methods without probabilities get simple ones: shares of votes with one vote spread over the classes
-  (majority, crowd-kit's Wawa), how often the best judge was right with this answer, a normal with the
-  spread of scores within an item (mean), the Bradley-Terry probability from strengths (choix, evalica, arena-rank,
-  NoisyBradleyTerry).
-- Known items: crowd-kit's DawidSkene gets their labels; choix and evalica get them as the votes of an additional judge;
-  majority, mean, GLAD, MACE, Wawa, NoisyBradleyTerry and arena-rank (slow to refit) do not use them.
-- crowd-kit's methods have their defaults (DawidSkene and GLAD: at most 100 iterations), choix has alpha 0.01.
-  L2 stacking chooses its penalty by five-fold cross-validation.
-- voirdire is the default model at its mode, without tuning: classes for labels; for votes the strengths
-  over prompts, with known items as the votes of an additional judge; for unconnected pairs, some of them known,
-  people's preference. "voirdire, pairs as labels" uses only the answers to the pair itself; it is shown, but not ranked.
+- Pairs: a judge asked in both orders counts as two judges. Ties are half a vote for each side; methods for classes
+  only leave them out. Scores are compared pair by pair within a prompt.
+- Methods without probabilities get simple ones: shares of votes with one vote spread over the classes (majority,
+  crowd-kit's Wawa), how often the best judge was right with this answer, a normal with the spread of scores within
+  an item (mean), the Bradley-Terry probability from strengths (choix, evalica, arena-rank, NoisyBradleyTerry).
+- Known items: crowd-kit's DawidSkene gets their labels; choix and evalica get them as the votes of an additional
+  judge; majority, mean, GLAD, MACE, Wawa, NoisyBradleyTerry and arena-rank (slow to refit) do not use them.
+- crowd-kit's methods have their defaults (DawidSkene and GLAD: at most 100 iterations), choix has alpha 0.01. L2
+  stacking chooses its penalty by five-fold cross-validation.
+- voirdire is the default model at its mode, without tuning: classes for labels; for votes the strengths over
+  prompts, with known items as the votes of an additional judge; for unconnected pairs, some of them known, people's
+  preference. "voirdire, pairs as labels" uses only the answers to the pair itself; it is shown, but not ranked.
 - Seconds are on one core of a shared machine, including imports: an order of magnitude.
 """
 
@@ -134,8 +133,8 @@ def _summary(verdicts: pd.DataFrame, tables: Sequence[Table]) -> str:
     total = sum(map(len, counts.values()))
     said = (
         f"On {total} tables, voirdire has the lowest log loss, by more than noise and for any number of known items, "
-        f"on {_named(counts['ahead'])}; it is level with a rival at some number on {_named(counts['level'])}; a rival is "
-        f"better at some number on {_named(counts['behind'])}. "
+        f"on {_named(counts['ahead'])}; it is level with a rival at some number on {_named(counts['level'])}; "
+        f"a rival is better at some number on {_named(counts['behind'])}. "
     )
     said += (
         f"Worse than the majority: {', '.join(worse)}." if worse else "Nowhere is it worse than the majority."

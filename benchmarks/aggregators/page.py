@@ -15,34 +15,33 @@ ALSO_OURS = "voirdire, "
 NOISE = 2.0  # standard errors
 HEAD = """# Aggregators compared
 
-Made by `make aggregators`: methods that make one answer of many judges', on public tables, by what people (or a
-judge that was left out) say. Smaller log loss is better. What is compared, and how to add a table or a method:
-[benchmarks/aggregators](../benchmarks/aggregators/README.md).
+This page (made by `make aggregators`) compares methods that combine the answers of many judges. It uses public
+tables; the truth is from people or from a judge that was left out. Smaller log loss is better. How to add a table
+or a method: [benchmarks/aggregators](../benchmarks/aggregators/README.md).
 
 """
 NOTES = """## How it is measured
 
-- A method sees what judges say of all items and the class of 0, 20, 50 or 200 items, drawn at random, and gives
-  the probability of every class of the others. Accuracy, mean -log P(true class) (P kept within 1e-6 of 0 and
-  1), and the calibration error: the mean distance of accuracy and stated probability over ten bins. Means over
-  draws of known items (up to {draws}, fewer of what is slow; a blank was not measured or cannot be); of AlpacaEval 2
-  over draws of the half that is seen.
-- Noise: the standard error of a difference between two methods, over items (clustered by prompt where there are
-  prompts) and over draws. Two methods are told apart where they differ by more than two of them.
-- Pairs: votes of a judge that was asked in both orders are two judges'; ties are half a vote of either side,
-  and left out by methods that know classes alone. Scores are compared pair by pair within a prompt.
-- Methods that give no probability get the plainest one: shares of votes with one vote spread over the classes
-  (majority, Wawa as crowd-kit has it), how often the best judge was right when it said so, a normal with the
-  spread of scores within an item (mean), Bradley-Terry's of strengths (choix, evalica, arena-rank,
-  NoisyBradleyTerry).
-- Known items: crowd-kit's DawidSkene is told their labels; choix and evalica get them as one more judge's votes;
-  majority, mean, GLAD, MACE, Wawa, NoisyBradleyTerry and arena-rank (slow to ask anew) are asked without them.
-- crowd-kit's methods with their defaults (DawidSkene and GLAD: at most 100 iterations), choix with alpha 0.01.
-  L2 stacking chooses its penalty by five-fold cross-validation.
-- voirdire is the default model at its mode, nothing tuned to a table: of labels the classes, of votes the strengths
-  over prompts, known items being one more judge's votes; of pairs that share nothing, some of them known, what people
-  prefer. "voirdire, pairs as labels" takes what was said of the very pair alone; it is shown, and not counted.
-- Seconds are of one core of a shared machine, with what the method imports: an order of size.
+- A method sees the judges' answers to all items and the class of 0, 20, 50 or 200 random items, and predicts the
+  probability of every class for the others. Measures are accuracy, log loss (mean -log P(true class), P kept within
+  1e-6 of 0 and 1) and calibration error (mean distance of accuracy and stated probability over ten bins). They are
+  means over draws of known items (up to {draws}, fewer for slow methods; blank if not measured or impossible); for
+  AlpacaEval 2 over draws of the half that is seen.
+- Noise is the standard error of a difference between two methods, over items (clustered by prompt if there are
+  prompts) and over draws. Two methods are distinguishable if they differ by more than two standard errors.
+- Pairs: a judge asked in both orders counts as two judges. Ties are half a vote for each side; methods for classes
+  only leave them out. Scores are compared pair by pair within a prompt.
+- Methods without probabilities get simple ones: shares of votes with one vote spread over the classes (majority,
+  crowd-kit's Wawa), how often the best judge was right with this answer, a normal with the spread of scores within
+  an item (mean), the Bradley-Terry probability from strengths (choix, evalica, arena-rank, NoisyBradleyTerry).
+- Known items: crowd-kit's DawidSkene gets their labels; choix and evalica get them as the votes of an additional
+  judge; majority, mean, GLAD, MACE, Wawa, NoisyBradleyTerry and arena-rank (slow to refit) do not use them.
+- crowd-kit's methods have their defaults (DawidSkene and GLAD: at most 100 iterations), choix has alpha 0.01. L2
+  stacking chooses its penalty by five-fold cross-validation.
+- voirdire is the default model at its mode, without tuning: classes for labels; for votes the strengths over
+  prompts, with known items as the votes of an additional judge; for unconnected pairs, some of them known, people's
+  preference. "voirdire, pairs as labels" uses only the answers to the pair itself; it is shown, but not ranked.
+- Seconds are on one core of a shared machine, including imports: an order of magnitude.
 """
 
 
@@ -105,7 +104,7 @@ def verdict(part: pd.DataFrame) -> tuple[str, pd.Series]:
 
 def _summary(verdicts: pd.DataFrame, tables: Sequence[Table]) -> str:
     lines = [
-        "| table | known | voirdire is | nearest or better rival | log loss, ours less theirs | less the majority's |"
+        "| table | known | voirdire is | nearest or better rival | log loss, ours minus theirs | minus the majority's |"
     ]
     lines += ["|---|---|---|---|---|---|"]
     counts: dict[str, list[str]] = {"ahead": [], "level": [], "behind": []}
@@ -133,9 +132,9 @@ def _summary(verdicts: pd.DataFrame, tables: Sequence[Table]) -> str:
         counts[all_of_it].append(names[name].title)
     total = sum(map(len, counts.values()))
     said = (
-        f"Of {total} tables voirdire has the lowest log loss, by more than noise and whatever is known, on "
-        f"{_named(counts['ahead'])}; it is level with a rival somewhere on {_named(counts['level'])}; a rival is "
-        f"better somewhere on {_named(counts['behind'])}. "
+        f"On {total} tables, voirdire has the lowest log loss, by more than noise and for any number of known items, "
+        f"on {_named(counts['ahead'])}; it is level with a rival at some number on {_named(counts['level'])}; "
+        f"a rival is better at some number on {_named(counts['behind'])}. "
     )
     said += (
         f"Worse than the majority: {', '.join(worse)}." if worse else "Nowhere is it worse than the majority."
@@ -159,7 +158,7 @@ def _pm(row: pd.Series) -> str:
 def _table(answered: pd.DataFrame, found: pd.DataFrame, table: Table) -> str:
     mine = answered[answered["table"] == table.name]
     settings = table.settings
-    lines = [f"## {table.title}", "", f"Asked is {settings.get('says', 'the class of each item')}."]
+    lines = [f"## {table.title}", "", f"Question: {settings.get('says', 'the class of each item')}."]
     source = [str(settings[key]) for key in ("cite", "licence") if key in settings]
     lines += [f"Source: {'; '.join(source)}." if source else "", ""]
     levels = [known for known in table.known if known in set(mine["known"])]
@@ -196,8 +195,8 @@ def _halves(held: list[dict[str, Any]], tables: Sequence[Table]) -> str:
     lines = [
         "## Intervals on other prompts",
         "",
-        "Rankings from two random halves of the prompts: how many of the items' differences lie within 90%",
-        "intervals, and their standard deviation in standard errors (1, if intervals hold on other prompts).",
+        "Rankings from two random halves of the prompts: the share of the items' differences within 90% intervals,",
+        "and their standard deviation in standard errors (1 if intervals are valid on other prompts).",
         "Win rates have the interval of independent votes.",
         "",
         "| table | method | within 90% intervals | standard deviation | draws |",

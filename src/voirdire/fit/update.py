@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
 from voirdire.fit.likelihood import maximise_likelihood
-from voirdire.infer.by_old_draws import ANEW, MOVED, infer_from_old_draws
+from voirdire.infer.by_old_draws import REFIT_PREFIX, UPDATED_PREFIX, infer_from_old_draws
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import BY_ADAM, NO_LAPLACE, Inferred, Method
 from voirdire.kinds.fit import Fit
@@ -71,7 +71,15 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
     problem, notes, found = _infer_update(fit, posed, how)
     # notes on the table as it was
-    anew = ("Duplicate judges:", "Families:", "Sampled with", NO_LAPLACE, BY_ADAM, MOVED, ANEW)
+    anew = (
+        "Duplicate judges:",
+        "Families:",
+        "Sampled with",
+        NO_LAPLACE,
+        BY_ADAM,
+        UPDATED_PREFIX,
+        REFIT_PREFIX,
+    )
     said = {*kind.outcome(known, fit.posterior), *found.notes}
     kept = [note for note in fit.notes if note not in said and not note.startswith(anew)]
     posterior = kind.evened(problem, found.posterior)

@@ -49,7 +49,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from voirdire.infer.checks import LARGEST_K
+from voirdire.infer.checks import MAX_PARETO_K
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.hmc_cost import moves_affordable
 from voirdire.infer.importance import pareto_smoothed, systematic_resample
@@ -218,7 +218,7 @@ def laplace_draws(
             return fold_draws(density, draws, problem.data)[0] if density.has_mirror else draws, 0.0
     latest = best = _weigh_draws(problem, corrected, wanted, rng)
     for _ in range(0 if moving else rounds):
-        if best.k <= LARGEST_K:
+        if best.k <= MAX_PARETO_K:
             break
         latest = _weigh_draws(problem, _match_moments(latest), wanted, rng)
         best = min(best, latest, key=lambda found: found.k)

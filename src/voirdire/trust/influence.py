@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.mode import find_held_modes
+from voirdire.infer.latent_gaussian.mode import find_modes_at_spreads
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
 from voirdire.model.density import Data
@@ -80,7 +80,7 @@ def judges_changing_first(
         return []
     tables = [problem.data, *(_data_without_judge(problem, int(judge)) for judge in near)]
     if problem.density.uses_marginal_likelihood:  # spreads are hardly one judge's
-        centre, *modes = find_held_modes(problem.density, tables, posterior.centre)
+        centre, *modes = find_modes_at_spreads(problem.density, tables, posterior.centre)
     else:
         centre, *modes = (find_modes(problem.density, [table])[0].x for table in tables)
     # where mode and mean disagree on the first item, no judge is to blame for either

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from voirdire.infer import Derivatives, find_modes, mode
-from voirdire.infer.autodiff import TAPED, value_and_gradient
+from voirdire.infer.autodiff import TAPE_NUMPY, value_and_gradient
 from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.kinds.labels import curvature
 from voirdire.kinds.labels.expected import Expected
@@ -54,7 +54,7 @@ def test_value_and_gradient(model: str) -> None:
     for seed in range(3):
         x = np.random.default_rng(seed).normal(0, 1.5, density.size)
         value, slope = found.both(x)
-        other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPED), x)
+        other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPE_NUMPY), x)
         assert value == pytest.approx(other, rel=1e-12)
         np.testing.assert_allclose(slope, automatic, rtol=1e-10, atol=1e-10)
 
@@ -70,7 +70,7 @@ def test_all_orientations_alike() -> None:
     values, slopes = derivatives.many(points)
     for value, slope, x in zip(values, slopes, points, strict=True):
         other, automatic = value_and_gradient(
-            lambda node: -density.symmetric_log_density(node, data, TAPED), x
+            lambda node: -density.symmetric_log_density(node, data, TAPE_NUMPY), x
         )
         assert value == pytest.approx(float(other), rel=1e-12)
         np.testing.assert_allclose(slope, automatic, atol=1e-10)
@@ -82,7 +82,7 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
 
     def slope(point: np.ndarray) -> np.ndarray:
         return value_and_gradient(
-            lambda node: -problem.density.log_density(node, problem.data, TAPED), point
+            lambda node: -problem.density.log_density(node, problem.data, TAPE_NUMPY), point
         )[1]
 
     step = 1e-5

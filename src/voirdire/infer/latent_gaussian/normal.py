@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.answers import Compiled
-from voirdire.infer.latent_gaussian.latent_priors import PLAIN
+from voirdire.infer.latent_gaussian.answers import CompiledAnswers
+from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.terms.arrays import normal_hazard
 from voirdire.model.terms.censored import HALF, score_log_density
@@ -38,7 +38,7 @@ STEP = 1e-5  # of differences of the information, by the mean in parts of the no
 
 
 @dataclass(frozen=True, eq=False)
-class NormalAnswers(Compiled):
+class NormalAnswers(CompiledAnswers):
     """One number in each cell; a cell's predictors are its mean and the logarithm of its noise.
 
     Parameters
@@ -188,7 +188,9 @@ def is_normal(model: LatentGaussianModel) -> bool:
     ):
         return False
     learned = {hyper.name for hyper in model.hypers}
-    if model.division is not None or any(g.reversed != PLAIN or g.mean in learned for g in model.groups):
+    if model.division is not None or any(
+        g.reversed != UNSKEWED_SHARE or g.mean in learned for g in model.groups
+    ):
         return False
     whole = bool((answers.weight > 0).all() and (answers.weight[answers.end != 0] == 1).all())
     if (

@@ -20,8 +20,8 @@ from functools import partial
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.collapsed import AnswerSummaries, Collapsed
-from voirdire.infer.latent_gaussian.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
+from voirdire.infer.latent_gaussian.collapsed import AnswerSummaries, CollapsedDensity
+from voirdire.infer.latent_gaussian.cost import CHAINS, FIRST_STEP, NORMAL_PATH_LENGTHS, NORMAL_WARM_UP_MOVES
 from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, adapt_step, follow_path, sample_path
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.search import WIDEST, SpreadSearch, bounded_inverse
@@ -85,7 +85,7 @@ class NormalMoves:
         chains: int = CHAINS,
         moved: Callable[[], None] = lambda: None,
     ) -> None:
-        self._moved, self._rng, self._density = moved, rng, Collapsed(search.model)
+        self._moved, self._rng, self._density = moved, rng, CollapsedDensity(search.model)
         self._found = search.found.hyper
         self._bends = may_be_zero(search.model)
         self._centre = np.zeros(len(self._found))
@@ -94,9 +94,9 @@ class NormalMoves:
         score = np.repeat(density.score[None], chains, axis=0)
         self._common, self._answers, self._known = density.draw_common(hyper, score, rng, SWEEPS)
         self._root = self._covariance_root()
-        self._log_step = math.log(STEP) - 0.25 * math.log(size)
+        self._log_step = math.log(FIRST_STEP) - 0.25 * math.log(size)
         self._at = self._place_at(rng.standard_normal((chains, size)))
-        for moves, last in zip(NORMAL_WARM, (False, True), strict=True):
+        for moves, last in zip(NORMAL_WARM_UP_MOVES, (False, True), strict=True):
             places = self._warm_up(moves)
             if not last:
                 self._adapt_coordinates(np.concatenate(places[moves // 3 :]))
@@ -121,7 +121,7 @@ class NormalMoves:
         """One transition of all chains, and the chance that their paths were accepted, on average."""
         said = self._density.summarise_answers(self._answers)
         follow = partial(follow_path, lambda z: self._energy_gradient(z, said))
-        went = sample_path(follow, self._at, self._log_step, self._rng, NORMAL_LENGTHS)
+        went = sample_path(follow, self._at, self._log_step, self._rng, NORMAL_PATH_LENGTHS)
         hyper = self._hyper_of(went.end.z)
         self._common, self._answers, self._known = self._density.draw_common(hyper, self._answers, self._rng)
         self._at = self._place_at(went.end.z)

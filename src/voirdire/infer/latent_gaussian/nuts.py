@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.latent_gaussian.coordinates import Coordinates
-from voirdire.infer.latent_gaussian.cost import CHAINS, GRADIENTS
-from voirdire.infer.latent_gaussian.hamiltonian import ACCEPTED
+from voirdire.infer.latent_gaussian.cost import CHAINS, GRADIENTS_PER_STEP
+from voirdire.infer.latent_gaussian.hamiltonian import TARGET_ACCEPTANCE
 from voirdire.infer.latent_gaussian.moves import Moves
 from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.infer.nuts import Draws, nuts_programs, run_nuts_chains
@@ -51,9 +51,9 @@ def sample_nuts(
         _potential_function(where),
         warmup,
         turning=False,
-        step_size=moves.step / GRADIENTS,
+        step_size=moves.step / GRADIENTS_PER_STEP,
         adapt_mass_matrix=False,
-        target_accept_prob=ACCEPTED,
+        target_accept_prob=TARGET_ACCEPTANCE,
     )
     run = run_nuts_chains(programs, moves.z[:chains], (), rng, warmup, draws, progress)
     flat = [search.model.flat(*where.to_values(chain)) for chain in run.x]

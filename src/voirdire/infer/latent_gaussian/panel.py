@@ -19,7 +19,7 @@ from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.division import build_division
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, join_answered_sums
-from voirdire.infer.latent_gaussian.latent_priors import PLAIN, Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE, Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import COMMON, LEARNED, Design, Places
@@ -32,28 +32,28 @@ from voirdire.typing import Floats, Ints
 
 def latent_groups(
     density: LogDensity, well_identified: Set[str]
-) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+) -> tuple[tuple[Group, ...], tuple[Hyperparameter, ...]]:
     """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them.
 
     Values that have no other dimensions than those ``well_identified`` by many answers stay when the others are
     integrated out.
     """
     groups: list[Group] = []
-    hypers: list[Hyper] = []
+    hypers: list[Hyperparameter] = []
     for p in density.parameters:
         shape, prior = p.shape(density.sizes), p.prior
         size, kept = int(np.prod(shape)), set(p.dims) <= well_identified
         if isinstance(prior, LogExponential):
             for row in range(size):
-                hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
+                hypers.append(Hyperparameter(f"{p.name}[{row}]", prior.rate))
         elif isinstance(prior, LogNormal):
-            hypers += [Hyper(f"{p.name}[{row}]", 0.0, prior.mean, prior.sd) for row in range(size)]
+            hypers += [Hyperparameter(f"{p.name}[{row}]", 0.0, prior.mean, prior.sd) for row in range(size)]
         elif isinstance(prior, Spread):
             rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
             for row in range(size // rows):
                 # about latent values: what is latent is the difference
                 mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
-                reverse = getattr(prior, "reversed", PLAIN)
+                reverse = getattr(prior, "reversed", UNSKEWED_SHARE)
                 spread = f"{prior.of}[{row}]" if prior.of else prior.sd
                 groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, kept))
         elif isinstance(prior, Normal):

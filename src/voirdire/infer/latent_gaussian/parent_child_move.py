@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.latent_priors import PLAIN
+from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.marginal import ConditionalMode
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.terms.arrays import Array
@@ -131,7 +131,7 @@ def _learned_values(model: LatentGaussianModel) -> list[Ints]:
     found = []
     for _, members in groupby(spans, lambda span: span[0].name.split("[")[0]):
         own = list(members)
-        if all(isinstance(group.spread, str) and group.reversed == PLAIN for group, _, _ in own):
+        if all(isinstance(group.spread, str) and group.reversed == UNSKEWED_SHARE for group, _, _ in own):
             found.append(np.concatenate([np.arange(start, end) for _, start, end in own]))
     return found
 

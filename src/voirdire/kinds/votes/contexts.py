@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.few_observations import FEW
+from voirdire.infer.latent_gaussian.few_observations import MIN_ANSWERS_PER_VALUE
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved
 from voirdire.tables.counts import Votes
 from voirdire.tables.further import NOTHING
@@ -174,7 +174,7 @@ def why_spreads_given(
             return f"{asked} and {cells:,} combinations of judge and pair would take minutes"
         return None
     shared = common if families else min(criteria * items * (1 + contexts), common)
-    sparse = int(2 * votes.rows < FEW * criteria * items * contexts)
+    sparse = int(2 * votes.rows < MIN_ANSWERS_PER_VALUE * criteria * items * contexts)
     if latent > MOST_LATENT[sparse] or shared > MOST_SHARED[families > 0]:
         beside = f"{contexts:,} contexts" if contexts else f"{criteria:,} criteria"
         return f"{asked} and {beside} would take many minutes"

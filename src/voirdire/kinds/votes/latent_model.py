@@ -21,7 +21,7 @@ import numpy as np
 
 from voirdire.infer.latent_gaussian.answers import Answers, CellAnswers
 from voirdire.infer.latent_gaussian.hessian_pattern import distinct_codes
-from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, Kind, SeveralAnswers
+from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, AnswerKind, SeveralAnswers
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.panel import build_latent_model, centre_zero_sum
 from voirdire.kinds.votes.layout import VotesLayout, criteria_terms, pair_codes, people_terms, vote_terms
@@ -88,8 +88,10 @@ def separate_people_cells(
         predictor = np.concatenate([predictor, more.predictor])
     own = (DIFFERENCE, FIRST, *([TIE] if ties else []), *range(AFTER, AFTER + 2 * criteria))
     kinds = (
-        Kind(tuple(range(TIE + ties)), before, answers.with_counts(counts[..., :before])),
-        Kind(own, len(index) - before, Answers(_log_probabilities(criteria, ties), counts[..., before:])),
+        AnswerKind(tuple(range(TIE + ties)), before, answers.with_counts(counts[..., :before])),
+        AnswerKind(
+            own, len(index) - before, Answers(_log_probabilities(criteria, ties), counts[..., before:])
+        ),
     )
     return Design(index, coefficients, predictor), SeveralAnswers(kinds)
 

@@ -13,7 +13,7 @@ from scipy import stats
 from voirdire.infer import Derivatives, Laplace, find_mode, laplace_approximation
 from voirdire.infer.checks import MAX_PARETO_K
 from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic_resample
-from voirdire.infer.refine import Skewed, laplace_draws, skewed_approximation
+from voirdire.infer.refine import SkewedLaplace, laplace_draws, skewed_approximation
 from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.model import load_model
 from voirdire.tables import read_votes
@@ -78,7 +78,7 @@ def test_draws_of_large_tables_count_as_they_are_where_a_few_weights_are_even(
         return given(self, x)
 
     monkeypatch.setattr(Derivatives, "log_densities", counted)
-    monkeypatch.setattr("voirdire.infer.refine.LARGE", 0.0)
+    monkeypatch.setattr("voirdire.infer.refine.MIN_TRIAL_WORK", 0.0)
     draws, k = laplace_draws(problem, approximation, COUNT, np.random.default_rng(0))
     assert k < MAX_PARETO_K
     assert (asked < COUNT) == even
@@ -153,7 +153,7 @@ def test_a_normal_posterior_is_left_alone() -> None:
 def test_the_density_of_skewed_draws_is_the_change_of_variables() -> None:
     """One coordinate: the log density given with a draw is that of the shifted lognormal variable, numerically."""
     base = Laplace(np.array([0.5]), np.array([[1.5]]), 0.0, 1.0)
-    made = Skewed(base, np.array([1.5]), np.array([0.2]), np.array([0.9]), np.array([1.3]))
+    made = SkewedLaplace(base, np.array([1.5]), np.array([0.2]), np.array([0.9]), np.array([1.3]))
     x = made.draws(400_000, np.random.default_rng(0))
     log_density = made.log_density(x)
     edges = np.quantile(x[:, 0], np.linspace(0.05, 0.95, 19))

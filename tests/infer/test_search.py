@@ -178,7 +178,7 @@ def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.M
     plain = mode.find_mode(problem)
     monkeypatch.setattr(derivatives, "MAX_UNCOMPILED_NUMBERS", -1)
     compiled = mode.find_mode(problem)
-    monkeypatch.setattr(mode, "FEW", 0)
+    monkeypatch.setattr(mode, "MAX_UNCOMPILED_WORK", 0)
     batch = mode.find_modes(problem.density, [problem.data] * 2)[1]
     for other in (compiled, batch):
         assert other.converged

@@ -8,7 +8,7 @@ from voirdire.app.choices import OPTIONS, ROLES
 from voirdire.app.session import Session, shorten_problems
 from voirdire.app.uploads import MOST_BYTES
 from voirdire.errors import InputError
-from voirdire.infer.method import SECONDS
+from voirdire.infer.method import DEFAULT_SECONDS
 from voirdire.report.html import read_asset, template_environment
 from voirdire.settings import PROB
 
@@ -45,7 +45,7 @@ def window_page(session: Session, root: str) -> str:
             ready=[one for one in _VERBS if one not in lacks],
             options=OPTIONS,
             roles=ROLES,
-            usual={"prob": f"{PROB:g}", "seconds": f"{SECONDS:g}"},
+            usual={"prob": f"{PROB:g}", "seconds": f"{DEFAULT_SECONDS:g}"},
             limit=MOST_BYTES // 2**20,
         )
 

@@ -13,7 +13,7 @@ from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
 from voirdire.fit.likelihood import maximise_likelihood
 from voirdire.infer.by_old_draws import REFIT_PREFIX, UPDATED_PREFIX, infer_from_old_draws
 from voirdire.infer.infer import infer_posterior
-from voirdire.infer.method import BY_ADAM, NO_LAPLACE, Inferred, Method
+from voirdire.infer.method import ADAM_NOTE, NO_LAPLACE_PREFIX, Inferred, Method
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import level_positions
@@ -75,8 +75,8 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
         "Duplicate judges:",
         "Families:",
         "Sampled with",
-        NO_LAPLACE,
-        BY_ADAM,
+        NO_LAPLACE_PREFIX,
+        ADAM_NOTE,
         UPDATED_PREFIX,
         REFIT_PREFIX,
     )

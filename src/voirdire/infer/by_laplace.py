@@ -30,7 +30,7 @@ from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.latent_gaussian.mode import LatentMode
 from voirdire.infer.method import (
     LAPLACE_DRAWS,
-    NO_LAPLACE,
+    NO_LAPLACE_PREFIX,
     Inferred,
     Method,
     oriented_posterior,
@@ -38,7 +38,7 @@ from voirdire.infer.method import (
 )
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.infer.refine import ROUNDS, laplace_draws
+from voirdire.infer.refine import MAX_ROUNDS, laplace_draws
 from voirdire.model.problem import Check, Problem
 from voirdire.typing import Floats
 
@@ -190,7 +190,7 @@ def infer_by_laplace(
     density, rng, adaptive = problem.density, np.random.default_rng(method.seed), method.name == "auto"
     # what follows does better than to match moments; of small tables that is done sooner
     large = adaptive and Derivatives(density, problem.data).work > MAX_REFINED_NUMBERS
-    rounds = 0 if large else ROUNDS
+    rounds = 0 if large else MAX_ROUNDS
     notes: tuple[str, ...] = ()
     mode_draws = None
     if approximation.smallest_curvature <= 0:
@@ -235,8 +235,8 @@ def _find_better_draws(
     """Find better draws where Laplace does not hold: its draws moved, or NUTS; None where either would take minutes."""
     from voirdire.infer import hmc_moves, nuts
 
-    density, start, reason = problem.density, time.perf_counter(), NO_LAPLACE
-    steps = nuts.USUAL_STEPS
+    density, start, reason = problem.density, time.perf_counter(), NO_LAPLACE_PREFIX
+    steps = nuts.DEFAULT_STEPS
     # draws of mixtures have been moved already
     if not density.mixture and approximation.smallest_curvature > 0 and moves_affordable(problem):
         run = hmc_moves.rejuvenate_draws(problem, approximation, draws, LAPLACE_DRAWS, rng)

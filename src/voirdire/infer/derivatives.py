@@ -12,7 +12,7 @@ import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import hessian_matrix
-from voirdire.infer.search import Found, search_minimum
+from voirdire.infer.search import SearchResult, search_minimum
 from voirdire.infer.trust_region import minimise_trust_region
 from voirdire.model.density import ClosedFormDerivatives, Data, LogDensity
 from voirdire.typing import Floats
@@ -80,7 +80,9 @@ class Derivatives:
         )
         return float(value), np.asarray(gradient)
 
-    def minimum(self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0) -> Found:
+    def minimum(
+        self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0
+    ) -> SearchResult:
         """Search for the minimum from a point, by second derivatives where the density has them.
 
         See :func:`.search.search_minimum` and :func:`.trust_region.minimise_trust_region`, which alone knows what it

@@ -13,7 +13,7 @@ from voirdire.infer.by_laplace import infer_by_laplace, infer_by_nuts
 from voirdire.infer.by_latent_gaussian import infer_by_latent_gaussian
 from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.latent_gaussian.mode import LatentMode
-from voirdire.infer.method import BY_ADAM, LAPLACE_DRAWS, Inferred, Method, oriented_posterior
+from voirdire.infer.method import ADAM_NOTE, LAPLACE_DRAWS, Inferred, Method, oriented_posterior
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Mode, Posterior
 from voirdire.model.problem import Check, Problem, worst_level
@@ -51,7 +51,7 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
         # no prior says which of the likelihood's twins it is: where it began does
         posterior = Posterior(problem.density, mode.x, None)
         return Inferred(
-            posterior, (check.check_adam_convergence(mode.gradient),), method="adam", notes=(BY_ADAM,)
+            posterior, (check.check_adam_convergence(mode.gradient),), method="adam", notes=(ADAM_NOTE,)
         )
     checks = [check.check_convergence(mode.gradient, mode.converged)]
     if method.name == "map":

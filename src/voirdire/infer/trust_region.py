@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.search import Found
+from voirdire.infer.search import SearchResult
 from voirdire.model.density import Curvature
 from voirdire.typing import Floats
 
@@ -48,7 +48,7 @@ def minimise_trust_region(
     tolerance: float = 1e-6,
     gain: float = 0.0,
     max_iterations: int = MOST_STEPS,
-) -> Found:
+) -> SearchResult:
     """Minimise a smooth function of one vector, whose second derivatives need not be positive definite.
 
     Parameters
@@ -91,10 +91,10 @@ def _trust_region_search(
     tolerance: float,
     gain: float,
     max_iterations: int,
-) -> Found:
+) -> SearchResult:
     value, gradient = both(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
-        return Found(x, np.inf, np.full_like(x, np.inf), 0, 1)
+        return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)
     evaluations, iterations = 1, 0
     at, radius, known = curvature(x), 0.0, True  # the curvature, and whether it is that of x
     while np.abs(gradient).max(initial=0.0) > tolerance and iterations < min(max_iterations, MOST_STEPS):
@@ -122,7 +122,7 @@ def _trust_region_search(
                 break
         if not known:
             x, value, gradient = x + step.move, there, slopes
-    return Found(x, value, gradient, iterations, evaluations)
+    return SearchResult(x, value, gradient, iterations, evaluations)
 
 
 def correct_preconditioner(at: Curvature, directions: Floats) -> Curvature:

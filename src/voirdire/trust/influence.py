@@ -14,7 +14,7 @@ import numpy as np
 
 from voirdire.infer.latent_gaussian.mode import find_modes_at_spreads
 from voirdire.infer.mode import find_modes
-from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
+from voirdire.infer.posterior import Posterior, integrated_scores, thinned_draws
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem
 from voirdire.model.terms.reliability import Values
@@ -63,7 +63,7 @@ def judges_changing_first(
     """
     if posterior.draws is None:
         return []
-    each = some_draws(posterior, DRAWS)
+    each = thinned_draws(posterior, DRAWS)
     some = {name: np.stack([values[name] for values in each]) for name in each[0]}
     score = _rival_scores(problem, some, rivals)
     log = _log_likelihoods(problem, some)

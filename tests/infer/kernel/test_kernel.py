@@ -24,7 +24,7 @@ from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.panel import FormedAnswers
+from voirdire.infer.latent_gaussian.panel import FamilyAnswers
 from voirdire.infer.latent_gaussian.rescaling import apply_steps, draw_steps
 from voirdire.model import COMMON
 from voirdire.model.family.family import Family, refuse_alternatives
@@ -90,7 +90,7 @@ def test_rankings_are_those_of_the_family(places: int, number: int) -> None:
     order = np.where(order < items, np.minimum(order, np.maximum(items - untold, 0)), -1)
     family = ranking_family(places)
     pattern, _ = cells(family, number, seed=3)
-    answers = FormedAnswers(refuse_alternatives, order, family.closed_form, family.name, parts=family.parts)
+    answers = FamilyAnswers(refuse_alternatives, order, family.closed_form, family.name, parts=family.parts)
     x = 3.0 * rng.normal(size=(11, SIZE))
     found = fused_answers(pattern, answers)
     assert found is not None

@@ -145,7 +145,9 @@ def test_the_marginal_likelihood_is_that_of_the_normal_distribution(table: np.nd
 def test_its_gradient_by_spreads_and_noise_is_that_of_differences(
     table: np.ndarray, at_ends: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searched, "CLOSE", 1e-7)  # differences of values whose modes are the same to that
+    monkeypatch.setattr(
+        searched, "GRADIENT_TOLERANCE", 1e-7
+    )  # differences of values whose modes are the same to that
     y, end, hyper = table, None, HYPER
     if at_ends:
         y = np.clip(10 * table, -0.5, 0.5)

@@ -141,7 +141,7 @@ def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> N
 def test_the_search_ends_at_the_mode_of_the_compiled_one(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = encoded(model, known=False)
     alone = find_modes(problem.density, [problem.data])[0]
-    monkeypatch.setattr(mode, "FEW", 0)
+    monkeypatch.setattr(mode, "MAX_UNCOMPILED_WORK", 0)
     compiled = find_modes(problem.density, [problem.data] * 2)[0]
     assert alone.converged
     assert alone.evaluations < compiled.evaluations

@@ -122,7 +122,7 @@ def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
 
 
 def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voirdire.infer.latent_gaussian.propagation.SWEEPS", 2)
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.propagation.MAX_SWEEPS", 2)
     monkeypatch.setattr(
         "voirdire.infer.latent_gaussian.propagation.propagate_answers.__defaults__", (None, 2)
     )

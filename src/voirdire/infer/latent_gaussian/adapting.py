@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.latent_gaussian.coordinates import Coordinates, cholesky_root
-from voirdire.infer.latent_gaussian.skewness import QUANTILES, fit_skewness
+from voirdire.infer.latent_gaussian.skewness import ONE_SD_QUANTILES, fit_skewness
 from voirdire.typing import Floats
 
 MAX_DIRECTIONS = 5  # that are stretched, at most
@@ -80,7 +80,7 @@ def _adapt_skewness(where: Coordinates, x: Floats, hyper: Floats, chains: int) -
     if not has_mixed.any():
         return where
     skewed, draws = skewed[has_mixed], draws[..., has_mixed]
-    low, _, high = np.quantile(draws, QUANTILES, axis=(0, 1))
+    low, _, high = np.quantile(draws, ONE_SD_QUANTILES, axis=(0, 1))
     observation_precision[skewed] = np.maximum(
         4.0 / np.maximum(high - low, TINY) ** 2 - prior[skewed], TINY * prior[skewed]
     )

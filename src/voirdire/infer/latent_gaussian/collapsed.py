@@ -21,7 +21,7 @@ Econometrics 51), x integrated out.
 
 The density is bounded however small one noise gets, as what answers scatter is then all spread of latent values, and
 the prior of a noise is proper. Where two judges give the same scores the noises of both would still go to zero
-together; a noise below exp(:data:`.search.LOWEST`), a thousandth of the scale, is finer than scores are given, and
+together; a noise below exp(:data:`.search.MIN_LOG_SPREAD`), a thousandth of the scale, is finer than scores are given, and
 excluded, as it is from the search.
 """
 
@@ -32,12 +32,12 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.normal import Blocks, NormalAnswers, normal_blocks
-from voirdire.infer.latent_gaussian.search import HIGHEST, LOWEST
+from voirdire.infer.latent_gaussian.normal import NormalAnswers, NormalBlocks, normal_blocks
+from voirdire.infer.latent_gaussian.search import MAX_LOG_SPREAD, MIN_LOG_SPREAD
 from voirdire.model.terms.censored import HALF
 from voirdire.typing import Floats, Ints
 
-MIN_LOG_SPREAD = -30.0  # logarithm of a spread of which smaller ones are the same
+NEGLIGIBLE_LOG_SPREAD = -30.0  # logarithm of a spread of which smaller ones are the same
 
 
 class AnswerSummaries(NamedTuple):
@@ -93,7 +93,7 @@ class CollapsedDensity:
     def __init__(self, model: LatentGaussianModel) -> None:
         assert isinstance(model.answers, NormalAnswers)
         self.model = model
-        self.blocks: Blocks = normal_blocks(model)
+        self.blocks: NormalBlocks = normal_blocks(model)
         class_of, classes = self.blocks.of, len(self.blocks.z)
         self.counts = np.bincount(class_of, minlength=classes).astype(float)
         self._order = np.argsort(class_of, kind="stable")
@@ -173,7 +173,9 @@ class CollapsedDensity:
 
     def log_density(self, hyper: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
         """Log posterior density of logarithms of spreads, shape (chains,), and its gradient, shape (chains, hypers)."""
-        bounded = np.clip(hyper, np.where(self._is_noise, LOWEST, MIN_LOG_SPREAD), HIGHEST)
+        bounded = np.clip(
+            hyper, np.where(self._is_noise, MIN_LOG_SPREAD, NEGLIGIBLE_LOG_SPREAD), MAX_LOG_SPREAD
+        )
         blocks, conditional = self.blocks, self.condition_on_spreads(bounded, said)
         precision, counted = conditional.precision, self.counts[:, None, None]
         residuals = self._residuals_of(said.mean, conditional.centre)
@@ -193,7 +195,7 @@ class CollapsedDensity:
         by_common = variance / conditional.spread[:, self._common_group] - 1.0
         slope += by_common @ self._hyper_of[self._common_group]
         log_prior, prior_slope = self.model.hyper_prior(hyper)
-        outside = (hyper > HIGHEST) | ((hyper < LOWEST) & self._is_noise)
+        outside = (hyper > MAX_LOG_SPREAD) | ((hyper < MIN_LOG_SPREAD) & self._is_noise)
         return np.where(outside.any(axis=1), -np.inf, conditional.value + log_prior), slope + prior_slope
 
     def draw_common(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from voirdire.infer.kernel.fused import has_kernel
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.normal import is_normal, normal_blocks
-from voirdire.infer.latent_gaussian.whitening import LARGEST
+from voirdire.infer.latent_gaussian.whitening import MAX_MATRIX_NUMBERS
 
 CHAINS = 16
 FEW_CHAINS = 8  # of a trial, and of large tables
@@ -67,7 +67,7 @@ def moves_seconds(
         if by_kernel
         else (CALL_SECONDS, NUMPY_CELL_SECONDS, NUMPY_CELL_SECONDS)
     )
-    pair = KERNEL_PAIR_SECONDS if by_kernel and pairs <= LARGEST else NUMPY_PAIR_SECONDS
+    pair = KERNEL_PAIR_SECONDS if by_kernel and pairs <= MAX_MATRIX_NUMBERS else NUMPY_PAIR_SECONDS
     chain_seconds = chains * (cell * model.answers.size + value * size)
     gradient = call + chain_seconds + chains * pair * pairs
     # half of few chains leave other places of the kernel empty, and make their steps at every other move

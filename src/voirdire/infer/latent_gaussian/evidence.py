@@ -18,7 +18,7 @@ import numpy as np
 from voirdire.infer.latent_gaussian.latent_priors import DIFFERENCE_STEP
 from voirdire.infer.latent_gaussian.marginal import ConditionalMode, Marginal
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.propagation import SWEEPS, NotConverged, Propagated, propagate_answers
+from voirdire.infer.latent_gaussian.propagation import MAX_SWEEPS, NotConverged, Propagated, propagate_answers
 from voirdire.typing import Floats
 
 QUADRATURE_NODES = 5  # of the mean of a slope; what is quadratic needs two
@@ -36,7 +36,7 @@ class Evidence(Marginal):
         What is added to the gradient of the log evidence.
     """
 
-    sweeps: int = SWEEPS
+    sweeps: int = MAX_SWEEPS
     missing: Floats | None = None
 
     def find_latent(self, hyper: Floats) -> ConditionalMode:

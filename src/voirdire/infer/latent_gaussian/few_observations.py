@@ -19,10 +19,10 @@ from voirdire.infer.latent_gaussian.marginal import ConditionalMode
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.propagation import NotConverged, propagate_answers, propagation_applies
 from voirdire.infer.latent_gaussian.search import (
-    LOWEST,
-    ROUGH,
-    TOLERANCE,
-    WIDEST,
+    MAX_LOG_SPREAD_SD,
+    MIN_LOG_SPREAD,
+    ROUGH_TOLERANCE,
+    SPREAD_TOLERANCE,
     SpreadSearch,
     bounded_inverse,
     search_spreads,
@@ -118,7 +118,7 @@ def _blocks_used(model: LatentGaussianModel) -> int:
 def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
     evidence = Evidence(model, propagate_answers(model, hyper, x))
     start_inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
-    search = search_spreads(evidence, hyper, start_inverse, ROUGH, EVIDENCE_SLACK, tries=1)
+    search = search_spreads(evidence, hyper, start_inverse, ROUGH_TOLERANCE, EVIDENCE_SLACK, tries=1)
     if not len(hyper):
         return search
     evaluations = search.evaluations
@@ -128,7 +128,7 @@ def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> Sprea
             Evidence(model, search.found, moves=evidence.moves), search
         )
         evidence = Evidence(model, search.found, missing=missing)
-        search = search_spreads(evidence, start, inverse, TOLERANCE, EVIDENCE_SLACK)
+        search = search_spreads(evidence, start, inverse, SPREAD_TOLERANCE, EVIDENCE_SLACK)
         evaluations += evidence.evaluations + len(hyper) + 1
         if np.abs(search.found.hyper - start).max() < MAX_SPREAD_CHANGE:
             break
@@ -144,7 +144,7 @@ def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tup
     curvature, missing = np.empty((len(centre), len(centre))), np.empty(len(centre))
     for a in range(len(centre)):
         step = np.zeros(len(centre))
-        step[a] = DIFFERENCE_STEP if centre[a] < LOWEST + 1.0 else -DIFFERENCE_STEP
+        step[a] = DIFFERENCE_STEP if centre[a] < MIN_LOG_SPREAD + 1.0 else -DIFFERENCE_STEP
         for _ in range(2):  # on the other side, where propagation does not settle on this one
             evidence.last, evidence.moves = start, moves
             new_value, new_slope = evidence(centre + step)
@@ -155,4 +155,4 @@ def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tup
             raise NotConverged("no curvature of the evidence")
         curvature[a] = (new_slope - slope) / step[a]
         missing[a] = (new_value - value) / step[a] - 0.5 * (slope + new_slope)[a]
-    return bounded_inverse(curvature, WIDEST), -missing
+    return bounded_inverse(curvature, MAX_LOG_SPREAD_SD), -missing

@@ -90,22 +90,22 @@ def flat_vectors(
     ``centred`` makes of named values those that a density takes: what has sum zero there has not among latent values.
     """
     values: Values = {}
-    at = {False: 0, True: 0}
+    offsets = {False: 0, True: 0}
     for p in density.parameters:
         learned = isinstance(p.prior, LEARNED)
         shape = p.shape(density.sizes)
         size = int(np.prod(shape))
-        row = (hyper if learned else latent)[..., at[learned] : at[learned] + size]
+        row = (hyper if learned else latent)[..., offsets[learned] : offsets[learned] + size]
         values[p.name] = row.reshape((*row.shape[:-1], *shape))
-        at[learned] += size
+        offsets[learned] += size
     return np.asarray(density.flat(centred(values), np))
 
 
-LARGEST = 4e8  # numbers that a factor may take
+MAX_FACTOR_NUMBERS = 4e8  # numbers that a factor may take
 
 
 @dataclass(frozen=True, eq=False)
-class FormedAnswers(Answers):
+class FamilyAnswers(Answers):
     """Answers that are no counts of a few alternatives: their family reads them, and has a closed form.
 
     ``counts`` are the answers, shape (..., cells).
@@ -129,7 +129,7 @@ class FormedAnswers(Answers):
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
         assert self.parts is not None
-        return sum((log * often).sum(axis=-1) for log, often in self.parts(predictors, self.counts, xp))
+        return sum((log * count).sum(axis=-1) for log, count in self.parts(predictors, self.counts, xp))
 
 
 def panel_answers(density: PanelDensity, data: Data) -> Answers:
@@ -137,7 +137,7 @@ def panel_answers(density: PanelDensity, data: Data) -> Answers:
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
         return Answers(family.log_probabilities, answers, family.closed_form, family.name)
-    return FormedAnswers(
+    return FamilyAnswers(
         refuse_alternatives, answers, family.closed_form, family.name, parts=family.parts, cost=family.cost
     )
 
@@ -157,11 +157,11 @@ def build_panel_model(
     answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
     if beside is not None:
         answered = join_answered_sums([answered, beside._replace(learned=None)], places.size)
-    several = {
+    multi_level = {
         factor for term in density.terms for factor, _ in term.at
     }  # a cell may have values of many levels
-    several |= {"item"} if density.sides > 1 else set()
-    blocks = [places.block(factor) for factor in density.sizes if factor not in several]
+    multi_level |= {"item"} if density.sides > 1 else set()
+    blocks = [places.block(factor) for factor in density.sizes if factor not in multi_level]
     return build_latent_model(
         density,
         answered,
@@ -209,13 +209,13 @@ def build_latent_model(
     design, scales = sums.design, sums.scales(len(hypers))
     if scales is not None:
         scales = scales @ _centring_matrix(density, len(hypers))
-    nothing = np.full(sum(group.size for group in groups), COMMON)
+    no_blocks = np.full(sum(group.size for group in groups), COMMON)
     patterns = [
         Pattern(block, design.index, design.coefficients, design.predictor, sums.predictors)
-        for block in [block for block in blocks if block.max(initial=COMMON) > COMMON] or [nothing]
+        for block in [block for block in blocks if block.max(initial=COMMON) > COMMON] or [no_blocks]
     ]
     pattern = min(patterns, key=lambda pattern: pattern.work)
-    if pattern.numbers > LARGEST:
+    if pattern.numbers > MAX_FACTOR_NUMBERS:
         raise InputError(
             f"{pattern.size:,} latent values of {density.judges:,} judges and {density.items:,} items: their factor "
             f"would take {8 * pattern.numbers / 1e9:.2g} GB; {instead}"

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import TOLERANCE, Posterior, some_draws
+from voirdire.infer.posterior import TOLERANCE, Posterior, thinned_draws
 from voirdire.kinds.answers import Answers, Calibration, Seen, map_over_draws, score_predictions
 from voirdire.kinds.labels.influence import beliefs_without_judge, labels_given
 from voirdire.kinds.labels.layout import sum_by_item
@@ -64,7 +64,7 @@ def label_calibration(problem: LabelsProblem, posterior: Posterior) -> Calibrati
     averaged over draws of shares and rates, which are those of the whole table. Every answer counts once for each label
     there is, so that the picture does not depend on which label one asks for.
     """
-    counts, chance = leave_one_out_probabilities(problem, some_draws(posterior, DRAWS))
+    counts, chance = leave_one_out_probabilities(problem, thinned_draws(posterior, DRAWS))
     return Calibration(chance, counts, np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape))
 
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, thinned_draws
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.class_names import misnamed_class_rates, tied_units
@@ -136,7 +136,7 @@ def panel_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
 
 
 def _average_some_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
-    return model_probabilities(problem, posterior, some_draws(posterior), problem.data)
+    return model_probabilities(problem, posterior, thinned_draws(posterior), problem.data)
 
 
 def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.labels.influence import label_units as units_of
 from voirdire.kinds.labels.problem import LabelsProblem
@@ -46,7 +46,7 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
     unit = units_of(problem)
     place = problem.given(table)
     r, v = [], []
-    for values in some_draws(posterior, DRAWS) if density.shares_errors else ():
+    for values in thinned_draws(posterior, DRAWS) if density.shares_errors else ():
         given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
         parts = _residuals_given_effects(problem, values, given, unit, place, rng)
         r.append(parts[0][chosen])
@@ -56,7 +56,7 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
     here = row[table.judge] >= 0
     cell, shape = row[table.judge[here]] * units + unit[here], (len(chosen), units)
     given = np.bincount(cell, minlength=len(chosen) * units).reshape(shape)
-    for values in () if density.shares_errors else some_draws(posterior, DRAWS):
+    for values in () if density.shares_errors else thinned_draws(posterior, DRAWS):
         chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
         drawn = sample_categorical(chance[problem.unit_row], rng)
         rates = np.exp(density.rates(values, np))

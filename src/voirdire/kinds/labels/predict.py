@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.class_names import misnamed_class_rates
 from voirdire.kinds.labels.class_probabilities import (
@@ -69,7 +69,7 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
     ['b']
     """
     new, unit, data = _encode_labels(problem, table)
-    panel = model_probabilities(problem, posterior, some_draws(posterior), data)
+    panel = model_probabilities(problem, posterior, thinned_draws(posterior), data)
     if problem.answered is None:
         target = Target.prior().of(collect_panel_probabilities(problem, panel, data))
     else:
@@ -93,7 +93,7 @@ def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) 
     if problem.answered is not None or posterior.draws is None:
         return None
     rates, found = misnamed_class_rates(problem, posterior), []
-    for values in some_draws(posterior):
+    for values in thinned_draws(posterior):
         chance = class_probabilities(problem.density, [values], data)
         chance = chance if rates is None else chance @ rates
         about_target = problem.about == TARGET
@@ -229,7 +229,9 @@ def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) 
     given = read_scores(table, name="labels", answered=False)
     codes, named = _encode_rows(problem, given, ("judge", "criterion", "item"))
     rows = (codes["judge"], codes["criterion"], codes["item"])
-    found = np.mean([label_probabilities(problem, values, rows) for values in some_draws(posterior)], axis=0)
+    found = np.mean(
+        [label_probabilities(problem, values, rows) for values in thinned_draws(posterior)], axis=0
+    )
     return named | {f"p_{label}": found[:, at] for at, label in enumerate(problem.labels)}
 
 

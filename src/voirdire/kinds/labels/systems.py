@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, thinned_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.class_names import misnamed_class_rates
 from voirdire.kinds.labels.class_probabilities import class_probabilities
@@ -98,7 +98,7 @@ def _draw_beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | No
     if problem.about == TARGET and problem.answered is not None:
         return [problem.answered]
     density = problem.density
-    each = some_draws(posterior, wanted or (FEW if density.has_grades else MAX_DRAWS))
+    each = thinned_draws(posterior, wanted or (FEW if density.has_grades else MAX_DRAWS))
     found = [class_probabilities(density, [one], problem.data) for one in each]
     rates = misnamed_class_rates(problem, posterior)
     return [(one if rates is None else one @ rates)[problem.unit_row] for one in found]

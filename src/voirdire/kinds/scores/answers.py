@@ -17,7 +17,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.latent_gaussian.mode import LatentMode, draw_about_mode
 from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.answers import Answers, Calibration, Seen, repeated_indices, score_predictions
 from voirdire.kinds.criteria_votes import criteria_vote_answers
 from voirdire.kinds.scores import baseline, continuous, ordinal
@@ -95,7 +95,9 @@ def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibrati
     very scores that it has seen would lie off the diagonal wherever items have few; that is all that there is where it
     has no draws (``map``).
     """
-    counts, chance = leave_one_out_probabilities(problem, some_draws(posterior, _affordable_draws(problem)))
+    counts, chance = leave_one_out_probabilities(
+        problem, thinned_draws(posterior, _affordable_draws(problem))
+    )
     total = counts.sum(axis=1, keepdims=True)
     hits = total - counts.cumsum(axis=1)[:, :-1]
     return Calibration(1.0 - chance.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))

@@ -42,7 +42,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.scores import continuous
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -89,7 +89,7 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     row, column = np.searchsorted(chosen, judge[there]), unit[there]
     r: list[Floats] = []
     v: list[Floats] = []
-    for values in some_draws(posterior, DRAWS):
+    for values in thinned_draws(posterior, DRAWS):
         mean, variance = _score_moments(problem, values, tuple(about.values()), given)
         one = max(float(variance.mean()), SMALLEST)
         for left, of_cells in ((r, (total - mean) / one**0.5), (v, variance / one)):

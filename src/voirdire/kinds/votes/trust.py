@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
+from voirdire.infer.posterior import Posterior, integrated_scores, thinned_draws
 from voirdire.kinds.checks import CheckBasis, names_check
 from voirdire.kinds.votes.comparisons import Comparisons, collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.contexts import cell_contexts
@@ -54,7 +54,7 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     turned = np.where(votes.first > votes.second, -1.0, 1.0)
     shape = (len(chosen), len(keys))
     r, v, first, first_variance = [], [], [], []
-    for values in some_draws(posterior, DRAWS):
+    for values in thinned_draws(posterior, DRAWS):
         p = cell_probabilities(problem.model, problem.density, [values], votes)
         mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
         residual, spread = net - total * mean, total * variance

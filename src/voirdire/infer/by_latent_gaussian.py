@@ -20,7 +20,10 @@ from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Check, Problem
 
-FIRST_ANSWER_NOTE = ": a first answer, which may name other ranks of items that are close than one that is given longer (--seconds)"
+FIRST_ANSWER_NOTE = (
+    ": a first answer, which may name other ranks of items that are close than one that is given longer "
+    "(--seconds)"
+)
 MAX_WHITENED_PARAMETERS = (
     400  # parameters from which a matrix that whitens them is not known well enough from draws
 )

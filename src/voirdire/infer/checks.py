@@ -40,8 +40,8 @@ def check_adam_convergence(moved: float) -> Check:
         "convergence",
         "warn",
         moved,
-        f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {moved:.2g}: the likelihood has no highest point (an "
-        "item that always wins, a judge that never errs), and the numbers are where the epochs end. Use "
+        f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {moved:.2g}: the likelihood has no highest "
+        "point (an item that always wins, a judge that never errs), and the numbers are where the epochs end. Use "
         "method='map', whose priors hold them.",
     )
 
@@ -66,8 +66,8 @@ def check_importance_weights(k: float | None) -> list[Check]:
     if k is None or k <= MAX_PARETO_K:
         return []
     message = (
-        f"The posterior is far from the normal approximation (Pareto k {k:.2f}, above {MAX_PARETO_K}): intervals may be "
-        "too narrow; use method='nuts'."
+        f"The posterior is far from the normal approximation (Pareto k {k:.2f}, above {MAX_PARETO_K}): intervals may "
+        "be too narrow; use method='nuts'."
     )
     return [Check("approximation", "warn", k, message)]
 
@@ -77,8 +77,8 @@ def check_approximation(found: HmcValidation, remedy: str) -> list[Check]:
     if found.holds:
         return []
     message = (
-        f"The approximation is too narrow here: its {CENTRAL_PROBABILITY:.0%} intervals hold about {found.share:.0%} ({found.of}); "
-        f"{remedy}."
+        f"The approximation is too narrow here: its {CENTRAL_PROBABILITY:.0%} intervals hold about {found.share:.0%} "
+        f"({found.of}); {remedy}."
     )
     return [Check("approximation", "warn", found.share, message)]
 

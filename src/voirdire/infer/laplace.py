@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.posterior import Mode
-from voirdire.model.problem import FEWER, Problem
+from voirdire.model.problem import FEWER_PARAMETERS, Problem
 from voirdire.typing import Floats
 
 POLISHING_STEPS = 4
@@ -122,7 +122,7 @@ def memory_bytes(parameters: int, draws: int) -> int:
     return 8 * parameters * (3 * parameters + 5 * draws)
 
 
-def check_size(parameters: int, remedy: str = FEWER) -> None:
+def check_size(parameters: int, remedy: str = FEWER_PARAMETERS) -> None:
     """Refuse a Hessian that the memory would not hold: one of more than 4 GiB, that is of over 23,170 parameters.
 
     Raises
@@ -164,7 +164,8 @@ def check_draws(parameters: int, draws: int) -> None:
     if size > MAX_HESSIAN_BYTES:
         raise InputError(
             f"{draws:,} draws of {parameters:,} parameters would take {size / 2**30:.3g} GiB, more than "
-            f"{MAX_HESSIAN_BYTES / 2**30:.3g} GiB; ask for fewer (draws=, chains=; --draws, --chains), or use method='laplace'"
+            f"{MAX_HESSIAN_BYTES / 2**30:.3g} GiB; ask for fewer (draws=, chains=; --draws, --chains), or use "
+            "method='laplace'"
         )
 
 

@@ -50,7 +50,7 @@ class Mode:
 
 BATCH_SIZE = 20_000_000  # numbers that are sorted at once
 MEDIAN_MARGIN = 0.05  # share of the draws on either side of the median that may as well be beyond it
-MIN_GAP_SDS = 0.5  # standard deviations between these, from which draws are in two heaps: 0.35 of a uniform distribution
+MIN_GAP_SDS = 0.5  # between these, from which draws are in two heaps: 0.35 of a uniform distribution
 MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.infer.outcomes import Outcome
 from voirdire.model.density import LogDensity
-from voirdire.model.natural_scales import LOGITS, dimension_names, estimated_name, natural_name
+from voirdire.model.natural_scales import LOGIT_PARAMETERS, dimension_names, estimated_name, natural_name
 from voirdire.model.prior_draws import draw_last_part, draw_other_parts, draw_skewed
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -131,7 +131,11 @@ def _natural_values(
     for p in density.parameters:
         if p.name == "weight":
             natural[p.name] = (pt.special.softmax(values[p.name], axis=-1), dimension_names(p.dims))
-        elif p.name in LOGITS and not isinstance(p.prior, LogitBeta) and p.name != "reliability_deviation":
+        elif (
+            p.name in LOGIT_PARAMETERS
+            and not isinstance(p.prior, LogitBeta)
+            and p.name != "reliability_deviation"
+        ):
             natural[p.name] = (pt.sigmoid(values[p.name]), dimension_names(p.dims))
     return natural
 

@@ -17,10 +17,10 @@ from voirdire.kinds.panel_gap import shown_draws
 from voirdire.kinds.panel_gap import target_and_panel_scores as about_both
 from voirdire.kinds.results import context_strengths
 from voirdire.model.design import Term
-from voirdire.model.natural_scales import LOG, LOGITS, LOGS, natural_name
-from voirdire.model.panel_density import ALONE, STEP, term_label
+from voirdire.model.natural_scales import LOG_PARAMETERS, LOG_PREFIX, LOGIT_PARAMETERS, natural_name
+from voirdire.model.panel_density import EFFECT_PREFIX, STEP, term_label
 from voirdire.model.problem import PANEL, TARGET, Problem
-from voirdire.model.term_rows import TIMES
+from voirdire.model.term_rows import FACTOR_SEPARATOR
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.parameters import LogExponential
 from voirdire.model.terms.raters import scaled_discrimination
@@ -59,7 +59,7 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
             by_criterion = np.asarray(logistic_sigmoid(values["reliability"][..., None] + value, np))
             found["reliability_by_criterion"] = Quantity(by_criterion, parameter.dims)
             continue
-        if name in LOGITS:
+        if name in LOGIT_PARAMETERS:
             draws = np.asarray(logistic_sigmoid(value, np))
         elif name == "weight":
             draws = normalised_weights(density, values)
@@ -67,7 +67,7 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
             draws = _softmax_shares(value)
         elif name == "raw_discrimination":
             draws = scaled_discrimination(value)
-        elif name in LOGS or name.startswith(LOG):
+        elif name in LOG_PARAMETERS or name.startswith(LOG_PREFIX):
             draws = np.exp(value)
         found[natural_name(name)] = Quantity(draws, parameter.dims)
     return found
@@ -163,13 +163,13 @@ def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
     """
     added: Resolved = problem.added
     names = {term.name: term for term in added.terms}
-    of = {ALONE + name: name for name in added.units}
+    of = {EFFECT_PREFIX + name: name for name in added.units}
     slopes = {name: of[name] for name in names if name in of}
     found: dict[str, Any] = {}
     if slopes:
         found["covariates"] = to_records(_slope_columns(problem, posterior, slopes, prob))
     of_judges = _judge_slopes_name(added, OWN_FAMILY)
-    if ALONE + OWN_FAMILY in names:
+    if EFFECT_PREFIX + OWN_FAMILY in names:
         found["own_family"] = to_records(own_family_rows(problem, posterior, prob))
         slopes |= {of_judges: OWN_FAMILY} if of_judges else {}
     others = [term for name, term in names.items() if name not in slopes]
@@ -200,7 +200,7 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
     of_judges = _judge_slopes_name(problem.added, OWN_FAMILY)
 
     def family_effects(values: Values) -> Values:
-        whole = values[ALONE + OWN_FAMILY][..., None]
+        whole = values[EFFECT_PREFIX + OWN_FAMILY][..., None]
         own = np.zeros(len(at)) if of_judges is None else values[of_judges][..., at]
         return {"effect": problem.unit[1] * np.concatenate([whole, whole + own], axis=-1)}
 
@@ -212,7 +212,9 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
 def _judge_slopes_name(added: Resolved, covariate: str) -> str | None:
     """Name of judges' slopes of a covariate; None without them."""
     names = (term.name for term in added.terms)
-    return next((name for name in names if {*term_label(name).split(TIMES)} == {"judge", covariate}), None)
+    return next(
+        (name for name in names if {*term_label(name).split(FACTOR_SEPARATOR)} == {"judge", covariate}), None
+    )
 
 
 def _term_rows(

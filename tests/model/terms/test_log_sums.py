@@ -10,10 +10,10 @@ from scipy.special import logsumexp, softmax
 
 from voirdire.infer.autodiff import TAPE_NUMPY, value_and_gradient
 from voirdire.infer.engine import double_precision
-from voirdire.model.terms.confusion import MANY, log_sum_exp
+from voirdire.model.terms.confusion import MAX_UNROLLED_TERMS, log_sum_exp
 
 
-@pytest.mark.parametrize("size", [MANY, MANY + 1, 240])
+@pytest.mark.parametrize("size", [MAX_UNROLLED_TERMS, MAX_UNROLLED_TERMS + 1, 240])
 def test_values_and_slopes_of_few_and_many_terms(size: int) -> None:
     x = 40.0 * np.random.default_rng(0).normal(size=size)
     x[1] = x[0] = x.max()

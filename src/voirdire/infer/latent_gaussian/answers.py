@@ -20,7 +20,7 @@ import numpy as np
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import HessianProducts
 from voirdire.infer.threads import map_in_two_threads
-from voirdire.model.family.family import ClosedForm, LogProbabilities, Pairs
+from voirdire.model.family.family import ClosedForm, LogProbabilities, PairDerivatives
 from voirdire.typing import Floats
 
 BATCH_SIZE = (
@@ -260,7 +260,7 @@ class Answers(CompiledAnswers):
         return np.where(np.isfinite(slope), slope, 0.0)
 
 
-def _apply_hessian(second: Pairs, change: Floats) -> Floats:
+def _apply_hessian(second: PairDerivatives, change: Floats) -> Floats:
     """Second derivatives times a change, shape (predictors, cells)."""
     total = np.zeros_like(change)
     for (u, v), curvature in second.items():

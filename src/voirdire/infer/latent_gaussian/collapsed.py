@@ -21,8 +21,8 @@ Econometrics 51), x integrated out.
 
 The density is bounded however small one noise gets, as what answers scatter is then all spread of latent values, and
 the prior of a noise is proper. Where two judges give the same scores the noises of both would still go to zero
-together; a noise below exp(:data:`.search.MIN_LOG_SPREAD`), a thousandth of the scale, is finer than scores are given, and
-excluded, as it is from the search.
+together; a noise below exp(:data:`.search.MIN_LOG_SPREAD`), a thousandth of the scale, is finer than scores are given,
+and excluded, as it is from the search.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import numpy as np
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.normal import NormalAnswers, NormalBlocks, normal_blocks
 from voirdire.infer.latent_gaussian.search import MAX_LOG_SPREAD, MIN_LOG_SPREAD
-from voirdire.model.terms.censored import HALF
+from voirdire.model.terms.censored import HALF_RANGE
 from voirdire.typing import Floats, Ints
 
 NEGLIGIBLE_LOG_SPREAD = -30.0  # logarithm of a spread of which smaller ones are the same
@@ -233,7 +233,7 @@ class CollapsedDensity:
                 )
                 block_residuals = residuals[:, blocks]
                 centre = block_residuals[..., place] - np.einsum("cbm,cbm->cb", row, block_residuals)
-                bound = end * HALF - self._offset[blocks, place] - shift[:, blocks, place]
+                bound = end * HALF_RANGE - self._offset[blocks, place] - shift[:, blocks, place]
                 residuals[:, blocks, place] = centre + width * _draw_truncated(
                     end, (bound - centre) / width, rng
                 )

@@ -11,12 +11,14 @@ CHAINS = 16
 FEW_CHAINS = 8  # of a trial, and of large tables
 WARM_UP_MOVES = (25, 15)  # moves before coordinates are adapted to the chains, and after
 MIN_MOVES = 50  # moves of a chain, at least; more as long as chains have not met and time is left
-MAX_OVERTIME = 2.0  # times the seconds allowed that few chains may take at least, of votes, whose approximation hardly holds
+MAX_OVERTIME = (
+    2.0  # times the seconds allowed that few chains may take, of votes, whose approximation hardly holds
+)
 MIN_PATH_LENGTH, MAX_PATH_LENGTH = (
     1.0,
     5.0,
 )  # length of a trajectory; a quarter turn is 1.57, of wider directions more
-FIRST_STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
+FIRST_STEP = 3.5  # by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
 MAX_PATH_STEPS = 50  # of a trajectory
 GRADIENTS_PER_STEP = 2  # of a step
 TRIES, FEW_TRIES = (

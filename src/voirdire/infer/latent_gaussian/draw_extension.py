@@ -16,7 +16,7 @@ import numpy as np
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.model.design import LEARNED
+from voirdire.model.design import LEARNED_PRIORS
 from voirdire.model.problem import Problem
 from voirdire.model.terms.parameters import Parameter
 from voirdire.tables.encode import level_positions
@@ -79,7 +79,7 @@ def extend_draws(old: Problem, draws: Floats, new: Problem, rng: np.random.Gener
 
 
 def _latent_parameters(problem: Problem) -> list[Parameter]:
-    return [p for p in problem.density.parameters if not isinstance(p.prior, LEARNED)]
+    return [p for p in problem.density.parameters if not isinstance(p.prior, LEARNED_PRIORS)]
 
 
 def _latent_places(old: Problem, new: Problem) -> Ints | None:

@@ -31,7 +31,7 @@ from voirdire.infer.latent_gaussian.answers import CompiledAnswers
 from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.terms.arrays import normal_hazard
-from voirdire.model.terms.censored import HALF, score_log_density
+from voirdire.model.terms.censored import HALF_RANGE, score_log_density
 from voirdire.typing import Bools, Floats, Ints
 
 DIFFERENCE_STEP = 1e-5  # of differences of the information, by the mean in parts of the noise
@@ -118,7 +118,7 @@ class NormalAnswers(CompiledAnswers):
 
     def _end_hazard(self, predictors: Floats) -> tuple[Floats, Floats]:
         """Distance of the mean beyond the end that a score stands at, in noises, and phi / Phi there."""
-        t = (self.end * predictors[..., 0, :] - HALF) * np.exp(-predictors[..., 1, :])
+        t = (self.end * predictors[..., 0, :] - HALF_RANGE) * np.exp(-predictors[..., 1, :])
         return t, normal_hazard(t)
 
 
@@ -127,7 +127,7 @@ def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats,
     from scipy.special import ndtr
 
     noise = np.exp(log_noise)
-    a, b = (-HALF - mean) / noise, (HALF - mean) / noise
+    a, b = (-HALF_RANGE - mean) / noise, (HALF_RANGE - mean) / noise
     at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
     low, high = at_a * normal_hazard(a), at_b * normal_hazard(-b)
     # of the two tails the smaller, so that no difference of numbers near one is taken

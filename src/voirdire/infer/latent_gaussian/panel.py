@@ -22,8 +22,8 @@ from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, join_ans
 from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE, Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.design import COMMON, LEARNED, Design, Places
-from voirdire.model.family.family import Parts, refuse_alternatives
+from voirdire.model.design import COMMON, LEARNED_PRIORS, Design, LatentPositions
+from voirdire.model.family.family import OutcomeParts, refuse_alternatives
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
@@ -72,7 +72,7 @@ def _gather_values(density: LogDensity, values: dict[str, Any], learned: bool) -
     parts = [
         np.reshape(values[p.name], (*_leading_shape(values[p.name], p), -1))
         for p in density.parameters
-        if isinstance(p.prior, LEARNED) is learned
+        if isinstance(p.prior, LEARNED_PRIORS) is learned
     ]
     return np.concatenate(parts, axis=-1)
 
@@ -92,7 +92,7 @@ def flat_vectors(
     values: Values = {}
     offsets = {False: 0, True: 0}
     for p in density.parameters:
-        learned = isinstance(p.prior, LEARNED)
+        learned = isinstance(p.prior, LEARNED_PRIORS)
         shape = p.shape(density.sizes)
         size = int(np.prod(shape))
         row = (hyper if learned else latent)[..., offsets[learned] : offsets[learned] + size]
@@ -118,7 +118,7 @@ class FamilyAnswers(Answers):
         See :class:`.Family`.
     """
 
-    parts: Parts | None = None
+    parts: OutcomeParts | None = None
     cost: float = 1.0
 
     @property
@@ -152,7 +152,7 @@ def build_panel_model(
     InputError
         Its factor would take too much memory.
     """
-    places, part = Places(density), data["panel"]
+    places, part = LatentPositions(density), data["panel"]
     sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
     answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
     if beside is not None:
@@ -241,7 +241,7 @@ def _centring_matrix(density: LogDensity, hypers: int) -> Any:
 
     blocks: list[Any] = []
     for p in density.parameters:
-        if isinstance(p.prior, LEARNED):
+        if isinstance(p.prior, LEARNED_PRIORS):
             size = int(np.prod(p.shape(density.sizes)))
             blocks.append(np.eye(size) - p.zero_sum / max(size, 1))
     rows = [[block if i == j else None for j in range(len(blocks))] for i, block in enumerate(blocks)]

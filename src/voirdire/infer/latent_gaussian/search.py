@@ -93,7 +93,8 @@ def search_spreads(
 
     ``tolerance`` in standard deviations; values that are higher by ``slack`` are as good. It ends where so many
     ``tries`` of one step, each shorter than the last, lead to no better value, and where there is slack after so
-    many steps (``MAX_IDLE_STEPS``) that found none that is lower by it: a slope that is not quite that of the values leads round.
+    many steps (``MAX_IDLE_STEPS``) that found none that is lower by it: a slope that is not quite that of the values
+    leads round.
     """
     value, slope = marginal(here)
     state = marginal.last, marginal.moves

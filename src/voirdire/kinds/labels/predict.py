@@ -92,15 +92,15 @@ def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) 
     _, _, data = _encode_labels(problem, table)
     if problem.answered is not None or posterior.draws is None:
         return None
-    rates, found = misnamed_class_rates(problem, posterior), []
+    rates, draws = misnamed_class_rates(problem, posterior), []
     for values in thinned_draws(posterior):
         chance = class_probabilities(problem.density, [values], data)
         chance = chance if rates is None else chance @ rates
         about_target = problem.about == TARGET
-        found.append(
+        draws.append(
             Target.prior().of(collect_panel_probabilities(problem, chance, data)) if about_target else chance
         )
-    return np.stack(found)
+    return np.stack(draws)
 
 
 def check_classes(problem: LabelsProblem) -> None:
@@ -129,16 +129,16 @@ def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints,
     by_judge = CONFUSION[problem.model.reliability.kind].by_judge
     size = len(problem.judges) if by_judge else 1
     unit, row = np.unique(criterion * len(new.items) + new.item, return_inverse=True)
-    place = np.array([problem.labels.index(label) for label in labels])[new.label]
-    cell = (row * size + (judge if by_judge else judge * 0)) * len(labels) + place
+    label_code = np.array([problem.labels.index(label) for label in labels])[new.label]
+    cell = (row * size + (judge if by_judge else judge * 0)) * len(labels) + label_code
     width = size * len(labels)
     counts = np.bincount(cell, minlength=len(unit) * width).reshape(len(unit), width).astype(float)
-    of = unit // len(new.items)
+    unit_criterion = unit // len(new.items)
     data = {
         "labels": {
             "counts": counts,
             "known": np.zeros((len(unit), problem.classes)),
-            "criterion": of,
+            "criterion": unit_criterion,
             "weight": np.ones(len(unit)),
         }
     }
@@ -149,14 +149,14 @@ def _known_codes(
     names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems
 ) -> Any:
     """Codes by the fit's levels; names that it does not know are problems."""
-    place = {name: code for code, name in enumerate(levels)}
+    codes_by_name = {name: code for code, name in enumerate(levels)}
     for code, name in enumerate(names):
-        if name not in place:
+        if name not in codes_by_name:
             rows = np.flatnonzero(codes == code) + 1
             problems.rows(
                 rows, f"{kind} {name!r} is not in the fit; leave it out{nearest_name(name, levels)}"
             )
-    return np.array([place.get(name, 0) for name in names], dtype=np.int64)[codes]
+    return np.array([codes_by_name.get(name, 0) for name in names], dtype=np.int64)[codes]
 
 
 def predict_labels(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
@@ -208,8 +208,8 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
     if _has_labels(table):
         return classify_items(problem, posterior, table)
     check_classes(problem)
-    given = read_scores(table, name="labels", judge="people", answered=False)
-    codes, named = _encode_rows(problem, given, ("criterion", "item"))
+    questions = read_scores(table, name="labels", judge="people", answered=False)
+    codes, named = _encode_rows(problem, questions, ("criterion", "item"))
     unit = np.full((len(problem.criteria), len(problem.items)), -1)
     unit[problem.unit_criterion, problem.unit_item] = np.arange(len(problem.unit_item))
     row, problems = unit[codes["criterion"], codes["item"]], Problems("labels")
@@ -217,7 +217,7 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         unknown = "no judge has labelled that item under that criterion; leave it out"
         problems.rows(np.flatnonzero(row < 0) + 1, unknown)
     problems.raise_any()
-    chance, other = (of[row] for of in shown_probabilities(problem, posterior))
+    chance, other = (probabilities[row] for probabilities in shown_probabilities(problem, posterior))
     return {**named, **class_columns(problem, chance, other)}
 
 
@@ -226,13 +226,13 @@ def _has_labels(table: object) -> bool:
 
 
 def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
-    given = read_scores(table, name="labels", answered=False)
-    codes, named = _encode_rows(problem, given, ("judge", "criterion", "item"))
+    questions = read_scores(table, name="labels", answered=False)
+    codes, named = _encode_rows(problem, questions, ("judge", "criterion", "item"))
     rows = (codes["judge"], codes["criterion"], codes["item"])
-    found = np.mean(
+    probabilities = np.mean(
         [label_probabilities(problem, values, rows) for values in thinned_draws(posterior)], axis=0
     )
-    return named | {f"p_{label}": found[:, at] for at, label in enumerate(problem.labels)}
+    return named | {f"p_{label}": probabilities[:, column] for column, label in enumerate(problem.labels)}
 
 
 def _encode_rows(

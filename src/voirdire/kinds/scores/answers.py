@@ -26,7 +26,7 @@ from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.response_probabilities import log_score_density, score_probabilities
 from voirdire.model.specs import Model
-from voirdire.model.terms.cumulative import NODES
+from voirdire.model.terms.cumulative import NODE_COUNT
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
 from voirdire.typing import Bools, Floats, Ints
@@ -139,7 +139,9 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
 def _affordable_draws(problem: ScoresProblem) -> int:
     """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
     each = (
-        problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.integrates_repeats else 1)
+        problem.table.rows
+        * len(problem.scale.levels)
+        * (NODE_COUNT if problem.density.integrates_repeats else 1)
     )
     return int(np.clip(WORK // each, 100, 1000))
 

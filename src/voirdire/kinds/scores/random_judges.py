@@ -10,7 +10,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.trust.families import posterior_with_equal_items
-from voirdire.trust.noise import FEWEST, ODDS, Shared, noise_odds, shared_variance
+from voirdire.trust.noise import MIN_JUDGES, MIN_NOISE_ODDS, SharedVariance, noise_odds, shared_variance
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
@@ -28,7 +28,7 @@ class Randomness(NamedTuple):
         That each judge scores at random; 0 of those that are not looked at. None where scores tell nothing of that.
     """
 
-    shared: Shared | None
+    shared: SharedVariance | None
     odds: Floats | None
 
     @property
@@ -43,7 +43,7 @@ def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomn
     if isinstance(alike, SharedErrors):
         return None
     found = Randomness(shared_variance(alike), None)
-    if len(alike.judges) < FEWEST or not (found.shared is None or found.told):
+    if len(alike.judges) < MIN_JUDGES or not (found.shared is None or found.told):
         return found
     odds = np.zeros(len(problem.judges))
     odds[alike.judges] = noise_odds(alike)
@@ -66,6 +66,6 @@ def informative_judge_probability(problem: ScoresProblem, x: Floats) -> Floats |
     if problem.model.reliability.kind != "alike-raters" or problem.model.pool != "none":
         return None
     found = estimate_randomness(problem, Posterior(problem.density, x, None))
-    if found is None or found.odds is None or (found.odds <= ODDS).all():
+    if found is None or found.odds is None or (found.odds <= MIN_NOISE_ODDS).all():
         return None
-    return np.where(found.odds > ODDS, 1.0 / (1.0 + found.odds), 1.0)
+    return np.where(found.odds > MIN_NOISE_ODDS, 1.0 / (1.0 + found.odds), 1.0)

@@ -49,7 +49,7 @@ from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.response_probabilities import exceedance_probabilities, expected_uncensored_scores
 from voirdire.model.terms.cumulative import normal_quadrature
 from voirdire.model.terms.reliability import Values
-from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
+from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats, Ints
 
@@ -89,7 +89,7 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     row, column = np.searchsorted(chosen, judge[there]), unit[there]
     r: list[Floats] = []
     v: list[Floats] = []
-    for values in thinned_draws(posterior, DRAWS):
+    for values in thinned_draws(posterior, RESIDUAL_DRAWS):
         mean, variance = _score_moments(problem, values, tuple(about.values()), given)
         one = max(float(variance.mean()), SMALLEST)
         for left, of_cells in ((r, (total - mean) / one**0.5), (v, variance / one)):

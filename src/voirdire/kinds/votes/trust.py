@@ -20,9 +20,9 @@ from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.reliability import Values
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
-from voirdire.trust.checks import ALPHA, check_dependent_judges, check_influence
-from voirdire.trust.dependence import SHOWN
-from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
+from voirdire.trust.checks import SIGNIFICANCE_LEVEL, check_dependent_judges, check_influence
+from voirdire.trust.dependence import MAX_SHOWN_PAIRS
+from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 
 
@@ -54,7 +54,7 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     turned = np.where(votes.first > votes.second, -1.0, 1.0)
     shape = (len(chosen), len(keys))
     r, v, first, first_variance = [], [], [], []
-    for values in thinned_draws(posterior, DRAWS):
+    for values in thinned_draws(posterior, RESIDUAL_DRAWS):
         p = cell_probabilities(problem.model, problem.density, [values], votes)
         mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
         residual, spread = net - total * mean, total * variance
@@ -114,7 +114,7 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
     expected = variance.sum(axis=0)
     misfit = square / np.maximum(expected, 1e-12)
     z = (square - expected) / np.sqrt(np.maximum(2.0 * (variance**2).sum(axis=0), 1e-12))
-    bound = -NormalDist().inv_cdf(ALPHA / max(size, 1))
+    bound = -NormalDist().inv_cdf(SIGNIFICANCE_LEVEL / max(size, 1))
     split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
     names = [problem.items[i] for i in split]
@@ -250,7 +250,7 @@ def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
     found = collect_comparisons(problem.coded_votes, criteria=False)
     side = np.sign(found.mean_answers)
     voters = np.abs(side).sum(axis=0)
-    order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:SHOWN]
+    order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:MAX_SHOWN_PAIRS]
     names = [f"{problem.items[found.one[i]]} against {problem.items[found.other[i]]}" for i in order]
     answers, then = ("more", "") if more else ("human answers", " and pass them as anchors")
     return f"Collect about 20 {answers} on pairs where judges disagree, such as {', '.join(names)}{then}"

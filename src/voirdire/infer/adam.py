@@ -81,8 +81,8 @@ def _run_epochs(density: LogDensity, stacked: Data, count: int, seed: list[int])
     """Run the epochs; return their end, and the positions ``LAST_EPOCHS`` before it, shape (count, size) each."""
     starts = density.maple_starting_points(np.random.default_rng(seed), count)
     with engine.double_precision():
-        end, before = _compiled_epochs(density)(starts, stacked)
-        return np.asarray(end), np.asarray(before)
+        end, earlier = _compiled_epochs(density)(starts, stacked)
+        return np.asarray(end), np.asarray(earlier)
 
 
 @lru_cache(maxsize=32)

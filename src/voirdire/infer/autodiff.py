@@ -385,7 +385,7 @@ def _concatenation_part(
 
 
 def _node_inputs(inputs: Iterable[Any]) -> tuple[Origin, ...]:
-    """Those of the inputs that are no plain arrays."""
+    """Inputs that are nodes, not plain arrays."""
     return tuple(origin for origin in inputs if isinstance(origin[0], Node))
 
 

@@ -210,9 +210,9 @@ def infer_by_laplace(
             validate_by_hmc(problem, approximation, draws, rng), remedy
         )
     if adaptive and (warning_checks or not proper):
-        better = _find_better_draws(problem, approximation, draws, method, checks, rng)
-        if better is not None:
-            return better
+        improved = _find_better_draws(problem, approximation, draws, method, checks, rng)
+        if improved is not None:
+            return improved
     checks += [check.check_curvature(approximation.smallest_curvature), *warning_checks]
     draws = draws[None]
     centre = _posterior_centre(approximation.mean, draws)

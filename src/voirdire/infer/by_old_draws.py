@@ -42,14 +42,14 @@ def infer_from_old_draws(old: Problem, draws: Floats, new: Problem, method: Meth
             return OTHER_PARAMETERS_NOTE
         if carried.new_answer_share > MAX_NEW_SHARE:
             return MANY_NEW_NOTE
-        moved = transport_draws(carried, chains, rng)
-    if moved.off > MAX_MEAN_ERROR:
+        transported = transport_draws(carried, chains, rng)
+    if transported.off > MAX_MEAN_ERROR:
         return TOO_INFORMATIVE_NOTE
-    flat = carried.new.flat(moved.x, moved.hyper)
+    flat = carried.new.flat(transported.x, transported.hyper)
     run = chains_of_draws(new, flat.reshape(chains, -1, flat.shape[1]))
     inferred = oriented_posterior(
         new, run.draws.mean(axis=(0, 1)), run.draws, check.check_chains(run.rhat, run.of, run.ess), rng
     )
-    times = "once" if moved.moves == 1 else f"{moved.moves} times"
+    times = "once" if transported.moves == 1 else f"{transported.moves} times"
     note = f"{UPDATED_PREFIX} by {len(flat)} draws of the fit before, each moved {times} ({seconds_since(start)})."
     return replace(inferred, method="hmc", notes=(note,))

@@ -119,8 +119,8 @@ def _effective_size(draws: Floats) -> Floats:
     falling = np.minimum.accumulate(np.where(running, sums, np.inf), axis=1)
     following = pairs[np.arange(len(rho)), running.sum(axis=1), 0]
     tau = -1.0 + 2.0 * np.where(running, falling, 0.0).sum(axis=1) + np.maximum(following, 0.0)
-    same: Bools = np.ptp(draws, axis=(1, 2)) == 0
-    return np.asarray(np.where(same, size, size / np.maximum(tau, 1.0 / np.log10(size))))
+    is_constant: Bools = np.ptp(draws, axis=(1, 2)) == 0
+    return np.asarray(np.where(is_constant, size, size / np.maximum(tau, 1.0 / np.log10(size))))
 
 
 def _mean_autocovariance(draws: Floats) -> Floats:

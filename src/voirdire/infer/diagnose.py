@@ -152,11 +152,11 @@ def summarise_draws(idata: Any, var_names: Sequence[str] | None, prob: float) ->
         A name that is no variable of the posterior.
     """
     az = _import_arviz()
-    known = [str(name) for name in idata.posterior.data_vars]
+    names = [str(name) for name in idata.posterior.data_vars]
     for name in var_names or ():
-        if name not in known:
+        if name not in names:
             raise InputError(
-                f"variable {name!r} is none of the posterior{nearest_word(name, known)}; it has {', '.join(known)}"
+                f"variable {name!r} is none of the posterior{nearest_word(name, names)}; it has {', '.join(names)}"
             )
     width = {"hdi_prob": prob} if az.__version__.startswith("0.") else {"ci_prob": prob}
     return az.summary(idata, var_names=None if var_names is None else list(var_names), **width)

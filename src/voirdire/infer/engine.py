@@ -139,8 +139,8 @@ def minimise_lbfgs(
         direction = _search_direction(s)
         downhill = direction @ s.gradient < 0
         direction = jnp.where(downhill, direction, -s.gradient)
-        fresh = (s.stored == 0) | ~downhill
-        first_length = jnp.where(fresh, 1.0 / jnp.maximum(1.0, jnp.linalg.norm(direction)), 1.0)
+        is_fresh = (s.stored == 0) | ~downhill
+        first_length = jnp.where(is_fresh, 1.0 / jnp.maximum(1.0, jnp.linalg.norm(direction)), 1.0)
         is_new = accepted | give_up
         return s._replace(
             direction=jnp.where(is_new, direction, s.direction),

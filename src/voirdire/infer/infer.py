@@ -77,7 +77,7 @@ def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> 
     results = [_infer_by_method(part, find_mode(part, chains=method.chain_seconds), method) for part in parts]
     first_result, rng = results[0], np.random.default_rng(method.seed)
     centre: Values = {}
-    drawn: Values = {}
+    drawn_values: Values = {}
     for part, result in zip(parts, results, strict=True):
         draws = result.posterior.draws
         assert draws is not None  # of a method that draws
@@ -88,8 +88,10 @@ def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> 
             draws = rng.choice(flat, chains * length, replace=len(flat) < chains * length)
             draws = draws.reshape(chains, length, -1)
         centre |= part.density.values(result.posterior.centre, np)
-        drawn |= part.density.values(draws, np)
-    posterior = Posterior(problem.density, *(problem.density.flat(entry, np) for entry in (centre, drawn)))
+        drawn_values |= part.density.values(draws, np)
+    posterior = Posterior(
+        problem.density, *(problem.density.flat(entry, np) for entry in (centre, drawn_values))
+    )
     checks = {entry.check: entry for entry in first_result.checks}
     for warning in (entry for result in results[1:] for entry in result.checks if entry.level != "ok"):
         if worst_level([checks.get(warning.check, warning), warning]) == warning.level:

@@ -149,10 +149,10 @@ def weigh_orientations(
     >>> round(found.mass, 3), round(float((found.whole[..., 1] < 0).mean()), 3)
     (0.161, 0.161)
     """
-    folded, ratio, turned = fold_draws(density, draws, data)
-    weight = orbit_weights(ratio, turned, alike)
+    folded, ratio, is_turned = fold_draws(density, draws, data)
+    weight = orbit_weights(ratio, is_turned, alike)
     mass = mirror_mass(ratio, weight, density.prior_prefers(folded))
-    size, share = folded.shape[-1], float(turned.mean())
+    size, share = folded.shape[-1], float(is_turned.mean())
     unfolded, odds = folded.reshape(-1, size), ratio.ravel()
     if not alike:
         resampled = systematic_resample(weight.ravel() / weight.sum(), weight.size, rng)

@@ -94,9 +94,9 @@ class Regressions:
     def draws(self, prior: int, count: int, rng: np.random.Generator) -> Floats:
         """Draws of beta under one of the priors, shape (count, parameters)."""
         basis = self.basis[prior]
-        free = rng.normal(size=(count, basis.shape[0]))
+        standard = rng.normal(size=(count, basis.shape[0]))
         conditional = rng.normal(size=(count, basis.shape[1])) @ np.linalg.cholesky(self.covariance[prior]).T
-        z = free + (self.mean[prior] + conditional - free @ basis) @ basis.T
+        z = standard + (self.mean[prior] + conditional - standard @ basis) @ basis.T
         return np.asarray(self.start[prior] + z @ self.factor[prior].T)
 
 

@@ -210,17 +210,17 @@ def laplace_draws(
     will_move = density.mixture and moves_affordable(problem)
     if not 0 < len(corrected.scale) <= MAX_RESAMPLED_PARAMETERS and not will_move:
         return corrected.draws(count, rng), None
-    wanted = PROPOSALS_PER_DRAW * (count + 1)
-    if not will_move and Derivatives(density, problem.data).work * wanted > MIN_TRIAL_WORK:
+    proposal_count = PROPOSALS_PER_DRAW * (count + 1)
+    if not will_move and Derivatives(density, problem.data).work * proposal_count > MIN_TRIAL_WORK:
         trial = _weigh_draws(problem, corrected, TRIAL_DRAWS, rng, np.inf)
         if trial.effective_draws >= MIN_EVEN_SHARE * TRIAL_DRAWS:
             draws = corrected.draws(count, rng)
             return fold_draws(density, draws, problem.data)[0] if density.has_mirror else draws, 0.0
-    latest = best = _weigh_draws(problem, corrected, wanted, rng)
+    latest = best = _weigh_draws(problem, corrected, proposal_count, rng)
     for _ in range(0 if will_move else rounds):
         if best.k <= MAX_PARETO_K:
             break
-        latest = _weigh_draws(problem, _match_moments(latest), wanted, rng)
+        latest = _weigh_draws(problem, _match_moments(latest), proposal_count, rng)
         best = min(best, latest, key=lambda moved: moved.k)
     k, draws = best.k, best.draws[systematic_resample(best.weights, count, rng)]
     if not will_move:

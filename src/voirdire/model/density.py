@@ -183,21 +183,21 @@ class LogDensity(ABC):
 
     def _values_in_units(self, x: Array, xp: Any) -> tuple[Values, dict[str, Array]]:
         """Named values; and of those in units the log of the unit over the standard deviation."""
-        named: Values = {}
+        named_values: Values = {}
         ratios: dict[str, Array] = {}
         units: dict[Spread, tuple[Array, Array]] = {}  # what has one prior has one unit
         for p in self.dependency_order:
             value = p.value(self._free_coordinates(p, x), self.sizes, xp)
             if isinstance(p.prior, Spread):
                 if p.prior not in units:
-                    units[p.prior] = self.log_unit(p, named, xp)
+                    units[p.prior] = self.log_unit(p, named_values, xp)
                 log_unit, ratios[p.name] = units[p.prior]
-                value = value * xp.exp(log_unit) + p.prior.mean(named, xp)
-            named[p.name] = value
-        return {p.name: named[p.name] for p in self.parameters}, ratios
+                value = value * xp.exp(log_unit) + p.prior.mean(named_values, xp)
+            named_values[p.name] = value
+        return {p.name: named_values[p.name] for p in self.parameters}, ratios
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About how much the answers say of what is estimated in units that they set.
+        """Information that answers hold, about, of what is estimated in units that they set.
 
         Broadcasts with its values and has one axis more, over which the logarithms of units are averaged: the
         eigenvalues of its information matrix, of which the determinant is made.

@@ -84,7 +84,7 @@ class PanelDensity(LogDensity):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those of the terms, in their order, each once."""
+        """Parameters of the terms, in their order, each once."""
         by_name = {parameter.name: parameter for term in self.terms for parameter in term_parameters(term)}
         return tuple(by_name.values())
 
@@ -132,7 +132,7 @@ class PanelDensity(LogDensity):
         return self.family.log_parts(self.predictors(values, data, xp), data["panel"]["answers"], xp)
 
     def outcome_names(self, data: Data) -> list[str]:
-        """Numbered."""
+        """Numbered names."""
         count = len(self.log_parts(self.values(np.zeros(self.size), np), data, np))
         return [f"answers_{number}" for number in range(1, count + 1)]
 
@@ -279,8 +279,8 @@ def random_walk_design(period: Ints, periods: int) -> Floats:
     >>> random_walk_design(np.array([0, 1, 2, 2]), 3).tolist()
     [[-0.75, -0.5], [0.25, -0.5], [0.25, 0.5], [0.25, 0.5]]
     """
-    after = (period[:, None] > np.arange(periods - 1)).astype(float)
-    return np.asarray(after - after.mean(axis=0))
+    is_after = (period[:, None] > np.arange(periods - 1)).astype(float)
+    return np.asarray(is_after - is_after.mean(axis=0))
 
 
 def term_label(name: str) -> str:

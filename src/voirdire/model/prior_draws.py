@@ -95,8 +95,8 @@ def draw_last_part(prior: LogDivided, parts: int, total: float, rng: np.random.G
     log_sum = np.linspace(np.log(total), np.log(total + 40.0 / rate), GRID_POINTS)
     midpoints = 0.5 * (log_sum[1:] + log_sum[:-1])
     log = -rate * np.exp(midpoints) - (parts - 2) * midpoints  # by the logarithm of T
-    ends = np.exp(log - log.max()).cumsum()
-    cell = int(np.searchsorted(ends, rng.random() * ends[-1]))
+    cumulative = np.exp(log - log.max()).cumsum()
+    cell = int(np.searchsorted(cumulative, rng.random() * cumulative[-1]))
     return float(
         np.log(np.exp(log_sum[cell] + rng.random() * (log_sum[1] - log_sum[0])) - total + MIN_POSITIVE)
     )

@@ -44,10 +44,10 @@ def changes_by_section(
     for name, value in priors.items():
         section, dot, key = str(name).partition(".")
         if section not in numbers and (dot or isinstance(value, Mapping)):
-            known = list(numbers)
-            suggestion = nearest_word(section, known)
+            sections = list(numbers)
+            suggestion = nearest_word(section, sections)
             problems.append(
-                f"priors: model {model} has no section {section!r}{suggestion}; it has {', '.join(known)}"
+                f"priors: model {model} has no section {section!r}{suggestion}; it has {', '.join(sections)}"
             )
         elif section not in numbers:
             flat = [f"{entry}.{key}" for entry, keys in numbers.items() for key in keys]

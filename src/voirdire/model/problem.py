@@ -93,7 +93,7 @@ class Problem:
 
     @property
     def fewer_parameters(self) -> str:
-        """What can be done where there are more parameters than can be held."""
+        """Remedy where there are more parameters than can be held."""
         return FEWER_PARAMETERS
 
     @property

@@ -35,7 +35,7 @@ STEP_TOLERANCE = 1e-8
 
 
 class PeopleEvidence(NamedTuple):
-    """What answers say of the items they are about.
+    """Evidence of people's answers about items.
 
     Attributes
     ----------

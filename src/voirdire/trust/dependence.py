@@ -134,8 +134,8 @@ def _excess_squares(t: Floats, var: Floats, scale: Floats) -> Floats:
 
 
 def _panel_effective_size(t: Floats, var: Floats, scale: Floats) -> float:
-    between = ~np.eye(len(t), dtype=bool)
-    return float(_size_from_excess(len(t), _excess_squares(t, var, scale)[between].sum()))
+    off_diagonal = ~np.eye(len(t), dtype=bool)
+    return float(_size_from_excess(len(t), _excess_squares(t, var, scale)[off_diagonal].sum()))
 
 
 def leave_one_out_sizes(found: PairSums) -> tuple[float, Floats]:

@@ -144,7 +144,7 @@ class _WatchedQuantity(NamedTuple):
 
 
 def _watched_quantities(seen: AnswersOverTime, seed: int) -> Iterator[_WatchedQuantity]:
-    """Of judges with enough answers each quantity."""
+    """Quantities of each judge with enough answers."""
     other_stake = (1.0 - FIRST_STAKE) / max(len(seen.beyond) - 1, 1)
     for k, name in enumerate(seen.judges):
         rows = np.flatnonzero(seen.judge == k)
@@ -154,8 +154,8 @@ def _watched_quantities(seen: AnswersOverTime, seed: int) -> Iterator[_WatchedQu
         count = np.bincount(unit)
         if len(count) < MIN_WITNESSES:
             continue
-        for index, (words, beyond) in enumerate(seen.beyond.items()):
-            evidence = largest_evidence(_thin_series(np.bincount(unit, beyond[order]) / np.sqrt(count)))
+        for index, (words, values) in enumerate(seen.beyond.items()):
+            evidence = largest_evidence(_thin_series(np.bincount(unit, values[order]) / np.sqrt(count)))
             stake = 1.0 if len(seen.beyond) == 1 else other_stake if index else FIRST_STAKE
             yield _WatchedQuantity(name, words[0 if evidence.sign > 0 else 1], evidence, len(count), stake)
 
@@ -246,8 +246,10 @@ def largest_evidence(x: Floats) -> Evidence:
     60
     """
     log = running_log_evidence(x)
-    seen = max(int(log.argmax()), 2)
-    n = np.arange(1, seen)
-    distance = (n * x[:seen].mean() - np.cumsum(x[:seen])[:-1]) / np.sqrt(n * (seen - n))
+    answers_seen = max(int(log.argmax()), 2)
+    n = np.arange(1, answers_seen)
+    distance = (n * x[:answers_seen].mean() - np.cumsum(x[:answers_seen])[:-1]) / np.sqrt(
+        n * (answers_seen - n)
+    )
     position = int(np.abs(distance).argmax())
     return Evidence(float(log.max()), position + 1, float(np.sign(distance[position])))

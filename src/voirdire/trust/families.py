@@ -166,9 +166,9 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
     start = np.full((len(LOAD_SPREADS), judges), LOAD_MEAN)
 
     def division_evidence(of: Ints) -> float:
-        same = of[:, None] == of
-        between = np.where(usable & ~same, 1.0 / (variance + STRANGER_SLACK**2), 0.0)
-        within = np.where(usable & same, 1.0 / (variance + FAMILY_SLACK**2), 0.0)
+        same_family = of[:, None] == of
+        between = np.where(usable & ~same_family, 1.0 / (variance + STRANGER_SLACK**2), 0.0)
+        within_information = np.where(usable & same_family, 1.0 / (variance + FAMILY_SLACK**2), 0.0)
         if explained:
             fits = [
                 factor_evidence(z, between, spread, u) for spread, u in zip(LOAD_SPREADS, start, strict=True)
@@ -183,7 +183,10 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
         log = np.zeros(len(fits))
         for family in (np.flatnonzero(of == code) for code in np.flatnonzero(size > 1)):
             block = np.ix_(family, family)
-            log += [_log_family_likelihood(z[block], within[block], np.tanh(u[family])) for _, u in fits]
+            log += [
+                _log_family_likelihood(z[block], within_information[block], np.tanh(u[family]))
+                for _, u in fits
+            ]
         return float(np.logaddexp.reduce(log + [fit_evidence for fit_evidence, _ in fits]) - odds)
 
     baseline = best_evidence = division_evidence(best)

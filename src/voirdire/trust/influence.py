@@ -27,7 +27,7 @@ MAX_LEAD_SHARE = 0.75  # share of the lead that must be left, to first order, fo
 
 
 class Rivals(NamedTuple):
-    """Those of whom one is first, where these are not the items: systems whose answers items are.
+    """Candidates for the first place that are not the items: systems whose answers items are.
 
     Attributes
     ----------

@@ -84,19 +84,19 @@ def noise_odds(found: Residuals) -> Floats:
         reliability = float(np.sqrt((information[is_shared] / (1.0 + information[is_shared])).mean()))
         count = independent_count(answers, mean, found.one[is_shared])
         typical = np.exp(-0.5 * ((np.abs(USEFUL_LOADS) - np.median(np.delete(load, judge))) / LOAD_SD) ** 2)
-        ways = (
+        load_priors = (
             (NOISE_LOADS, np.ones_like(NOISE_LOADS)),
             (USEFUL_LOADS, np.ones_like(USEFUL_LOADS)),
             (USEFUL_LOADS, typical),
         )
         precision = max(count - 3.0, 1.0)
-        noise, useful, like = (
+        noise, useful, similar = (
             np.logaddexp.reduce(
                 np.log(prior / prior.sum()) - 0.5 * (z - np.arctanh(loads * reliability)) ** 2 * precision
             )
-            for loads, prior in ways
+            for loads, prior in load_priors
         )
-        odds[judge] = np.exp(noise - np.logaddexp(useful, like) + np.log(2.0))
+        odds[judge] = np.exp(noise - np.logaddexp(useful, similar) + np.log(2.0))
     return np.asarray(odds[voice])
 
 

@@ -140,8 +140,10 @@ def _weight_variance_left(problem: Problem, posterior: Posterior, before: Floats
     assert posterior.values is not None  # of a posterior with draws
     drawn = normalised_weights(problem.density, posterior.values)
     log = _log_prior(parameter, problem, posterior).sum(axis=-1)
-    moved = np.mean([power_sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])])
-    return float(drawn.var(axis=0).sum() / before.sum()) if moved >= MIN_SENSITIVITY else 0.0
+    sensitivity = np.mean(
+        [power_sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])]
+    )
+    return float(drawn.var(axis=0).sum() / before.sum()) if sensitivity >= MIN_SENSITIVITY else 0.0
 
 
 def _judge_variance_left(
@@ -162,7 +164,7 @@ def _judge_variance_left(
 
 
 def _coin_parameters(problem: Problem) -> list[Parameter]:
-    """Of each judge; where these sum to zero a judge alone has none."""
+    """Parameters of each judge; where these sum to zero a single judge has none."""
     coins = (p for p in problem.density.parameters if p.name in COIN_PARAMETERS and p.dims == ("judge",))
     return [p for p in coins if not (p.zero_sum and problem.density.judges == 1)]
 

@@ -77,7 +77,7 @@ def habit_stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: 
     if not size:
         return
     in_block = block >= 0
-    ends = [0.5 * (1.0 - prob), 0.5, 0.5 * (1.0 + prob)]
+    interval_levels = [0.5 * (1.0 - prob), 0.5, 0.5 * (1.0 + prob)]
     for habit in habits:
         log = np.stack(
             [np.bincount(block[in_block], habit.log_chance(u)[in_block], size) for u in HABIT_GRID.tolist()],
@@ -87,12 +87,19 @@ def habit_stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: 
             rows = np.flatnonzero(block_judge == k)
             posterior = smooth_blocks(np.asarray(log[rows], dtype=float))
             for row, share in zip(rows.tolist(), posterior, strict=True):
-                when = time[block == row]
+                times = time[block == row]
                 low, middle, high = habit.value(
-                    k, np.interp(ends, np.cumsum(share) - 0.5 * share, HABIT_GRID)
+                    k, np.interp(interval_levels, np.cumsum(share) - 0.5 * share, HABIT_GRID)
                 )
                 yield Stretch(
-                    k, habit.name, when.min(), when.max(), len(when), float(middle), float(low), float(high)
+                    k,
+                    habit.name,
+                    times.min(),
+                    times.max(),
+                    len(times),
+                    float(middle),
+                    float(low),
+                    float(high),
                 )
 
 

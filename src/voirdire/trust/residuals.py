@@ -79,7 +79,7 @@ class Residuals:
         return int(self.r.shape[2])
 
     def beside(self, other: Residuals) -> Residuals:
-        """With the residuals of other answers after these, of the judges of both; with these items and first places."""
+        """Residuals of other answers after these, of the judges of both; with these items and first places."""
         judges = np.union1d(self.judges, other.judges)
 
         def among_all(part: Residuals, name: str) -> Floats:

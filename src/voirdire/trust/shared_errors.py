@@ -113,9 +113,9 @@ def family_answer_weight(
         rows = np.flatnonzero(np.isin(found.judges, members))
         if len(rows) < 2:
             continue
-        between = ~np.eye(len(rows), dtype=bool)
-        total = float(scale[np.ix_(rows, rows)][between].sum())
-        rho = float(t[np.ix_(rows, rows)][between].sum()) / total if total > 0 else 0.0
+        off_diagonal = ~np.eye(len(rows), dtype=bool)
+        total = float(scale[np.ix_(rows, rows)][off_diagonal].sum())
+        rho = float(t[np.ix_(rows, rows)][off_diagonal].sum()) / total if total > 0 else 0.0
         out[members] = 1.0 / (1.0 + (len(members) - 1) * min(max(rho, 0.0), 1.0))
     return out
 

@@ -1,4 +1,4 @@
-"""Which device chains run on."""
+"""Choice of the device that chains run on."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def can_run(search: SpreadSearch) -> bool:
 
 
 def device_seconds(model: LatentGaussianModel, chains: int, step: float, device: Any) -> float:
-    """About what a move of all chains takes on a device, reckoned by the size of the table."""
+    """Estimate the seconds that a move of all chains takes on a device, by the size of the table."""
     return moves_seconds(model, 1, chains, step) / SPEEDUPS.get(device.platform, DEFAULT_SPEEDUP)
 
 

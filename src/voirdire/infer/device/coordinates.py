@@ -103,8 +103,8 @@ def apply_matrices(matrices: list[Any], points: Any) -> Any:
     if not isinstance(matrices[0], tuple):
         return points @ matrices[0]
     columns = points.T
-    for rows, places, numbers in matrices:
+    for rows, column_index, numbers in matrices:
         columns = jax.ops.segment_sum(
-            numbers[:, None] * columns[places], rows, points.shape[1], indices_are_sorted=True
+            numbers[:, None] * columns[column_index], rows, points.shape[1], indices_are_sorted=True
         )
     return columns.T

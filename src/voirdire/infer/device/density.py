@@ -114,13 +114,13 @@ def apply_steps(
         )
         difference = length[:, None] * (hyper[pair[0]] - hyper[pair[1]])
         new_hyper = half_hyper + jnp.where(pair[0][:, None] < 0, drawn_step.T, difference)
-        moved, volume = jax.lax.switch(
+        new_x, volume = jax.lax.switch(
             step["move"] + 1, step_functions, half_x, half_hyper, new_hyper, normal.T
         )
-        new = density.log_density(moved, new_hyper)
+        new = density.log_density(new_x, new_hyper)
         accepted = chance < new - half_log + volume  # of what is not finite none
         updated = (
-            jnp.where(accepted[:, None], moved, half_x),
+            jnp.where(accepted[:, None], new_x, half_x),
             jnp.where(accepted[:, None], new_hyper, half_hyper),
             jnp.where(accepted, new, half_log),
         )

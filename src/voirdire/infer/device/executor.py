@@ -93,11 +93,11 @@ class Device:
         return end
 
     def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
-        where = self._coordinates(there)
-        x, hyper = where.to_values(z)
+        coordinates = self._coordinates(there)
+        x, hyper = coordinates.to_values(z)
         moved_x, moved_hyper = apply_steps(self._density, self._parent_child_moves, steps, x, hyper)
         has_moved = (moved_hyper != hyper).any(axis=1)
-        return jnp.where(has_moved[:, None], where.from_values(moved_x, moved_hyper), z)
+        return jnp.where(has_moved[:, None], coordinates.from_values(moved_x, moved_hyper), z)
 
 
 class OnDevice:

@@ -64,14 +64,14 @@ class FusedAnswers:
     @property
     def kernel_arguments(self) -> tuple[dict[str, int], dict[str, Any]]:
         """Numbers and arrays that the kernel is given, by name."""
-        start, place, coefficient, counts = self._cell_arrays
+        start, position, coefficient, counts = self._cell_arrays
         numbers = {
             "family": FAMILY_NUMBERS[self.answers.name],
             "predictors": self.pattern.kinds,
             "alternatives": counts.shape[1],
             "cells": len(counts),
         }
-        return numbers, {"start": start, "place": place, "coefficient": coefficient, "answers": counts}
+        return numbers, {"start": start, "place": position, "coefficient": coefficient, "answers": counts}
 
     def both(self, blocks: Any) -> tuple[Floats, Any]:
         """Log likelihood, shape (blocks, 8), and gradient, shape (blocks, size, 8), single precision.

@@ -60,16 +60,16 @@ class MappedEnergy:
     @cached_property
     def structure(self) -> Structure:
         """The end of the search as the kernel has it."""
-        model, found = self.search.model, self.search.found
-        priors = model.group_priors(found.hyper)
+        model, mode = self.search.model, self.search.found
+        priors = model.group_priors(mode.hyper)
         arrays = {
             "root": self.root,
-            "hyper": found.hyper,
+            "hyper": mode.hyper,
             "first": priors.mean,
             "follow": np.append(self.follow, 0.0)[priors.spread_at],
             "prior": self.prior,
             "observation_precision": self.observation_precision,
-            "away": found.x - model.expand_group_values(priors.mean),
+            "away": mode.x - model.expand_group_values(priors.mean),
             "observation_share": self.observation_share,
             "moves": self.moves,
         }
@@ -235,10 +235,10 @@ class KernelPaths:
 
 def _concatenate_matrices(matrices: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Starts of rows, places and coefficients of sparse matrices, one after the other."""
-    before = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
-    starts = [matrix.indptr[:-1] + first for matrix, first in zip(matrices, before[:-1], strict=True)]
+    offsets = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
+    starts = [matrix.indptr[:-1] + offset for matrix, offset in zip(matrices, offsets[:-1], strict=True)]
     return (
-        np.concatenate([*starts, before[-1:]]).astype(np.int32),
+        np.concatenate([*starts, offsets[-1:]]).astype(np.int32),
         np.concatenate([matrix.indices for matrix in matrices]).astype(np.int32),
         np.concatenate([matrix.data for matrix in matrices]).astype(np.float32),
     )

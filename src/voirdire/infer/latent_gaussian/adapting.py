@@ -57,7 +57,7 @@ def adapt_coordinates(where: Coordinates, points: Floats) -> Coordinates:
 
 
 def coordinate_scales(sd: Floats, least: float = MIN_STRETCHED_SD) -> Floats:
-    """How far coordinates are stretched, of the standard deviations of draws: not at all, where these are about one.
+    """Scales of coordinates by the standard deviations of draws: 1 where these are about one.
 
     Draws that hardly move say nothing, so that none is stretched by less than a quarter.
     """

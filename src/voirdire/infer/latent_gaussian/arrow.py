@@ -122,9 +122,9 @@ class Factor:
 
         def stack_variances(at: int) -> Floats:
             stack, (inverse, border) = self.pattern.plan.stacks[at], self.parts[at]
-            across = inverse.transpose(0, 2, 1) @ border
+            projected = inverse.transpose(0, 2, 1) @ border
             shared = self._common_covariance[stack.shared[:, :, None], stack.shared[:, None, :]]
-            return np.asarray((inverse**2).sum(axis=1) + ((across @ shared) * across).sum(axis=2))
+            return np.asarray((inverse**2).sum(axis=1) + ((projected @ shared) * projected).sum(axis=2))
 
         for stack, variance in zip(self.pattern.plan.stacks, self._each_stack(stack_variances), strict=True):
             variances[stack.own] = variance
@@ -177,7 +177,7 @@ class Factor:
         """
         blocks, size, width = stack.shape
         batch_size = min(max(1, COVARIANCE_BATCH_SIZE // (size + width) ** 2), blocks)
-        joint, across, towards, own_part = (
+        joint, projected, weighted, own_part = (
             np.empty((batch_size, *shape))
             for shape in ((size + width,) * 2, (size, width), (size, width), (size, size))
         )
@@ -186,11 +186,11 @@ class Factor:
             n = batch.stop - start
             transposed, positions = inverse[batch].transpose(0, 2, 1), stack.shared[batch]
             shared = self._common_covariance[positions[:, :, None], positions[:, None, :]]
-            np.matmul(transposed, beside[batch], out=across[:n])
-            np.matmul(across[:n], shared, out=towards[:n])
-            np.matmul(towards[:n], across[:n].transpose(0, 2, 1), out=own_part[:n])
+            np.matmul(transposed, beside[batch], out=projected[:n])
+            np.matmul(projected[:n], shared, out=weighted[:n])
+            np.matmul(weighted[:n], projected[:n].transpose(0, 2, 1), out=own_part[:n])
             np.add(transposed @ inverse[batch], own_part[:n], out=joint[:n, :size, :size])
-            np.negative(towards[:n], out=joint[:n, :size, size:])
+            np.negative(weighted[:n], out=joint[:n, :size, size:])
             joint[:n, size:, :size] = joint[:n, :size, size:].transpose(0, 2, 1)
             joint[:n, size:, size:] = shared
             yield batch, joint[:n]

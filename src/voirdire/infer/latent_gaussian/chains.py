@@ -264,7 +264,7 @@ def validate_draws(
 def _with_diagnostics(
     problem: Problem, draws: Floats, without: tuple[tuple[str, ...], ...] = HIDDEN_DIMENSIONS
 ) -> Chains:
-    """With the diagnostics of what is shown of all contexts, ``without`` what has some dimensions."""
+    """Chains with diagnostics of the values that tables show, ``without`` those of some dimensions."""
     zeros = np.zeros(draws.shape[:2])
     diagnostics = diagnose_draws(problem.density, draws, zeros > 0, zeros, without=without, tails=False)
     return Chains(

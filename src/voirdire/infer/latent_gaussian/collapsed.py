@@ -116,13 +116,13 @@ class CollapsedDensity:
         self.score = np.append(model.answers.score, 0.0)[self.blocks.cells] - self._offset
         #: Of each place in a block, which blocks have an answer at an end there, and which end.
         self.ends: list[tuple[int, Ints, Ints]] = [
-            (place, np.flatnonzero(column), column[column != 0])
-            for place, column in enumerate(end.T)
+            (position, np.flatnonzero(column), column[column != 0])
+            for position, column in enumerate(end.T)
             if column.any()
         ]
 
     def summarise_answers(self, answers: Floats) -> AnswerSummaries:
-        """Of answers, shape (chains, blocks, answers)."""
+        """Summarise answers, shape (chains, blocks, answers)."""
         ordered = answers[:, self._order]
         mean = np.add.reduceat(ordered, self._starts, axis=1) / self.counts[:, None]
         size = ordered.shape[2]
@@ -137,7 +137,7 @@ class CollapsedDensity:
         return AnswerSummaries(mean, np.stack(squares, axis=1))
 
     def condition_on_spreads(self, hyper: Floats, said: AnswerSummaries) -> SpreadConditional:
-        """Of logarithms of spreads, shape (chains, hypers)."""
+        """Condition on logarithms of spreads, shape (chains, hypers)."""
         blocks = self.blocks
         spread = np.exp(2.0 * self.model.group_priors(hyper).log_spread)
         log_noise = (hyper @ self._noise_hyper.T).reshape(len(hyper), *blocks.weight.shape)
@@ -156,8 +156,8 @@ class CollapsedDensity:
         common = np.arange(len(self._common))
         information[:, common, common] += 1.0 / prior
         covariance = np.linalg.inv(information)
-        right = (weighted @ said.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
-        centre = (covariance @ right[..., None])[..., 0]
+        weighted_mean = (weighted @ said.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
+        centre = (covariance @ weighted_mean[..., None])[..., 0]
         residuals = self._residuals_of(said.mean, centre)
         quadratic = ((precision @ residuals[..., None])[..., 0] * residuals).sum(axis=2) @ self.counts
         quadratic = quadratic + ((centre - self._common_mean) ** 2 / prior).sum(axis=1)
@@ -195,8 +195,8 @@ class CollapsedDensity:
         by_common = variance / conditional.spread[:, self._common_group] - 1.0
         slope += by_common @ self._hyper_of[self._common_group]
         log_prior, prior_slope = self.model.hyper_prior(hyper)
-        outside = (hyper > MAX_LOG_SPREAD) | ((hyper < MIN_LOG_SPREAD) & self._is_noise)
-        return np.where(outside.any(axis=1), -np.inf, conditional.value + log_prior), slope + prior_slope
+        is_outside = (hyper > MAX_LOG_SPREAD) | ((hyper < MIN_LOG_SPREAD) & self._is_noise)
+        return np.where(is_outside.any(axis=1), -np.inf, conditional.value + log_prior), slope + prior_slope
 
     def draw_common(
         self, hyper: Floats, answers: Floats, rng: np.random.Generator, sweeps: int = 1
@@ -224,17 +224,17 @@ class CollapsedDensity:
         shift = self._common_shift(common)[:, self.blocks.of]
         residuals = answers - shift
         for _ in range(sweeps):
-            for place, blocks, end in self.ends:
-                row = conditional.precision[:, :, place]
-                width = row[..., place] ** -0.5
+            for position, blocks, end in self.ends:
+                row = conditional.precision[:, :, position]
+                width = row[..., position] ** -0.5
                 row, width = (
                     (part * factor)[:, self.blocks.of[blocks]]
                     for part, factor in ((row, width[..., None] ** 2), (width, 1.0))
                 )
                 block_residuals = residuals[:, blocks]
-                centre = block_residuals[..., place] - np.einsum("cbm,cbm->cb", row, block_residuals)
-                bound = end * HALF_RANGE - self._offset[blocks, place] - shift[:, blocks, place]
-                residuals[:, blocks, place] = centre + width * _draw_truncated(
+                centre = block_residuals[..., position] - np.einsum("cbm,cbm->cb", row, block_residuals)
+                bound = end * HALF_RANGE - self._offset[blocks, position] - shift[:, blocks, position]
+                residuals[:, blocks, position] = centre + width * _draw_truncated(
                     end, (bound - centre) / width, rng
                 )
         return common, residuals + shift, conditional
@@ -265,7 +265,7 @@ class CollapsedDensity:
 
 
 def log_determinant(matrices: Floats) -> Floats:
-    """Of symmetric positive definite matrices, shape (..., size, size); infinite of those that rounding left none."""
+    """Log determinants of positive definite matrices, shape (..., size, size); infinite where rounding left none."""
     try:
         roots = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)
     except np.linalg.LinAlgError:  # of a chain whose path leaves for infinity

@@ -104,8 +104,8 @@ class Coordinates:
 
     def values_and_volume(self, z: Array) -> tuple[Array, Array, Array]:
         """As :meth:`to_values`, and the log volume that values have, shape (points,)."""
-        bent, parts = self._value_parts(z)
-        return parts.x, parts.hyper, bent.log + self.xp.log(parts.width).sum(axis=-1)
+        skewed, parts = self._value_parts(z)
+        return parts.x, parts.hyper, skewed.log + self.xp.log(parts.width).sum(axis=-1)
 
     def from_values(self, x: Array, hyper: Array) -> Array:
         """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
@@ -125,7 +125,7 @@ class Coordinates:
         )
 
     def log_density(self, x: Floats, hyper: Floats) -> Floats:
-        """Of answers, latent values and the logarithms of spreads and means, shape (points,)."""
+        """Log density of answers, latent values and the logarithms of spreads and means, shape (points,)."""
         model = self.search.model
         if kernel_library() is None:
             prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
@@ -149,11 +149,11 @@ class Coordinates:
             return self._kernel_paths.energy_gradient(z)
         z = self._stretch_along(z * self.scale, self.gain)
         hypers = len(self.root)
-        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, hypers:]))
-        value, by_white, by_values = self._mapped_density.energy(z[:, :hypers], bent.values)
-        by_normal = self.skewness.gradient_by_normal(by_values, bent)
+        skewed = self.skewness.bend_values(self._factor_whitening.normal(z[:, hypers:]))
+        value, by_white, by_values = self._mapped_density.energy(z[:, :hypers], skewed.values)
+        by_normal = self.skewness.gradient_by_normal(by_values, skewed)
         slope = np.concatenate([by_white, self._factor_whitening.white(by_normal)], axis=1)
-        return value - bent.log, self._stretch_along(slope, self.gain) * self.scale
+        return value - skewed.log, self._stretch_along(slope, self.gain) * self.scale
 
     def follow_path(
         self, here: PathPoint, momentum: Floats, steps: int, step: float
@@ -215,7 +215,7 @@ class Coordinates:
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
         """As :meth:`energy_gradient`, where there is no kernel."""
         model, mode = self.search.model, self.search.found
-        bent, parts = self._value_parts(z)
+        skewed, parts = self._value_parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
         likelihood, slope = self.answers(model.predictors(x, hyper))
         log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
@@ -230,8 +230,8 @@ class Coordinates:
         if model.scales is not None:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - mode.hyper, 0.0))
-        value = likelihood + log_prior + log_hyper_prior + np.log(width).sum(axis=-1) + bent.log
-        by_white = self._factor_whitening.white(self.skewness.gradient_by_normal(-by_x * width, bent))
+        value = likelihood + log_prior + log_hyper_prior + np.log(width).sum(axis=-1) + skewed.log
+        by_white = self._factor_whitening.white(self.skewness.gradient_by_normal(-by_x * width, skewed))
         slope = np.concatenate([-by_hyper @ self.root, by_white], axis=1)
         return -value, self._stretch_along(slope, self.gain) * self.scale
 
@@ -259,15 +259,15 @@ class Coordinates:
 
     def _value_parts(self, z: Array) -> tuple[SkewedValues, ValueParts]:
         z = self._stretch_along(z * self.scale, self.gain)
-        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]), self.xp)
-        return bent, self.values_from_white(z[:, : len(self.root)], bent.values)
+        skewed = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]), self.xp)
+        return skewed, self.values_from_white(z[:, : len(self.root)], skewed.values)
 
     def white_spreads(self, hyper: Array) -> Array:
         """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
         return self.xp.linalg.solve(self.root, (hyper - self.search.found.hyper).T).T
 
     def values_from_white(self, white: Array, normal: Array) -> ValueParts:
-        """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
+        """Latent values of points by white coordinates of spreads, shape (points, hypers), and their normal part."""
         model, mode, xp = self.search.model, self.search.found, self.xp
         change = white @ self.root.T
         hyper = mode.hyper + change

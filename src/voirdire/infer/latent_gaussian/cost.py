@@ -1,4 +1,4 @@
-"""About how long chains of moves take, reckoned by the size of a table before they are run."""
+"""Estimates of the seconds that chains of moves take, by the size of a table."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DRAW_SECONDS = 1.2e-7  # that drawing an answer or a latent value takes
 def moves_seconds(
     model: LatentGaussianModel, moves: int, chains: int = CHAINS, step: float | None = None
 ) -> float:
-    """About what so many moves of every chain take, reckoned by the size of the table, not by a clock.
+    """Estimate the seconds of so many moves of every chain, by the size of the table, not by a clock.
 
     Parameters
     ----------

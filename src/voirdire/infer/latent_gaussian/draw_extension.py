@@ -90,14 +90,14 @@ def _latent_places(old: Problem, new: Problem) -> Ints | None:
     positions, start = [], 0
     for old_parameter, new_parameter in zip(old_parameters, new_parameters, strict=True):
         shape = new_parameter.shape(new.density.sizes)
-        along = [
+        axis_levels = [
             level_positions(old.coords[dim], new.coords[dim]) if dim in new.coords else np.arange(size)
             for dim, size in zip(old_parameter.dims, old_parameter.shape(old.density.sizes), strict=True)
         ]
-        if any((levels < 0).any() for levels in along):
+        if any((levels < 0).any() for levels in axis_levels):
             return None
         grid = np.arange(int(np.prod(shape))).reshape(shape)
-        positions.append(start + grid[np.ix_(*along)].ravel())
+        positions.append(start + grid[np.ix_(*axis_levels)].ravel())
         start += grid.size
     return np.concatenate(positions)
 
@@ -138,9 +138,9 @@ def _match_rows(old: Floats, new: Floats) -> Ints | None:
     order = np.lexsort(new_codes[::-1])
     base = len(code) + 1
     available = new_codes[0][order] * base + new_codes[1][order]
-    wanted = old_codes[0] * base + old_codes[1]
-    position = np.searchsorted(available, wanted)
-    if (position >= len(available)).any() or (available[position] != wanted).any():
+    requested = old_codes[0] * base + old_codes[1]
+    position = np.searchsorted(available, requested)
+    if (position >= len(available)).any() or (available[position] != requested).any():
         return None
     return np.asarray(order[position])
 

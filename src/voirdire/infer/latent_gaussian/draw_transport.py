@@ -60,18 +60,21 @@ class TransportedDraws(NamedTuple):
 
 def transport_draws(carried: ExtendedDraws, chains: int, rng: np.random.Generator) -> TransportedDraws:
     """Draws of all answers' posterior, of those of the old ones, chain after chain."""
-    where, z = _normal_transport(carried, chains)
-    log_step = math.log(FIRST_STEP) - 0.25 * math.log(where.size)
-    values, errors, moves = where.to_values(z), list[_Error](), 0
+    coordinates, z = _normal_transport(carried, chains)
+    log_step = math.log(FIRST_STEP) - 0.25 * math.log(coordinates.size)
+    values, errors, moves = coordinates.to_values(z), list[_Error](), 0
     while True:
         previous = values
-        z, log_step = _move_all(where, z, log_step, rng)
-        values, moves = where.to_values(z), moves + 1
+        z, log_step = _move_all(coordinates, z, log_step, rng)
+        values, moves = coordinates.to_values(z), moves + 1
         if not errors:
             errors = [_remaining_error(*pair) for pair in zip(previous, values, strict=True)]
-        off = max(error.after(moves) for error in errors)
-        if off <= MAX_MEAN_ERROR or max(error.after(MAX_MOVES) for error in errors) > MAX_MEAN_ERROR:
-            return TransportedDraws(*values, moves, off)
+        largest_error = max(error.after(moves) for error in errors)
+        if (
+            largest_error <= MAX_MEAN_ERROR
+            or max(error.after(MAX_MOVES) for error in errors) > MAX_MEAN_ERROR
+        ):
+            return TransportedDraws(*values, moves, largest_error)
 
 
 def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates, Floats]:
@@ -89,21 +92,21 @@ def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates,
         for field in (carried.old, carried.new)
     ]
     # one step of Newton's method
-    moved = x + start.found.factor.solve_system(slopes[1] - slopes[0])
-    new_search = _search_result_at(carried.new, moved, hyper)
+    shifted_x = x + start.found.factor.solve_system(slopes[1] - slopes[0])
+    new_search = _search_result_at(carried.new, shifted_x, hyper)
     # of values whose prior is skewed draws have shown what the old answers say
     information = 1.0 / new_search.found.factor.marginal_covariances()[0] - old_coordinates.prior
     precision = np.maximum(
         adapted.observation_precision + information - old_coordinates.observation_precision, 0.0
     )
-    where = replace(adapted, search=new_search, observation_precision=precision)
-    return where, adapted.from_values(carried.x, carried.hyper)
+    coordinates = replace(adapted, search=new_search, observation_precision=precision)
+    return coordinates, adapted.from_values(carried.x, carried.hyper)
 
 
 def _search_result_at(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
     """A place in which a search might have ended."""
-    found = conditional_at(model, hyper, x, np.zeros(len(x)))
-    return SpreadSearch(model, found, 0.0, 1, np.eye(len(hyper)), found.log_marginal)
+    mode = conditional_at(model, hyper, x, np.zeros(len(x)))
+    return SpreadSearch(model, mode, 0.0, 1, np.eye(len(hyper)), mode.log_marginal)
 
 
 def _move_all(
@@ -141,7 +144,7 @@ class _Error(NamedTuple):
 
 
 def _remaining_error(before: Floats, after: Floats) -> _Error:
-    """Of values, shape (draws, values), and of their squares, those that one of so many has by chance left out."""
+    """Error left in values, shape (draws, values), and in their squares, without what chance explains."""
     centre = after.mean(axis=0)
     before, after = (np.concatenate([v - centre, (v - centre) ** 2], axis=1) for v in (before, after))
     sd = after.std(axis=0)

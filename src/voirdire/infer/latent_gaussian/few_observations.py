@@ -53,9 +53,11 @@ def answers_per_value(model: LatentGaussianModel) -> float:
     pattern = model.integrated
     answered = max(float(np.sum(counts)) for counts in model.counted.counts)
     used = distinct_codes(pattern.index[pattern.coefficients != 0], pattern.size)
-    own = used[pattern.block[used] >= 0]
+    own_values = used[pattern.block[used] >= 0]
     entries = np.count_nonzero(pattern.coefficients * np.append(pattern.block >= 0, False)[pattern.index])
-    return float(answered * entries / max(len(pattern.index), 1) / len(own)) if len(own) else 0.0
+    return (
+        float(answered * entries / max(len(pattern.index), 1) / len(own_values)) if len(own_values) else 0.0
+    )
 
 
 def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
@@ -87,7 +89,7 @@ def has_many_blocks(model: LatentGaussianModel) -> bool:
 
 
 def evidence_gain(search: SpreadSearch, x: Floats) -> float:
-    """By how much the log evidence is higher where it is searched from latent values ``x``, the spreads as they are.
+    """Gain in log evidence where it is searched from latent values ``x``, the spreads as they are.
 
     Of very many blocks on some of them.
     """
@@ -103,9 +105,9 @@ def evidence_gain(search: SpreadSearch, x: Floats) -> float:
 
 def _sampled_blocks(model: LatentGaussianModel) -> tuple[LatentGaussianModel, Ints]:
     """The field of some of the blocks, always the same ones, and the places of its latent values."""
-    kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
-    kept[np.random.default_rng(0).permutation(len(kept))[: _blocks_used(model)]] = True
-    return model.model_of_blocks(kept)
+    is_kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
+    is_kept[np.random.default_rng(0).permutation(len(is_kept))[: _blocks_used(model)]] = True
+    return model.model_of_blocks(is_kept)
 
 
 def _blocks_used(model: LatentGaussianModel) -> int:

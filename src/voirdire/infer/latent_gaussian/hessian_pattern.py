@@ -116,7 +116,7 @@ class BlockMembers:
 
 
 def distinct_codes(codes: Ints, size: int) -> Ints:
-    """Those of the numbers 0 to ``size`` - 1 that there are, sorted: where they are not far apart without sorting.
+    """Distinct codes among 0 to ``size`` - 1, in order; found without sorting where most of them occur.
 
     Examples
     --------
@@ -136,12 +136,12 @@ def block_members(pattern: Pattern) -> BlockMembers:
     used = pattern.coefficients != 0
     is_used = np.zeros(pattern.size + 1, dtype=bool)
     is_used[pattern.index[used]] = True
-    own = np.flatnonzero(is_used[:-1] & (pattern.block >= 0))
-    own = own[np.argsort(pattern.block[own], kind="stable")]
+    own_values = np.flatnonzero(is_used[:-1] & (pattern.block >= 0))
+    own_values = own_values[np.argsort(pattern.block[own_values], kind="stable")]
     blocks = int(pattern.block.max(initial=-1)) + 1
-    starts = np.searchsorted(pattern.block[own], np.arange(blocks + 1))
+    starts = np.searchsorted(pattern.block[own_values], np.arange(blocks + 1))
     position = np.zeros(pattern.size + 1, dtype=np.int64)
-    position[own] = np.arange(len(own)) - starts[pattern.block[own]]
+    position[own_values] = np.arange(len(own_values)) - starts[pattern.block[own_values]]
     position[common] = np.arange(len(common))
     cell_block = pattern.of_cell
     shared = used & (block[pattern.index] < 0) & (cell_block >= 0)[:, None]
@@ -149,7 +149,7 @@ def block_members(pattern: Pattern) -> BlockMembers:
     keys = distinct_codes(codes + position[pattern.index[shared]], blocks * len(common))
     edges = np.searchsorted(keys, np.arange(blocks + 1) * len(common))
     alone = np.flatnonzero(~is_used[:-1] & (pattern.block >= 0))
-    return BlockMembers(own, starts, keys, edges, position, alone)
+    return BlockMembers(own_values, starts, keys, edges, position, alone)
 
 
 def matrix_plan(pattern: Pattern) -> MatrixPlan:
@@ -174,13 +174,13 @@ def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> St
     """Blocks ``some``; cells sorted by block are ``order``, and those of each block begin at ``bounds``."""
     common, members = len(pattern.common), pattern.members
     position = members.place
-    own = np.stack([members.own[members.starts[b] : members.starts[b + 1]] for b in some])
+    own_values = np.stack([members.own[members.starts[b] : members.starts[b + 1]] for b in some])
     keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in some])
     shared = keys - some[:, None] * common
     cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in some])
     cell_block = np.repeat(np.arange(len(some)), bounds[some + 1] - bounds[some])
     index, used = pattern.index[cells], pattern.coefficients[cells] != 0
-    size, width = own.shape[1], shared.shape[1]
+    size, width = own_values.shape[1], shared.shape[1]
     is_own = np.append(pattern.block >= 0, False)[index] & used
     is_shared = used & ~is_own
     positions = np.where(is_own, position[index], 0)
@@ -201,7 +201,7 @@ def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> St
     )
     is_used = used[:, left_index] & used[:, right_index] & (right < size)
     flat = np.arange(is_used.size).reshape(is_used.shape)
-    return Stack(own, shared, cells, cell_block, positions, target[is_used], flat[is_used])
+    return Stack(own_values, shared, cells, cell_block, positions, target[is_used], flat[is_used])
 
 
 def _shared_value_positions(pattern: Pattern, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:

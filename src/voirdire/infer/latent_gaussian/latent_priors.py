@@ -73,7 +73,7 @@ class LatentPriors:
 
     @cached_property
     def _numbers(self) -> tuple[Ints, Floats, Ints, Floats]:
-        """Of each group: place of its spread among the hyperparameters, or the logarithm given; so of its mean."""
+        """Position of each group's spread among the hyperparameters, or its logarithm; and so its mean."""
         position = {hyper.name: i for i, hyper in enumerate(self.hypers)}
         spreads, means = ([getattr(group, name) for group in self.groups] for name in ("spread", "mean"))
         return (
@@ -199,7 +199,7 @@ class LatentPriors:
         return self.expand_group_values(priors.log_spread), self.expand_group_values(priors.mean)
 
     def expand_group_values(self, of_groups: Array, xp: Any = np) -> Array:
-        """Of each value, shape (..., size), what its group has, shape (..., groups)."""
+        """Repeat numbers of groups, shape (..., groups), for each of their values, shape (..., size)."""
         if xp is np:
             return np.repeat(of_groups, self.sizes, axis=-1)
         return of_groups @ self._members  # whose gradient is a product, too

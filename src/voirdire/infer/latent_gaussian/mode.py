@@ -37,10 +37,10 @@ def find_modes_at_spreads(density: LogDensity, tables: Sequence[Data], start: Fl
         if is_sparse(model):
             means = [_latent_mean(density.latent_model(table), hyper, x) for table in tables]
             return [model.flat(mean, hyper) for mean in means]
-        zeros, near = np.zeros(len(x)), whitening_factor(model, hyper, x)
-        x = climb_to_mode(model, hyper, x, zeros, near, MODE_TOLERANCE)
+        zeros, factor = np.zeros(len(x)), whitening_factor(model, hyper, x)
+        x = climb_to_mode(model, hyper, x, zeros, factor, MODE_TOLERANCE)
         fields = [_with_layout_of(model, density.latent_model(table)) for table in tables[1:]]
-        other_modes = [climb_to_mode(field, hyper, x, zeros, near, MODE_TOLERANCE) for field in fields]
+        other_modes = [climb_to_mode(field, hyper, x, zeros, factor, MODE_TOLERANCE) for field in fields]
         return [model.flat(mode, hyper) for mode in (x, *other_modes)]
 
 
@@ -53,8 +53,8 @@ def _latent_mean(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Floats
 
 def _with_layout_of(known: LatentGaussianModel, other: LatentGaussianModel) -> LatentGaussianModel:
     """A field with the pattern of another of the same cells, whose layout is known."""
-    same = np.array_equal(known.pattern.index, other.pattern.index)
-    return replace(other, pattern=known.pattern) if same else other
+    is_same = np.array_equal(known.pattern.index, other.pattern.index)
+    return replace(other, pattern=known.pattern) if is_same else other
 
 
 MAX_GRADIENT = (

@@ -213,15 +213,15 @@ def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
     """The blocks of a field whose answers are normal."""
     pattern = model.pattern
     assert isinstance(model.answers, NormalAnswers)
-    own = _block_rows(pattern.block, len(pattern.block))
-    group = np.append(np.repeat(np.arange(len(model.groups)), model.sizes), 0)[own]
+    own_values = _block_rows(pattern.block, len(pattern.block))
+    group = np.append(np.repeat(np.arange(len(model.groups)), model.sizes), 0)[own_values]
     # where a value stands: in its block, or among the common ones after these
     position = np.zeros(pattern.size + 1, dtype=int)
-    position[own] = np.arange(own.shape[1])
-    position[pattern.common] = own.shape[1] + np.arange(len(pattern.common))
+    position[own_values] = np.arange(own_values.shape[1])
+    position[pattern.common] = own_values.shape[1] + np.arange(len(pattern.common))
     coefficients = np.where(pattern.index < pattern.size, pattern.coefficients, 0.0)
     column = np.where(coefficients != 0, position[pattern.index], 0)
-    size = own.shape[1] + len(pattern.common)
+    size = own_values.shape[1] + len(pattern.common)
     row, ends = np.zeros((len(column) + 1, size)), len(column)
     np.add.at(row, (np.arange(ends)[:, None], column), coefficients)
     noise = model.scales[ends:].toarray()
@@ -233,15 +233,19 @@ def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
         ],
         axis=1,
     )
-    kind = np.unique(cell_rows[:-1], axis=0, return_inverse=True)[1].ravel()
-    order = np.lexsort((kind, pattern.of_cell))
+    row_kind = np.unique(cell_rows[:-1], axis=0, return_inverse=True)[1].ravel()
+    order = np.lexsort((row_kind, pattern.of_cell))
     cells = np.append(order, ends)[_block_rows(pattern.of_cell[order], ends)]
-    signature = np.concatenate([np.append(kind, -1)[cells], np.where(own < pattern.size, group, -1)], axis=1)
+    signature = np.concatenate(
+        [np.append(row_kind, -1)[cells], np.where(own_values < pattern.size, group, -1)], axis=1
+    )
     _, representative, block_class = np.unique(signature, axis=0, return_index=True, return_inverse=True)
     parts = cell_rows[cells[representative]]
-    edges = [own.shape[1], size, size + noise.shape[1]]
+    edges = [own_values.shape[1], size, size + noise.shape[1]]
     z, x, noises, weight = np.split(parts, edges, axis=2)
-    return NormalBlocks(own, cells, block_class.ravel(), group[representative], z, x, noises, weight[..., 0])
+    return NormalBlocks(
+        own_values, cells, block_class.ravel(), group[representative], z, x, noises, weight[..., 0]
+    )
 
 
 def _block_rows(block: Ints, none: int) -> Ints:

@@ -47,11 +47,11 @@ def sample_nuts(
     # few chains would not tell in which directions draws go far
     moves = Moves(search, rng, max(chains, CHAINS), WARM_UP_MOVES)
     # inside a compiled program nothing else compiled may run
-    where = replace(moves.where, compiled=False)
-    where.energy_gradient(moves.z[:1])  # what is kept is made before threads ask for it
+    coordinates = replace(moves.where, compiled=False)
+    coordinates.energy_gradient(moves.z[:1])  # what is kept is made before threads ask for it
     # coordinates are adapted to chains: what a diagonal of as many variances would add is noise
     programs = nuts_programs(
-        _potential_function(where),
+        _potential_function(coordinates),
         warmup,
         turning=False,
         step_size=moves.step / GRADIENTS_PER_STEP,
@@ -59,7 +59,7 @@ def sample_nuts(
         target_accept_prob=TARGET_ACCEPTANCE,
     )
     run = run_nuts_chains(programs, moves.z[:chains], (), rng, warmup, draws, progress)
-    flat = [search.model.flat(*where.to_values(chain)) for chain in run.x]
+    flat = [search.model.flat(*coordinates.to_values(chain)) for chain in run.x]
     return replace(run, x=np.stack(flat))
 
 

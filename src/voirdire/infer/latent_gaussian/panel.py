@@ -152,16 +152,16 @@ def build_panel_model(
     InputError
         Its factor would take too much memory.
     """
-    places, part = LatentPositions(density), data["panel"]
+    positions, part = LatentPositions(density), data["panel"]
     sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
     answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
     if beside is not None:
-        answered = join_answered_sums([answered, beside._replace(learned=None)], places.size)
+        answered = join_answered_sums([answered, beside._replace(learned=None)], positions.size)
     multi_level = {
         factor for term in density.terms for factor, _ in term.at
     }  # a cell may have values of many levels
     multi_level |= {"item"} if density.sides > 1 else set()
-    blocks = [places.block(factor) for factor in density.sizes if factor not in multi_level]
+    blocks = [positions.block(factor) for factor in density.sizes if factor not in multi_level]
     return build_latent_model(
         density,
         answered,

@@ -68,7 +68,7 @@ class SpreadSearch:
 
     @cached_property
     def factor_whitening(self) -> Whitening:
-        """Of the factor where the search ended."""
+        """Whitening by the factor where the search ended."""
         return choose_whitening(self.found.factor)
 
     @property
@@ -89,7 +89,7 @@ def search_spreads(
     slack: float = 0.0,
     tries: int = 8,
 ) -> SpreadSearch:
-    """From ``here``, with a guess of the ``inverse`` curvature, until the gradient is below ``tolerance``.
+    """Search from ``here``, with a guess of the ``inverse`` curvature, until the gradient is below ``tolerance``.
 
     ``tolerance`` in standard deviations; values that are higher by ``slack`` are as good. It ends where so many
     ``tries`` of one step, each shorter than the last, lead to no better value, and where there is slack after so

@@ -102,7 +102,7 @@ class SkewedValues(NamedTuple):
 
 
 def no_skewness() -> Skewness:
-    """Of no value."""
+    """Maps of no value."""
     empty = np.zeros(0)
     return Skewness(np.zeros(0, dtype=int), empty, empty, empty, empty)
 

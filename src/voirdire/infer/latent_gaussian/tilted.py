@@ -39,7 +39,7 @@ class Normals(NamedTuple):
 
 
 class TiltedMoments(NamedTuple):
-    """Of a cell's likelihood times a normal density.
+    """Moments of a cell's likelihood times a normal density.
 
     Attributes
     ----------

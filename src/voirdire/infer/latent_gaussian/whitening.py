@@ -96,7 +96,7 @@ def _whiten_by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whi
 
 
 def _whiten_in_single(factor: Factor) -> Whitening:
-    """With blocks by common values and the factor of what is left of these as matrices, rounded.
+    """Whitening by rounded matrices: blocks by common values, and the factor of what is left of these.
 
     Numbers that hardly turn anything count as zero: with each other's transposes and inverses made of what is left, the
     coordinates are other ones, nearly as good.

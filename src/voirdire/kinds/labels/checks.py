@@ -52,9 +52,9 @@ def judges_changing_first(
     worth : array, shape (classes,)
         Value of each class in a system's score.
     """
-    where = systems_and_contexts(problem.table)
-    assert where is not None  # of a table of systems
-    system, values = where.system[problem.unit_item], posterior.central_values
+    layout = systems_and_contexts(problem.table)
+    assert layout is not None  # of a table of systems
+    system, values = layout.system[problem.unit_item], posterior.central_values
     joint = problem.density.joint(values, problem.data, np)[problem.unit_row]
     beliefs = np.exp(log_softmax(joint, problem.classes, np))
     pairs = labels_given(problem)

@@ -251,8 +251,8 @@ class LabelsDensity(LabelsLayout):
         numbers, of_panel = self.model.reliability.numbers, self.lean_parameter == "confusion"
         lean, sd = numbers["lean"], numbers["sd" if of_panel else "judge_sd"]
         eye = np.eye(self.classes, self.labels)
-        (leaning,) = (p for p in self.parameters if p.name == self.lean_parameter)
-        rows = leaning.value(self._free_coordinates(leaning, x), self.sizes, xp) + lean * eye
+        (parameter,) = (p for p in self.parameters if p.name == self.lean_parameter)
+        rows = parameter.value(self._free_coordinates(parameter, x), self.sizes, xp) + lean * eye
         free = list(self.free)
         # the distance in the plane of zero sum is that of the free coordinates
         gap = rows[..., free, None, :] - lean * eye[free]
@@ -288,12 +288,12 @@ class LabelsDensity(LabelsLayout):
             folded[rows] = self.rename_classes(flat[rows], self._class_order(names), np)
         best_score = np.take_along_axis(scores, best[..., None], axis=-1)[..., 0].sum(axis=-1)
         ratio = np.expm1(np.maximum(log_permanent(scores, size, np) - best_score, 0.0))
-        turned = (best != np.arange(size)).any(axis=1)
+        is_turned = (best != np.arange(size)).any(axis=1)
         lead = draws.shape[:-1]
-        return folded.reshape(draws.shape), ratio.reshape(lead), turned.reshape(lead)
+        return folded.reshape(draws.shape), ratio.reshape(lead), is_turned.reshape(lead)
 
     def prior_prefers(self, x: Floats) -> npt.NDArray[np.bool_]:
-        """Of renamings always: draws are folded by the prior alone."""
+        """Always true of renamings: draws are folded by the prior alone."""
         if "reliability" in self.parameter_slices:
             return super().prior_prefers(x)
         return np.ones(x.shape[:-1], dtype=bool)
@@ -309,14 +309,14 @@ class LabelsDensity(LabelsLayout):
         if not self.has_mirror or "reliability" in self.parameter_slices:
             return super().fold_with_twins(draws, data)
         folded = self.fold_orientations(draws, data)[0]
-        names, taken, counts = np.unique(
+        names, choice, counts = np.unique(
             best_renaming(self.name_scores(draws, np)), axis=0, return_inverse=True, return_counts=True
         )
         frequent = np.argsort(-counts, kind="stable")[:MAX_TWINS]
         orders = [np.argsort(self._class_order(names[index])) for index in frequent]
         identity = np.arange(self.classes)
         twins = (self.rename_classes(folded, order, np) for order in orders if (order != identity).any())
-        return folded, np.isin(taken.ravel(), frequent), twins
+        return folded, np.isin(choice.ravel(), frequent), twins
 
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
         """A renaming of each vector, drawn from all of at most six free classes; of more, two names change places."""
@@ -329,11 +329,11 @@ class LabelsDensity(LabelsLayout):
             else [_swapped_indices(size, i, j) for i in range(size) for j in range(i)]
         )
         log = scores[:, np.arange(size), names].sum(axis=-1)
-        drawn = (log + rng.gumbel(size=log.shape)).argmax(axis=1)
+        drawn_names = (log + rng.gumbel(size=log.shape)).argmax(axis=1)
         out = x.copy()
-        for choice in np.unique(drawn):
+        for choice in np.unique(drawn_names):
             order = self._class_order(names[choice])
-            out[drawn == choice] = self.rename_classes(x[drawn == choice], order, np)
+            out[drawn_names == choice] = self.rename_classes(x[drawn_names == choice], order, np)
         return out
 
     def starts(self, data: Data) -> list[Floats]:
@@ -346,8 +346,8 @@ class LabelsDensity(LabelsLayout):
             return [self._flat_from(self._graded_start(part["counts"], part["weight"]))]
         judges = part["counts"].shape[1] // self.labels
         votes = sum_by_item(part["counts"], self.labels)[:, : self.classes] + SMOOTHING
-        known = np.exp(np.maximum(part["known"], -700.0))
-        belief = votes / votes.sum(axis=1, keepdims=True) * known
+        known_probability = np.exp(np.maximum(part["known"], -700.0))
+        belief = votes / votes.sum(axis=1, keepdims=True) * known_probability
         belief = part["weight"][:, None] * belief / np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
         start: Values = {}
         share = np.full((self.criteria, self.classes), SMOOTHING)
@@ -377,7 +377,7 @@ class LabelsDensity(LabelsLayout):
         return [self._flat_from(start), np.zeros(self.size)]
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """From expected counts: of confusion matrices (:class:`.labels.expected.ExpectedLabels`), and of ordered labels
+        """Derivatives from expected counts: of confusion matrices (:class:`.labels.expected.ExpectedLabels`), and of ordered labels
         without known classes (:class:`.labels.expected_grades.ExpectedGrades`).
         """
         if "pinned" in data:
@@ -400,8 +400,8 @@ class LabelsDensity(LabelsLayout):
         """Judges alike, with the cutpoints of a normal distribution whose levels are as common as the labels are."""
         numbers, normal = self.model.reliability.numbers, NormalDist()
         used = weight @ counts.reshape(len(counts), -1, self.labels).sum(axis=1) + SMOOTHING
-        below = np.cumsum(used / used.sum())[:-1]
-        cuts = np.array([normal.inv_cdf(float(share)) for share in below])
+        cumulative = np.cumsum(used / used.sum())[:-1]
+        cuts = np.array([normal.inv_cdf(float(share)) for share in cumulative])
         start: Values = {
             parameter.name: np.zeros(parameter.shape(self.sizes)) for parameter in self.parameters
         }

@@ -113,13 +113,13 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         )
         return [Check("dependence", "warn", None, message)]
     rng = np.random.default_rng(seed)
-    wide = wide_residuals(problem, posterior, rng) if problem.is_sparse else None
-    residuals = label_residuals(problem, posterior, rng) if wide is None else wide
+    wide_sums = wide_residuals(problem, posterior, rng) if problem.is_sparse else None
+    residuals = label_residuals(problem, posterior, rng) if wide_sums is None else wide_sums
     dependence = pairwise_dependence(residuals, rng)
     count = len(residuals.judges)
     subset_note = (
         f" of {len(problem.judges):,} (with most labels)"
-        if wide is not None and count < len(problem.judges)
+        if wide_sums is not None and count < len(problem.judges)
         else ""
     )
     summary = (
@@ -127,10 +127,10 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         f"{dependence.low:.0f} to {dependence.high:.0f}"
     )
     units = len(problem.unit_item)
-    is_sampled = wide is not None and wide.units < units
+    is_sampled = wide_sums is not None and wide_sums.units < units
     summary += (
-        f"; by {wide.units:,} of {units:,} items, drawn at random)"
-        if wide is not None and is_sampled
+        f"; by {wide_sums.units:,} of {units:,} items, drawn at random)"
+        if wide_sums is not None and is_sampled
         else ")"
     )
     similar = most_alike(dependence, SIGNIFICANCE_LEVEL)

@@ -73,12 +73,12 @@ def find_families(table: Labels) -> dict[str, str]:
 
 
 def families_by_answers(problem: LabelsProblem) -> dict[str, str]:
-    """Those of the problem's table: in residuals of classes copies hide, since they are the consensus."""
+    """Families of the problem's table: in residuals of classes copies hide, since they are the consensus."""
     return find_families(problem.table)
 
 
 class _Agreements(NamedTuple):
-    """Of every two judges the items that both labelled, the agreements on them, and the share expected by chance."""
+    """Items that every two judges both labelled, their agreements on them, and the share expected by chance."""
 
     shared: Floats
     agreed: Floats
@@ -86,7 +86,7 @@ class _Agreements(NamedTuple):
 
 
 def _pairwise_agreements(table: Labels, chosen: Ints) -> _Agreements:
-    """Of the chosen judges, in that order."""
+    """Agreements of the chosen judges, in that order."""
     judges, labels = len(chosen), len(table.labels)
     position = np.full(len(table.judges), -1)
     position[chosen] = np.arange(judges)
@@ -163,7 +163,7 @@ def _families_by_evidence(pairs: _Agreements) -> Ints:
 
 
 def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
-    """How often two judges agree whose errors have as much in common as those of strangers may have."""
+    """Probability that two judges agree whose errors have as much in common as those of strangers may have."""
     load = factor_loads(kappa, np.where(np.eye(len(kappa), dtype=bool), 0.0, pairs.shared))
     explained, unexplained = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     return np.asarray(

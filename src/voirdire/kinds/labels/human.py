@@ -144,23 +144,23 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             Their labels, in the form of the problem's ``data``.
         """
         problem, known = self.problem, self.known
-        chances = [_mode_probabilities(problem, JOINT, known, data)]
+        probabilities = [_mode_probabilities(problem, JOINT, known, data)]
         if self.can_cut:
-            chances += [_mode_probabilities(problem, name, known[:0], data) for name in (JOINT, CUT)]
-        panels = [collect_panel_probabilities(problem, chance, data) for chance in chances]
+            probabilities += [_mode_probabilities(problem, name, known[:0], data) for name in (JOINT, CUT)]
+        panels = [collect_panel_probabilities(problem, chance, data) for chance in probabilities]
         if self._enough_known:
-            panels.append(_as_one_answer(panels[0], self._stack_new_items(chances, data)))
-        combined = [way.beside(extra) for way, extra in zip(self._panels_by_way, panels, strict=True)]
+            panels.append(_as_one_answer(panels[0], self._stack_new_items(probabilities, data)))
+        combined = [panel.beside(extra) for panel, extra in zip(self._panels_by_way, panels, strict=True)]
         return average_predictions(combined, known, problem.known[known])[len(problem.unit_item) :]
 
     @cached_property
     def _panels_by_way(self) -> list[Panel]:
         """Panel by each way: the fit that knows no item's class, and all others; of known items, left out."""
-        chances = [
+        probabilities = [
             self._unanchored_probabilities,
             *(self._mode_probabilities.values() if self.can_cut else ()),
         ]
-        panels = [collect_panel_probabilities(self.problem, chance) for chance in chances]
+        panels = [collect_panel_probabilities(self.problem, chance) for chance in probabilities]
         if self._enough_known:
             stacked, left_out = self._stacked_probabilities
             chance = stacked.copy()
@@ -196,16 +196,16 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     def _average_left_out(self) -> Floats:
         """P(class) about the target of known items, each left out of the weights of the ways, too."""
-        ways = [way.select_rows(self.known) for way in self._panels_by_way]
+        panels = [panel.select_rows(self.known) for panel in self._panels_by_way]
         answer, positions = self.problem.known[self.known], np.arange(len(self.known))
         probabilities = np.empty((len(positions), self.problem.classes))
         for part in anchor_folds(len(positions)):
             others = np.setdiff1d(positions, part)
-            probabilities[part] = average_predictions(ways, others, answer[others])[part]
+            probabilities[part] = average_predictions(panels, others, answer[others])[part]
         return probabilities
 
     def answered(self, chosen: str) -> LabelsProblem:
-        """With P(class) about the target."""
+        """The problem with P(class) about the target."""
         problem = self.problem
         if not problem.density.latent:
             return problem
@@ -246,7 +246,7 @@ def _mode_probabilities(problem: LabelsProblem, name: str, hidden: Ints, data: D
 
 
 def _as_one_answer(panel: Panel, chance: Floats) -> Panel:
-    """Of the same items, by what knows already how far judges depend on each other."""
+    """The panel of the same items as one answer each, where dependence between judges is accounted for."""
     return replace(panel, chance=chance, count=np.ones(len(chance)))
 
 

@@ -67,12 +67,12 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabel
 def label_units(problem: LabelsProblem) -> Ints:
     """The unit (item and criterion) of every label of the table."""
     item_count, table = max(len(problem.items), 1), problem.table
-    known = problem.unit_criterion * item_count + problem.unit_item
+    unit_codes = problem.unit_criterion * item_count + problem.unit_item
     key, size = table.criterion * item_count + table.item, item_count * len(problem.criteria)
     if size > 4 * len(key) + 1000:
-        return np.searchsorted(known, key)
+        return np.searchsorted(unit_codes, key)
     position = np.zeros(size, dtype=np.int64)
-    position[known] = np.arange(len(known))
+    position[unit_codes] = np.arange(len(unit_codes))
     return np.asarray(position[key])
 
 
@@ -123,9 +123,9 @@ def _beliefs_with_shared_errors(
 def count_decided_units(problem: LabelsProblem, posterior: Posterior, some: Ints | None = None) -> Ints:
     """Number of units (or of some) of which each judge alone decides the most probable class, shape (judges,)."""
     values, pairs = posterior.central_values, labels_given(problem, some)
-    without, _ = beliefs_without_judge(problem, values, pairs)
+    beliefs, _ = beliefs_without_judge(problem, values, pairs)
     joint = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
-    changed = without.argmax(axis=1) != joint.argmax(axis=1)
+    changed = beliefs.argmax(axis=1) != joint.argmax(axis=1)
     return np.bincount(pairs.judge, changed, len(problem.judges)).astype(np.int64)
 
 

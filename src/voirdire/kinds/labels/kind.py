@@ -105,9 +105,9 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def encode_table(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
         """See :func:`.labels.problem.encode_labels`; anchors have no judges."""
-        known, shares_errors = None, model.reliability.kind in SHARED_ERRORS
+        anchor_labels, shares_errors = None, model.reliability.kind in SHARED_ERRORS
         if request.anchors is not None:
-            known = read_labels_like(table, request.anchors, name="anchors", judge="people")
+            anchor_labels = read_labels_like(table, request.anchors, name="anchors", judge="people")
         families = None if request.families is None else read_families(request.families, table.judges)
         if families and not shares_errors and len(set(families.values())) < len(families):
             raise InputError(
@@ -118,13 +118,17 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         if families is None and shares_errors:
             families = find_families(table)
             notes += _describe_families(families)
-        place = systems_and_contexts(table)
-        check_context_scope(place, request.over, "labels")
-        if place is not None:
+        layout = systems_and_contexts(table)
+        check_context_scope(layout, request.over, "labels")
+        if layout is not None:
             notes.append(systems_note(table, request.over))
-        options: dict[str, Any] = {"classes": request.classes, "anchors": known, "positive": request.positive}
+        options: dict[str, Any] = {
+            "classes": request.classes,
+            "anchors": anchor_labels,
+            "positive": request.positive,
+        }
         encoded = encode_labels(model, table, families=families, **options)
-        if place is not None:
+        if layout is not None:
             systems.check_size(encoded)
         if request.board:
             systems.known_grades(encoded)
@@ -133,7 +137,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             encoded.positive is not None
             and not table.vocabulary
             and request.positive is None
-            and (place is not None or len(classes) == 2)
+            and (layout is not None or len(classes) == 2)
         ):
             notes.append(taken_for_success(classes, encoded.positive))
         return replace(encoded, over=request.over), notes
@@ -159,7 +163,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def context_difference_variance(
         self, problem: LabelsProblem, posterior: Posterior, items: tuple[str, str]
     ) -> float:
-        """Of systems how far their grades are apart in each context."""
+        """Variance over contexts of the difference of two systems' grades."""
         return systems.difference_variance_over_contexts(problem, posterior, items)
 
     def board_entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:

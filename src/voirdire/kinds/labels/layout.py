@@ -159,7 +159,7 @@ def multiply_counts(counts: CountMatrix, rates: Array, xp: Any) -> Array:
 
 
 def sum_by_item(counts: CountMatrix, labels: int) -> Floats:
-    """How often each label was given to each item, by all judges, shape (items, labels).
+    """Counts of each label on each item, by all judges, shape (items, labels).
 
     Examples
     --------

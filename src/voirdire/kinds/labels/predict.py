@@ -77,10 +77,10 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
 
         target = HumanLabels(problem).classify_new_items(data)
     chance, other = (target, panel) if problem.about == TARGET else (panel, target)
-    named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
+    name_columns: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
-        named["criterion"] = np.array(problem.criteria, dtype=object)[data["labels"]["criterion"]]
-    return named | class_columns(problem, chance, other)
+        name_columns["criterion"] = np.array(problem.criteria, dtype=object)[data["labels"]["criterion"]]
+    return name_columns | class_columns(problem, chance, other)
 
 
 def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) -> Floats | None:
@@ -209,7 +209,7 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         return classify_items(problem, posterior, table)
     check_classes(problem)
     questions = read_scores(table, name="labels", judge="people", answered=False)
-    codes, named = _encode_rows(problem, questions, ("criterion", "item"))
+    codes, name_columns = _encode_rows(problem, questions, ("criterion", "item"))
     unit = np.full((len(problem.criteria), len(problem.items)), -1)
     unit[problem.unit_criterion, problem.unit_item] = np.arange(len(problem.unit_item))
     row, problems = unit[codes["criterion"], codes["item"]], Problems("labels")
@@ -218,7 +218,7 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         problems.rows(np.flatnonzero(row < 0) + 1, unknown)
     problems.raise_any()
     chance, other = (probabilities[row] for probabilities in shown_probabilities(problem, posterior))
-    return {**named, **class_columns(problem, chance, other)}
+    return {**name_columns, **class_columns(problem, chance, other)}
 
 
 def _has_labels(table: object) -> bool:
@@ -227,12 +227,14 @@ def _has_labels(table: object) -> bool:
 
 def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
     questions = read_scores(table, name="labels", answered=False)
-    codes, named = _encode_rows(problem, questions, ("judge", "criterion", "item"))
+    codes, name_columns = _encode_rows(problem, questions, ("judge", "criterion", "item"))
     rows = (codes["judge"], codes["criterion"], codes["item"])
     probabilities = np.mean(
         [label_probabilities(problem, values, rows) for values in thinned_draws(posterior)], axis=0
     )
-    return named | {f"p_{label}": probabilities[:, column] for column, label in enumerate(problem.labels)}
+    return name_columns | {
+        f"p_{label}": probabilities[:, column] for column, label in enumerate(problem.labels)
+    }
 
 
 def _encode_rows(
@@ -240,8 +242,8 @@ def _encode_rows(
 ) -> tuple[dict[str, Ints], Columns]:
     """Codes of rows by a problem's levels, and the columns that name them."""
     problems = Problems("labels")
-    codes, named = fit_codes(problem, given, names, problems)
+    codes, name_columns = fit_codes(problem, given, names, problems)
     problems.raise_any()
     if not problem.table.has_criteria:
-        named.pop("criterion", None)
-    return codes, named
+        name_columns.pop("criterion", None)
+    return codes, name_columns

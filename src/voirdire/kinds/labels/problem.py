@@ -104,7 +104,7 @@ class LabelsProblem(Problem):
 
     @property
     def fewer_parameters(self) -> str:
-        """What can be done where there are more parameters than can be held: mostly these are no classes."""
+        """Remedy where there are more parameters than can be held: mostly these are no classes."""
         if len(self.labels) <= FEW_CLASSES:
             return super().fewer_parameters
         return (
@@ -244,17 +244,17 @@ def encode_labels(
         }
     }
     shared = judging.kind in SHARED_ERRORS
-    named = dict(families or {}) if shared else {}
+    used_families = dict(families or {}) if shared else {}
     levels = (table.judges, table.criteria, table.items)
     sizes = (len(table.judges), len(table.criteria), len(table.items))
     anchored = tuple(int(j) for j in np.unique(known[known_units]))
-    blocks = _judge_blocks(named, table.judges, counts, len(names)) if shared else ()
+    blocks = _judge_blocks(used_families, table.judges, counts, len(names)) if shared else ()
     density = LabelsDensity(model, *sizes, len(unit), len(chosen), len(names), anchored, blocks)
     label_counts = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     encoded = LabelsProblem(
         density, data, *levels, label_counts, table, names, len(chosen), unit_item, unit_criterion, row, known
     )
-    return replace(encoded, families=named, positive=success_class(chosen, positive))
+    return replace(encoded, families=used_families, positive=success_class(chosen, positive))
 
 
 def _judge_blocks(
@@ -358,8 +358,8 @@ def _known_classes(
         code = criteria.get(criterion, -1) * wide + items.get(item, -1)
         this_row = [row + 1]
         if item not in items or criterion not in criteria or code not in row_of:
-            under = f" under criterion {criterion!r}" if anchors.has_criteria else ""
-            unknown[under][item].append(row + 1)
+            suffix = f" under criterion {criterion!r}" if anchors.has_criteria else ""
+            unknown[suffix][item].append(row + 1)
         elif label not in classes:
             problems.rows(this_row, f"label {label!r} is no class; classes are {known_names(classes)}")
         elif known[row_of[code]] not in (-1, classes.index(label)):
@@ -367,8 +367,8 @@ def _known_classes(
             problems.rows(this_row, f"item {item!r} is {label!r} here and {earlier_class!r} before; keep one")
         else:
             known[row_of[code]] = classes.index(label)
-    for under, rows in unknown.items():
+    for suffix, rows in unknown.items():
         noun, pronoun = ("item", "it") if len(rows) == 1 else ("items", "them")
-        sentence = f"no judge has labelled {noun} {known_names([*rows])}{under}; leave {pronoun} out"
+        sentence = f"no judge has labelled {noun} {known_names([*rows])}{suffix}; leave {pronoun} out"
         problems.rows(chain.from_iterable(rows.values()), sentence)
     return known

@@ -40,14 +40,14 @@ def log_permanent(scores: Array, size: int, xp: Any) -> Array:
         position = {columns: column for column, columns in enumerate(sets)}
         sets = list(combinations(range(size), row + 1))
         # the column of this row, and the set of those of the rows before it
-        taken = np.array(sets)
+        column_sets = np.array(sets)
         previous = np.array(
             [
                 [position[subset[:column] + subset[column + 1 :]] for column in range(row + 1)]
                 for subset in sets
             ]
         )
-        sums = log_sum_exp(sums[..., previous] + scores[..., row, :][..., taken], row + 1, xp)
+        sums = log_sum_exp(sums[..., previous] + scores[..., row, :][..., column_sets], row + 1, xp)
     return sums[..., 0]
 
 

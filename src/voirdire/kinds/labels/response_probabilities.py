@@ -42,9 +42,9 @@ def label_probabilities(problem: LabelsProblem, values: Values, rows: tuple[Ints
     if not density.latent:
         raise InputError(f"model {problem.model.name} gives no probability of single labels; leave it out")
     item_count = len(problem.items)
-    known, unit = problem.unit_criterion * item_count + problem.unit_item, criterion * item_count + item
-    position = np.minimum(np.searchsorted(known, unit), len(known) - 1)
-    is_known = known[position] == unit
+    unit_codes, unit = problem.unit_criterion * item_count + problem.unit_item, criterion * item_count + item
+    position = np.minimum(np.searchsorted(unit_codes, unit), len(unit_codes) - 1)
+    is_known = unit_codes[position] == unit
     if density.shares_errors:
         return _repeat_probabilities(
             problem, values, judge, criterion, np.where(is_known, problem.unit_row[position], -1)

@@ -124,9 +124,9 @@ class Stacking:
         _, first_row, row_of = np.unique(codes, return_index=True, return_inverse=True)
         total = np.zeros((len(first_row), left_probabilities.shape[2]))
         for share, prior, fit in zip(weight, priors, fits, strict=True):
-            across, variance = self._prior_covariance(prior)
+            covariance, variance = self._prior_covariance(prior)
             total += share * answer_probabilities(
-                *fit.at(prior.mean[first_row], across[first_row], variance[first_row])
+                *fit.at(prior.mean[first_row], covariance[first_row], variance[first_row])
             )
         return total[row_of], np.einsum("gi,gic->ic", left_weight, left_probabilities)
 
@@ -146,15 +146,17 @@ class Stacking:
         ):
             for index, prior in enumerate(group if is_near else ()):
                 pairs.append((prior, first_fit if index == middle else self._fit_prior(prior)))
-        top = max(fit.log_evidence + prior.log_weight for prior, fit in pairs)
-        plausible = [(p, fit) for p, fit in pairs if fit.log_evidence + p.log_weight > top - MAX_EVIDENCE_GAP]
+        best_evidence = max(fit.log_evidence + prior.log_weight for prior, fit in pairs)
+        plausible = [
+            (p, fit) for p, fit in pairs if fit.log_evidence + p.log_weight > best_evidence - MAX_EVIDENCE_GAP
+        ]
         return [p for p, _ in plausible], [fit for _, fit in plausible]
 
     def _grouped_priors(self) -> list[list[StackingPrior]]:
         """All priors, those that differ in spread alone together."""
         groups = []
-        ways = len(self.panel) + 1.0  # single judges are one
-        log_share = -np.log(ways * len(PRIOR_SPREADS))
+        way_count = len(self.panel) + 1.0  # single judges are one
+        log_share = -np.log(way_count * len(PRIOR_SPREADS))
         for panel in self.panel:
             log = np.log(np.maximum(panel, MIN_PROBABILITY))
             log = log - log.mean(axis=1, keepdims=True)
@@ -169,7 +171,7 @@ class Stacking:
         classes = self.panel[0].shape[1]
         right = self.shares[self.at, :, self.answer].sum(axis=0)
         best_judges = np.argsort(-right, kind="stable")[:MAX_SINGLE_JUDGES]
-        log_share = -np.log(ways * self.shares.shape[1] * len(PRIOR_SPREADS))
+        log_share = -np.log(way_count * self.shares.shape[1] * len(PRIOR_SPREADS))
         for judge in np.sort(best_judges):
             mean = JUDGE_LOG_ODDS * self.shares[:, judge, :classes]
             groups.append([StackingPrior(mean, spread, int(judge), log_share) for spread in PRIOR_SPREADS])
@@ -180,14 +182,14 @@ class Stacking:
 
     def _prior_covariance(self, prior: StackingPrior) -> tuple[Floats, Floats]:
         """Prior covariance with the known items, shape (items, known), and variances, shape (items,)."""
-        across, variance = self._label_covariance
-        across = INTERCEPT_SD**2 + prior.spread**2 * across
+        covariance, variance = self._label_covariance
+        covariance = INTERCEPT_SD**2 + prior.spread**2 * covariance
         variance = INTERCEPT_SD**2 + prior.spread**2 * variance
         if prior.judge >= 0:
             judge_shares = self.shares[:, prior.judge]
-            across = across + JUDGE_LOG_ODDS**2 * judge_shares @ judge_shares[self.at].T
+            covariance = covariance + JUDGE_LOG_ODDS**2 * judge_shares @ judge_shares[self.at].T
             variance = variance + JUDGE_LOG_ODDS**2 * (judge_shares**2).sum(axis=1)
-        return across, variance
+        return covariance, variance
 
     @cached_property
     def _label_covariance(self) -> tuple[Floats, Floats]:

@@ -91,7 +91,7 @@ def _flatten_rates(rates: Array) -> Array:
 
 
 def repeat_probabilities(density: Any, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
-    """Of each judge, P(label if asked anew | all labels of an item), shape (distinct, labels), as the judge's number.
+    """Yield each judge's number with P(label if asked again | all labels of an item), shape (distinct, labels).
 
     A judge brings along what its family makes of the item.
     """

@@ -125,7 +125,7 @@ def success_note(classes: Sequence[str], chosen: str) -> str:
 
 
 def positive_example(classes: Sequence[str]) -> str:
-    """How to name the good one of classes of which none is known to be it, by an example that is likely to be it.
+    """Example of how to name the class that counts as a success, by the one that is likely to be it.
 
     That is a word of success, else the highest number, else the first without a word of failure and not of neither.
 

@@ -58,13 +58,13 @@ def system_shares(
     InputError
         The table is not about systems, or the fit has no draws or no classes.
     """
-    where = require_systems(problem.table, posterior, "labels")
+    layout = require_systems(problem.table, posterior, "labels")
     assert posterior.values is not None  # else refused
     rng = np.random.default_rng((seed, SEED_STREAM))
-    system, context = where.system[problem.unit_item], where.context[problem.unit_item]
-    wanted = len(next(iter(posterior.values.values()))) if each else SYSTEM_DRAWS
-    beliefs = _draw_beliefs(problem, posterior, wanted if each else None)
-    repeats = -(-wanted // len(beliefs))
+    system, context = layout.system[problem.unit_item], layout.context[problem.unit_item]
+    draw_count = len(next(iter(posterior.values.values()))) if each else SYSTEM_DRAWS
+    beliefs = _draw_beliefs(problem, posterior, draw_count if each else None)
+    repeats = -(-draw_count // len(beliefs))
     batch_size = max(1, BATCH_SIZE // max(1, repeats * beliefs[0].size))
     shares = [
         _draw_shares(np.stack(beliefs[start : start + batch_size]), system, context, problem, repeats, rng)
@@ -144,8 +144,8 @@ def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tup
     array, shape (draws, systems, classes), and array, shape (draws, units, classes)
     """
     size, classes = len(problem.table.systems), problem.classes
-    under = np.eye(len(problem.criteria))[problem.unit_criterion]
-    common = under.T @ belief
+    in_criterion = np.eye(len(problem.criteria))[problem.unit_criterion]
+    common = in_criterion.T @ belief
     common /= common.sum(axis=2, keepdims=True)
     evidence = belief / np.maximum(common[:, problem.unit_criterion], 1e-12)
     member = np.eye(size)[system]
@@ -164,10 +164,10 @@ def difference_variance_over_contexts(
 
     0 where no class is known to be better, or fewer than two contexts have both systems.
     """
-    where, grades = systems_and_contexts(problem.table), class_grades(problem)
-    if where is None or grades is None:
+    layout, grades = systems_and_contexts(problem.table), class_grades(problem)
+    if layout is None or grades is None:
         return 0.0
-    system, context = where.system[problem.unit_item], where.context[problem.unit_item]
+    system, context = layout.system[problem.unit_item], layout.context[problem.unit_item]
     belief = np.mean(_draw_beliefs(problem, posterior, AVERAGED_DRAWS), axis=0, keepdims=True)
     pi, evidence = (array[0] for array in probable_shares(problem, belief, system))
     chance = evidence * pi[system]
@@ -284,11 +284,11 @@ def system_table(
     :func:`system_shares`, where they are there.
     """
     drawn, grades = system_shares(problem, posterior) if drawn is None else drawn, class_grades(problem)
-    where = systems_and_contexts(problem.table)
-    assert where is not None  # shares() refuses
+    layout = systems_and_contexts(problem.table)
+    assert layout is not None  # shares() refuses
     columns = rank_systems(
         problem.table,
-        where,
+        layout,
         drawn @ (np.zeros(problem.classes) if grades is None else grades),
         posterior,
         prob,

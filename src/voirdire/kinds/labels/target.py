@@ -61,11 +61,11 @@ class Panel:
     count: Floats
 
     def select_rows(self, rows: Ints) -> Panel:
-        """Of some items."""
+        """The panel of some items."""
         return Panel(self.chance[rows], self.labels[rows], self.count[rows])
 
     def beside(self, more: Panel) -> Panel:
-        """With other items after its own."""
+        """The panel with other items after its own."""
         pairs = ((self.chance, more.chance), (self.labels, more.labels), (self.count, more.count))
         return Panel(*(np.concatenate(pair) for pair in pairs))
 
@@ -131,7 +131,7 @@ class Target:
         return np.asarray(total)
 
     def learned(self, panel: Panel, answer: Ints) -> Target:
-        """With the classes of items: the weights are not normalised, and sum to the probability of these classes."""
+        """Update with the classes of items: the weights sum to the probability of these classes."""
         rows = np.arange(len(answer))
         by_share = panel.shares[rows, answer]
         by_model = np.stack(
@@ -163,13 +163,13 @@ def average_predictions(ways: Sequence[Panel], known: Ints, answer: Ints) -> Flo
     other_ways = max(len(ways) - 1, 1)
     log = np.log([0.5] + [0.5 / other_ways] * (len(ways) - 1))
     predictions = []
-    for number, way in enumerate(ways):
-        known_panel = way.select_rows(known)
+    for number, panel in enumerate(ways):
+        known_panel = panel.select_rows(known)
         target = Target.prior().learned(known_panel, answer)
         error_probability = 1.0 - target.of(known_panel).max(axis=1)
         charge = np.log(np.maximum(error_probability, MIN_PROBABILITY)).sum() / max(len(known), 1)
         log[number] += target.evidence + float(charge)
-        predictions.append(target.of(way))
+        predictions.append(target.of(panel))
     return np.asarray(
         np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(predictions), axes=1)
     )

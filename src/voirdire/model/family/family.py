@@ -18,7 +18,7 @@ PairDerivatives = dict[tuple[int, int], Floats]
 
 
 class CellDerivatives(NamedTuple):
-    """Of each cell, the log likelihood, shape (..., cells), its slopes and second derivatives by pairs u <= v.
+    """Log likelihood of each cell, shape (..., cells), its slopes and second derivatives by pairs u <= v.
 
     Attributes
     ----------

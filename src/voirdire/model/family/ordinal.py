@@ -66,7 +66,7 @@ class Cuts(NamedTuple):
 
 
 def ordinal_cuts(predictors: Sequence[Array], xp: Any = np) -> Cuts:
-    """Of eta and the logarithms of the gaps, which broadcast."""
+    """Cutpoint probabilities, of eta and the logarithms of the gaps, which broadcast."""
     eta, *log_gaps = predictors
     lowest, highest = (
         (MIN_LOG_GAP, MAX_LOG_GAP) if eta.dtype.itemsize > 4 else (MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE)

@@ -32,7 +32,7 @@ PREDICTOR_PAIRS = (PERCEIVED, PERCEIVED), (PERCEIVED, SHIFT), (SHIFT, SHIFT)
 
 
 class _VoteTerms(NamedTuple):
-    """Of each cell: value and slopes; n v and 1 - 2 F; and of ties z, q, 1 - 2 r, h, or none."""
+    """Terms of each cell: value and slopes; n v and 1 - 2 F; and of ties z, q, 1 - 2 r, h, or none."""
 
     value: Array
     slopes: list[Array]

@@ -33,7 +33,7 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
         return e, [e * sums[0], *(term for p, term in enumerate(sums) if p not in (0, at))]
 
     def place(p: int) -> int:
-        """Where a predictor of the base stands, but the first."""
+        """Index of a predictor of the base, but the first."""
         return p if p < at else p + 1
 
     def merge(e: Any, eta: Any, slopes: Sequence[Any]) -> list[Any]:

@@ -163,8 +163,8 @@ class JudgeCutpointsOfLabels(SharedErrors):
 
     @staticmethod
     def _log_rates_by_class(rates: Array, naming: Array, xp: Any) -> Array:
-        named = naming.transpose(1, 0) + gauss_hermite_rule(VALUE_NODES)[1]
-        weights = named - log_expectation(named, 0.0, xp)[:, None]
+        log_joint = naming.transpose(1, 0) + gauss_hermite_rule(VALUE_NODES)[1]
+        weights = log_joint - log_expectation(log_joint, 0.0, xp)[:, None]
         return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + weights[:, None, :], 0.0, xp)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from common import shared, show, small
 
 import voirdire
-from voirdire.infer.posterior import some_draws
+from voirdire.infer.posterior import thinned_draws
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.votes.response_probabilities import (
     ComparisonCodes,
@@ -26,7 +26,7 @@ LEVEL = 0.9
 def worlds(result: voirdire.Fit, rng: np.random.Generator) -> Iterator[Values]:
     """Draws of a fit, in a context like those that it knows."""
     density = result.problem.density
-    for values in some_draws(result.posterior, DRAWS):
+    for values in thinned_draws(result.posterior, DRAWS):
         yield from sample_new_context(density, values, rng) if density.contexts else (values, values)
 
 

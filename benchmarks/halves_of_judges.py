@@ -12,7 +12,7 @@ from common import labelled, shared, show, small
 import voirdire
 from voirdire.fit.answer_weight import detect_families
 from voirdire.infer.posterior import integrated_scores
-from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.families import find_families
 from voirdire.tables.labels import read_labels
 
 SPLITS = 1 if small() else 3
@@ -41,7 +41,7 @@ def of_fit(table: pd.DataFrame) -> tuple[Pairs, Spread]:
 
 def of_labels(table: pd.DataFrame) -> tuple[Pairs, None]:
     """Pairs that are taken for alike in labels."""
-    return together(found_families(read_labels(table))), None
+    return together(find_families(read_labels(table))), None
 
 
 def halves(table: pd.DataFrame, by: str, rng: np.random.Generator) -> Iterator[pd.DataFrame]:

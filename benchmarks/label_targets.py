@@ -18,7 +18,7 @@ from common import labelled, shared, show
 
 import voirdire
 from voirdire.kinds.labels.class_probabilities import collect_panel_probabilities, panel_probabilities
-from voirdire.kinds.labels.target import DEPENDENCE, SHARE, Panel, Target
+from voirdire.kinds.labels.target import DEPENDENCE_GRID, SHARE_GRID, Panel, Target
 from voirdire.typing import Floats, Ints
 
 Moments: TypeAlias = tuple[float, float, float, float]
@@ -87,16 +87,16 @@ def moments(some: list[Table]) -> Moments:
     """Of the weights that suit tables: mean and sd of log dependence, and the beta distribution of the share."""
     weights: dict[str, list[Floats]] = {}
     for table in some:
-        flat = Target(np.zeros((len(DEPENDENCE), len(SHARE))))
+        flat = Target(np.zeros((len(DEPENDENCE_GRID), len(SHARE_GRID))))
         log = flat.learned(table.panel, table.answer).log_weight * (ITEMS / len(table.answer))
         weight = np.exp(log - log.max())
         weights.setdefault(table.source, []).append(weight / weight.sum())
     weight = np.mean([np.mean(of_source, axis=0) for of_source in weights.values()], axis=0)
     dependence, share = weight.sum(axis=1), weight.sum(axis=0)
-    mean = float(dependence @ np.log(DEPENDENCE))
-    sd = float(np.sqrt(dependence @ (np.log(DEPENDENCE) - mean) ** 2))
-    middle = float(share @ SHARE)
-    size = middle * (1.0 - middle) / float(share @ (SHARE - middle) ** 2) - 1.0
+    mean = float(dependence @ np.log(DEPENDENCE_GRID))
+    sd = float(np.sqrt(dependence @ (np.log(DEPENDENCE_GRID) - mean) ** 2))
+    middle = float(share @ SHARE_GRID)
+    size = middle * (1.0 - middle) / float(share @ (SHARE_GRID - middle) ** 2) - 1.0
     return mean, sd, middle * size, (1.0 - middle) * size
 
 

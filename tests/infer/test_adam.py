@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.infer.adam import EPOCHS, RATE
+from voirdire.infer.adam import EPOCHS, LEARNING_RATE
 
 
 def panel(accuracies: tuple[float, ...], items: int = 12, seed: int = 5) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -68,7 +68,7 @@ def test_it_is_adam_as_kingma_and_ba_write_it() -> None:
             slope[i] -= times * missed
             slope[j] += times * missed
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
-        theta -= RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+        theta -= LEARNING_RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
     np.testing.assert_allclose(found, theta - theta.mean(), atol=1e-3)
 
 

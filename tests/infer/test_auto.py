@@ -68,7 +68,7 @@ def test_where_it_does_not_its_draws_are_moved_until_they_are_the_posteriors() -
 @pytest.mark.long
 @pytest.mark.slow
 def test_where_moves_do_not_arrive_nuts_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hmc_moves, "FORGOTTEN", -1.0)
+    monkeypatch.setattr(hmc_moves, "MAX_ORIGIN_CORRELATION", -1.0)
     problem = encode_votes(load_model("crowd-bt-position"), read_votes(table(40, 200, 4.0)))
     found = by(problem, "auto")
     assert found.method == "nuts"

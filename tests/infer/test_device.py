@@ -142,9 +142,9 @@ def test_a_device_is_used_unasked_where_one_is_there_and_the_table_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = placed(MANY).search.model
-    monkeypatch.setattr(choice, "PLUGINS", ("numpy",))
+    monkeypatch.setattr(choice, "GPU_PLUGINS", ("numpy",))
     monkeypatch.setattr(jax, "devices", lambda kind=None: [f"{kind}:0"])
     assert choice.device_for("auto", model) is None
-    monkeypatch.setattr(choice, "SHORTEST_WARM_UP", 0.0)
+    monkeypatch.setattr(choice, "MIN_WARM_UP_SECONDS", 0.0)
     assert choice.device_for("auto", model) == "gpu:0"
     assert choice.device_for("cpu", model) is None

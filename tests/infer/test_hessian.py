@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from voirdire.infer import Derivatives, derivatives
-from voirdire.infer.autodiff import TAPED, Node
+from voirdire.infer.autodiff import TAPE_NUMPY, Node
 from voirdire.infer.hessian import hessian_matrix
 from voirdire.kinds import encode_labels, encode_votes
 from voirdire.model import load_model
@@ -38,9 +38,9 @@ def test_compiled_and_uncompiled_hessians_are_the_same(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x = np.random.default_rng(0).normal(size=problem.density.size)
-    assert len(x) % derivatives.ROWS  # the last rows do not fill a block
+    assert len(x) % derivatives.HESSIAN_BATCH_ROWS  # the last rows do not fill a block
     plain = Derivatives(problem.density, problem.data).hessian(x)
-    monkeypatch.setattr(derivatives, "UNCOMPILED_HESSIAN", -1)
+    monkeypatch.setattr(derivatives, "MAX_UNCOMPILED_HESSIAN_WORK", -1)
     compiled = Derivatives(problem.density, problem.data).hessian(x)
     assert plain.flags.writeable
     assert compiled.flags.writeable
@@ -52,14 +52,24 @@ def test_what_the_models_do_not_use_together() -> None:
 
     def function(x: Node) -> Node:
         a, b, c = x[0:2], x[np.array([1, 2, 2])], x.reshape(3, 1).transpose(1, 0)
-        both = TAPED.concatenate([a * b[:2], TAPED.expm1(c)[0, :]])
-        odd = 2.0 / (1.0 + both**2.0) - abs(x).sum() + TAPED.where(np.arange(5) > 2, both, both * both)
-        plain = TAPED.dot(np.arange(6.0).reshape(2, 3), TAPED.exp(x)) / (1.5 - TAPED.log(x * x + 1.0)[:2])
-        high = TAPED.logaddexp(c, 0.3) - TAPED.logaddexp(-np.inf, -c) + TAPED.log_normal_cdf(c * c)
-        wide = TAPED.sigmoid(TAPED.concatenate([c, -4.0 * c]))  # gathered once over, twice and as they are
+        both = TAPE_NUMPY.concatenate([a * b[:2], TAPE_NUMPY.expm1(c)[0, :]])
+        odd = 2.0 / (1.0 + both**2.0) - abs(x).sum() + TAPE_NUMPY.where(np.arange(5) > 2, both, both * both)
+        plain = TAPE_NUMPY.dot(np.arange(6.0).reshape(2, 3), TAPE_NUMPY.exp(x)) / (
+            1.5 - TAPE_NUMPY.log(x * x + 1.0)[:2]
+        )
+        high = (
+            TAPE_NUMPY.logaddexp(c, 0.3)
+            - TAPE_NUMPY.logaddexp(-np.inf, -c)
+            + TAPE_NUMPY.log_normal_cdf(c * c)
+        )
+        wide = TAPE_NUMPY.sigmoid(
+            TAPE_NUMPY.concatenate([c, -4.0 * c])
+        )  # gathered once over, twice and as they are
         tiled = (wide[..., np.array([0, 1, 2, 0, 1, 2])] * wide[..., np.array([2, 2, 0, 1, 0, 1])]).sum()
         high = high + tiled * wide[..., np.arange(3)].sum() * x[np.arange(3)].sum()
-        return odd.mean() * plain.sum() + (high * high).max(axis=1).sum() + TAPED.log1p(x * x).sum() / x[0]
+        return (
+            odd.mean() * plain.sum() + (high * high).max(axis=1).sum() + TAPE_NUMPY.log1p(x * x).sum() / x[0]
+        )
 
     def plain(x: np.ndarray) -> float:
         return float(function(Node(x)).value)
@@ -78,7 +88,7 @@ def test_what_the_models_do_not_use_together() -> None:
 
 def test_no_part_of_a_sum_has_a_share_where_both_are_impossible() -> None:
     found = hessian_matrix(
-        lambda x: TAPED.exp(TAPED.logaddexp(x - np.inf, -np.inf)).sum() + (x * x).sum(), np.ones(2)
+        lambda x: TAPE_NUMPY.exp(TAPE_NUMPY.logaddexp(x - np.inf, -np.inf)).sum() + (x * x).sum(), np.ones(2)
     )
     np.testing.assert_array_equal(found, 2.0 * np.eye(2))
 
@@ -90,7 +100,7 @@ def test_ties_at_equal_strengths(uncompiled: float, monkeypatch: pytest.MonkeyPa
     table = read_votes(pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]))
     problem = encode_votes(load_model("bradley-terry-judge-ties"), table)
     x = np.zeros(problem.density.size)
-    monkeypatch.setattr(derivatives, "UNCOMPILED_HESSIAN", uncompiled)
+    monkeypatch.setattr(derivatives, "MAX_UNCOMPILED_HESSIAN_WORK", uncompiled)
     found = Derivatives(problem.density, problem.data)
     step = 1e-5 * np.eye(len(x))
     differences = [(found.both(x + e)[1] - found.both(x - e)[1]) / 2e-5 for e in step]

@@ -8,7 +8,7 @@ import pytest
 
 from voirdire.infer import Laplace, engine, find_mode, laplace_approximation, mirror
 from voirdire.infer.hmc_cost import moves_affordable
-from voirdire.infer.hmc_moves import CHAINS, FORGOTTEN, rejuvenate_draws
+from voirdire.infer.hmc_moves import MAX_ORIGIN_CORRELATION, MIXTURE_CHAINS, rejuvenate_draws
 from voirdire.infer.refine import laplace_draws
 from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.model import load_model
@@ -94,10 +94,10 @@ def test_moves_forget_a_poor_start(
     encoded: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
 ) -> None:
     far = approximation.mean + 0.1 * np.random.default_rng(1).standard_normal((50, encoded.density.size))
-    found = rejuvenate_draws(encoded, approximation, far, CHAINS, np.random.default_rng(2))
+    found = rejuvenate_draws(encoded, approximation, far, MIXTURE_CHAINS, np.random.default_rng(2))
     assert found.has_converged
-    assert worst_gap(shown(encoded, found.draws), exact) < 4 * np.sqrt(0.25 / CHAINS)
-    again = rejuvenate_draws(encoded, approximation, far, CHAINS, np.random.default_rng(2))
+    assert worst_gap(shown(encoded, found.draws), exact) < 4 * np.sqrt(0.25 / MIXTURE_CHAINS)
+    again = rejuvenate_draws(encoded, approximation, far, MIXTURE_CHAINS, np.random.default_rng(2))
     np.testing.assert_array_equal(again.draws, found.draws)
 
 
@@ -114,9 +114,9 @@ def test_two_separate_peaks_are_remembered() -> None:
     coins = problem.density.parameter_slices["reliability"]
     other[coins] = one[coins][[1, 0, 2]]
     assert abs(other[coins] - one[coins]).max() > 2
-    starts = np.repeat([one, other], CHAINS // 2, axis=0)
-    found = rejuvenate_draws(problem, approximation, starts, CHAINS, np.random.default_rng(0))
-    assert found.memory > FORGOTTEN
+    starts = np.repeat([one, other], MIXTURE_CHAINS // 2, axis=0)
+    found = rejuvenate_draws(problem, approximation, starts, MIXTURE_CHAINS, np.random.default_rng(0))
+    assert found.memory > MAX_ORIGIN_CORRELATION
     assert not found.has_converged
 
 

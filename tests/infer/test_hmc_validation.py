@@ -10,7 +10,7 @@ from voirdire.infer import find_mode, laplace_approximation
 from voirdire.infer.hmc_validation import validate_by_hmc
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Method
-from voirdire.infer.refine import RESAMPLED_SIZE, laplace_draws
+from voirdire.infer.refine import MAX_RESAMPLED_PARAMETERS, laplace_draws
 from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.model import load_model
 from voirdire.tables import read_votes
@@ -44,7 +44,7 @@ def approximation_checks(problem: VotesProblem) -> list[str]:
 def test_sparse_tables_of_more_than_a_hundred_parameters_warn(items: int, votes: int) -> None:
     """Before, nothing was said there, of intervals that cover 60 to 70% of the true scores."""
     problem = voted(items, votes, 4.0)
-    assert problem.density.size > RESAMPLED_SIZE
+    assert problem.density.size > MAX_RESAMPLED_PARAMETERS
     assert approximation_checks(problem) == ["warn"]
 
 

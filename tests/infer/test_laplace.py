@@ -173,9 +173,9 @@ def test_a_hessian_too_large_for_the_memory_is_refused_before_any_search(
     problem = encode_votes(load_model("crowd-bt"), read_votes(table))
     mode = find_mode(problem)
     assert len(mode.x) == 3
-    monkeypatch.setattr(module, "LARGEST", 72)
+    monkeypatch.setattr(module, "MAX_HESSIAN_BYTES", 72)
     assert laplace_approximation(problem, mode).root.shape == (3, 3)
-    monkeypatch.setattr(module, "LARGEST", 71)
+    monkeypatch.setattr(module, "MAX_HESSIAN_BYTES", 71)
     with pytest.raises(InputError, match=r"^3 parameters: .*; use method='map'"):
         laplace_approximation(problem, mode)
     fitted = voirdire.fit(table, model="crowd-bt", method="map")
@@ -187,14 +187,14 @@ def test_a_hessian_too_large_for_the_memory_is_refused_before_any_search(
 
 def test_ratings_that_are_too_many_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [("a", "i", 1), ("a", "j", 2), ("b", "i", 2), ("b", "j", 3)]
-    monkeypatch.setattr(module, "LARGEST", 8)
+    monkeypatch.setattr(module, "MAX_HESSIAN_BYTES", 8)
     with pytest.raises(InputError, match=r"parameters: .*; use method='map'"):
         voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "score"]), model="rating-severity")
 
 
 def test_much_memory_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     table = votes(("ann", "x", "y", "x", 4), ("ann", "y", "z", "y", 3))
-    monkeypatch.setattr(method, "ANNOUNCED_MEMORY", 1)
+    monkeypatch.setattr(method, "MIN_ANNOUNCED_BYTES", 1)
     voirdire.fit(table, model="crowd-bt", method="map")
     monkeypatch.setattr(importlib.import_module("voirdire.fit.verb"), "weigh_answers", None)
     told = pytest.warns(UserWarning, match=r"^3 parameters: this fit may take .* GB of memory")

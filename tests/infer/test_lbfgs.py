@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from voirdire.infer.engine import SHORTEST, Minimum, double_precision, minimise_lbfgs
+from voirdire.infer.engine import MIN_STEP, Minimum, double_precision, minimise_lbfgs
 
 RNG = np.random.default_rng(0)
 DESIGN = RNG.normal(size=(60, 8))
@@ -153,7 +153,7 @@ def test_a_search_that_finds_no_descent_ends_and_shows_its_gradient() -> None:
     found = run(misled, np.array([3.0, -4.0]))
     np.testing.assert_array_equal(found.x, [3.0, -4.0])
     assert np.abs(found.gradient).max() == 8.0
-    assert found.evaluations < 2 * -np.log2(SHORTEST) + 10
+    assert found.evaluations < 2 * -np.log2(MIN_STEP) + 10
 
 
 def test_a_start_without_a_finite_value_is_no_minimum() -> None:

@@ -128,10 +128,10 @@ def test_a_search_cut_short_says_so() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("few", [0, modes.FEW])
+@pytest.mark.parametrize("few", [0, modes.MAX_UNCOMPILED_WORK])
 def test_a_batch_of_tables_finds_what_each_finds_alone(few: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of different lengths in one batch, compiled or not; alone, their missing outcomes weigh nothing."""
-    monkeypatch.setattr(modes, "FEW", few)
+    monkeypatch.setattr(modes, "MAX_UNCOMPILED_WORK", few)
     problem = ten_to_hundred()
     votes = problem.data["votes"]
     rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from voirdire.infer import Laplace, find_mode, laplace_approximation, mirror, nuts
 from voirdire.infer.diagnose import diagnose_draws
-from voirdire.infer.nuts import BLOCK, Draws, sample_nuts
+from voirdire.infer.nuts import BLOCK_DRAWS, Draws, sample_nuts
 from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.model import load_model
 from voirdire.tables import read_votes
@@ -140,7 +140,7 @@ def test_draws_do_not_depend_on_how_many_are_asked_for(problem: VotesProblem, ap
     assert short.diverging.shape == short.energy.shape == short.steps.shape == (2, 30)
     np.testing.assert_array_equal(short.x, long.x[:, :30])
     np.testing.assert_array_equal(short.energy, long.energy[:, :30])
-    assert sum(told) == 2 * -(-(WARMUP + 30) // BLOCK) * BLOCK
+    assert sum(told) == 2 * -(-(WARMUP + 30) // BLOCK_DRAWS) * BLOCK_DRAWS
 
 
 @pytest.mark.slow
@@ -148,10 +148,10 @@ def test_the_length_of_a_block_does_not_matter(
     problem: VotesProblem, approximation: Laplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Warmup ends within a block of 50 and between two of 40: the draws after it are the same."""
-    assert WARMUP % BLOCK != 0
+    assert WARMUP % BLOCK_DRAWS != 0
     expected = sample_nuts(problem, approximation, seed=5, chains=1, warmup=WARMUP, draws=30)
     nuts._compiled_programs.cache_clear()
-    monkeypatch.setattr(nuts, "BLOCK", 40)
+    monkeypatch.setattr(nuts, "BLOCK_DRAWS", 40)
     found = sample_nuts(problem, approximation, seed=5, chains=1, warmup=WARMUP, draws=30)
     nuts._compiled_programs.cache_clear()
     # two compilations may round differently

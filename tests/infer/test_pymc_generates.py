@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import voirdire
-from voirdire.infer.posterior import some_draws
+from voirdire.infer.posterior import thinned_draws
 from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds import encode_votes, kind_of
 from voirdire.kinds.votes.response_probabilities import cell_probabilities
@@ -125,7 +125,7 @@ def test_a_fit_generates_in_pymc() -> None:
     assert counts.shape[:2] == (4, 1000)
     assert (counts.sum(axis=-1) == observed.sum(axis=-1)).all()
     chance = cell_probabilities(
-        fit.model, fit.problem.density, some_draws(fit.posterior, 4000), fit.problem.coded_votes
+        fit.model, fit.problem.density, thinned_draws(fit.posterior, 4000), fit.problem.coded_votes
     )
     total = observed.sum(axis=-1)
     assert np.abs(counts.mean(axis=(0, 1))[:, 0] - total * chance[:, 0]).max() < 5 * np.sqrt(

@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from voirdire.infer import Derivatives, Laplace, find_mode, laplace_approximation
-from voirdire.infer.checks import LARGEST_K
+from voirdire.infer.checks import MAX_PARETO_K
 from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic_resample
-from voirdire.infer.refine import Skewed, laplace_draws, skewed_approximation
+from voirdire.infer.refine import SkewedLaplace, laplace_draws, skewed_approximation
 from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.model import load_model
 from voirdire.tables import read_votes
@@ -47,7 +47,7 @@ def test_draws_are_those_of_the_posterior(wins: int, losses: int) -> None:
     problem = two_items(wins, losses)
     approximation = laplace_approximation(problem, find_mode(problem))
     draws, k = laplace_draws(problem, approximation, COUNT, np.random.default_rng(0))
-    assert k < LARGEST_K
+    assert k < MAX_PARETO_K
     d, weight = exact(wins, losses)
     below = np.cumsum(weight)
     # systematic resampling of 4,000 proposals: the weights' unevenness costs less than half of them
@@ -78,9 +78,9 @@ def test_draws_of_large_tables_count_as_they_are_where_a_few_weights_are_even(
         return given(self, x)
 
     monkeypatch.setattr(Derivatives, "log_densities", counted)
-    monkeypatch.setattr("voirdire.infer.refine.LARGE", 0.0)
+    monkeypatch.setattr("voirdire.infer.refine.MIN_TRIAL_WORK", 0.0)
     draws, k = laplace_draws(problem, approximation, COUNT, np.random.default_rng(0))
-    assert k < LARGEST_K
+    assert k < MAX_PARETO_K
     assert (asked < COUNT) == even
     d, weight = exact(wins, losses)
     below = np.cumsum(weight)
@@ -99,7 +99,7 @@ def test_tables_of_which_one_point_is_more_than_a_block_are_computed_point_by_po
     x = np.random.default_rng(2).normal(size=(3, encoded.density.size))
     derivatives = Derivatives(encoded.density, encoded.data, symmetric=True)
     together = derivatives.log_densities(x)
-    monkeypatch.setattr("voirdire.infer.derivatives.TOGETHER", 1)
+    monkeypatch.setattr("voirdire.infer.derivatives.BATCH_SIZE", 1)
     np.testing.assert_allclose(derivatives.log_densities(x), together, rtol=1e-13)
 
 
@@ -110,7 +110,7 @@ def test_proposals_move_to_where_the_weights_say_the_posterior_is() -> None:
     off = replace(right, mean=right.mean + 2.0 * right.root[:, 0], root=0.3 * right.root)
     draws, k = laplace_draws(problem, off, COUNT, np.random.default_rng(0))
     plain, plain_k = laplace_draws(problem, off, COUNT, np.random.default_rng(0), rounds=0)
-    assert k < LARGEST_K < plain_k
+    assert k < MAX_PARETO_K < plain_k
     d, weight = exact(7, 3)
     mean = float((d * weight).sum())
     sd = float(np.sqrt(((d - mean) ** 2 * weight).sum()))
@@ -153,7 +153,7 @@ def test_a_normal_posterior_is_left_alone() -> None:
 def test_the_density_of_skewed_draws_is_the_change_of_variables() -> None:
     """One coordinate: the log density given with a draw is that of the shifted lognormal variable, numerically."""
     base = Laplace(np.array([0.5]), np.array([[1.5]]), 0.0, 1.0)
-    made = Skewed(base, np.array([1.5]), np.array([0.2]), np.array([0.9]), np.array([1.3]))
+    made = SkewedLaplace(base, np.array([1.5]), np.array([0.2]), np.array([0.9]), np.array([1.3]))
     x = made.draws(400_000, np.random.default_rng(0))
     log_density = made.log_density(x)
     edges = np.quantile(x[:, 0], np.linspace(0.05, 0.95, 19))
@@ -192,7 +192,7 @@ def test_smoothed_weights_are_those_of_arviz() -> None:
 def test_even_ratios_stay_even_and_impossible_draws_weigh_nothing() -> None:
     weights, k = pareto_smoothed(np.full(500, -3.0))
     np.testing.assert_allclose(weights, 1 / 500)
-    assert k < LARGEST_K
+    assert k < MAX_PARETO_K
     log_ratio = np.random.default_rng(0).normal(size=500) * 0.1
     log_ratio[:7] = -np.inf
     assert (pareto_smoothed(log_ratio)[0][:7] == 0).all()

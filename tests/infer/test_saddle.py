@@ -10,7 +10,7 @@ import pytest
 
 import voirdire
 from voirdire.infer import Laplace, find_mode, laplace_approximation
-from voirdire.infer.by_laplace import MODES, draw_about_modes, modes_beside
+from voirdire.infer.by_laplace import SEVERAL_MODES_NOTE, draw_about_modes, modes_near_saddle
 from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.model import draw_from_prior, load_model
 from voirdire.tables import read_labels
@@ -63,7 +63,7 @@ def test_draws_about_modes_are_those_of_the_posterior(name: str) -> None:
 def test_what_modes_hold_is_the_marginal_likelihood() -> None:
     """As far as it is normal about them; that of the prior's draws is their mean likelihood."""
     problem, saddle, _, log = encoded("three")
-    held = np.logaddexp.reduce([one for _, one in modes_beside(problem, saddle)])
+    held = np.logaddexp.reduce([one for _, one in modes_near_saddle(problem, saddle)])
     held += 0.5 * problem.density.size * np.log(2.0 * np.pi)
     assert held == pytest.approx(np.logaddexp.reduce(log) - np.log(COUNT), abs=0.3)
 
@@ -76,7 +76,7 @@ def test_a_table_that_cannot_be_settled_is_answered_at_once() -> None:
         shares = fit.classes()[["p_a", "p_b", "p_c"]].to_numpy()
         np.testing.assert_allclose(shares, 1.0 / 3.0, atol=0.04)
         assert fit.method == "laplace"
-        assert MODES.format(3) in fit.notes
+        assert SEVERAL_MODES_NOTE.format(3) in fit.notes
         checks = fit.checks().set_index("check")["level"]
         assert {"rhat", "curvature", "approximation"}.isdisjoint(checks[checks != "ok"].index)
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voirdire.infer import derivatives, engine, mode
-from voirdire.infer.autodiff import TAPED, value_and_gradient
+from voirdire.infer.autodiff import TAPE_NUMPY, value_and_gradient
 from voirdire.infer.search import _inverse_curvatures, search_minimum
 from voirdire.kinds import encode_votes
 from voirdire.model import load_model
@@ -51,7 +51,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradients_are_those_of_jax(name: str) -> None:
     x = np.array([0.3, -1.2, 2.0, 0.7, -0.4, 1.1])
-    value, slope = value_and_gradient(lambda node: FUNCTIONS[name](node, TAPED), x)
+    value, slope = value_and_gradient(lambda node: FUNCTIONS[name](node, TAPE_NUMPY), x)
     with engine.double_precision():
         expected, by_jax = jax.value_and_grad(lambda y: FUNCTIONS[name](y, jnp))(x)
     assert value == pytest.approx(float(expected), rel=1e-14)
@@ -59,13 +59,13 @@ def test_gradients_are_those_of_jax(name: str) -> None:
 
 
 def test_a_function_of_nothing_has_no_slope() -> None:
-    assert value_and_gradient(lambda x: TAPED.exp(x[:0]).sum(), np.ones(2))[1].tolist() == [0.0, 0.0]
+    assert value_and_gradient(lambda x: TAPE_NUMPY.exp(x[:0]).sum(), np.ones(2))[1].tolist() == [0.0, 0.0]
 
 
 def test_logaddexp_is_numpys_at_infinities() -> None:
     ends = np.array([-np.inf, np.inf, 0.0, -800.0])
     a, b = (grid.ravel() for grid in np.meshgrid(ends, ends))
-    node = TAPED.logaddexp(a, b)
+    node = TAPE_NUMPY.logaddexp(a, b)
     np.testing.assert_array_equal(node.value, np.logaddexp(a, b))
 
 
@@ -176,9 +176,9 @@ def votes() -> pd.DataFrame:
 def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = encode_votes(load_model(model), read_votes(votes()))
     plain = mode.find_mode(problem)
-    monkeypatch.setattr(derivatives, "UNCOMPILED", -1)
+    monkeypatch.setattr(derivatives, "MAX_UNCOMPILED_NUMBERS", -1)
     compiled = mode.find_mode(problem)
-    monkeypatch.setattr(mode, "FEW", 0)
+    monkeypatch.setattr(mode, "MAX_UNCOMPILED_WORK", 0)
     batch = mode.find_modes(problem.density, [problem.data] * 2)[1]
     for other in (compiled, batch):
         assert other.converged

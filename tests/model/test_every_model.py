@@ -893,7 +893,7 @@ def test_numpy_and_jax_agree_and_derivatives_are_right(case: Any) -> None:
     rng, step, log_densities = np.random.default_rng(4), 1e-4, Derivatives(density, data).log_densities
 
     def taped_density(node: autodiff.Node) -> autodiff.Node:
-        return density.log_density(node, data, autodiff.TAPED)
+        return density.log_density(node, data, autodiff.TAPE_NUMPY)
 
     for x in case.points:
         reference = float(density.log_density(x, data, np))

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from voirdire.kinds import kind_of
-from voirdire.model.natural_scales import FACTS, LOGITS, LOGS, estimated_name, natural_name
+from voirdire.model.natural_scales import (
+    LOG_PARAMETERS,
+    LOGIT_PARAMETERS,
+    QUANTITY_FACTS,
+    estimated_name,
+    natural_name,
+)
 
 
 def draws(case: Any) -> dict[str, np.ndarray]:
@@ -18,7 +24,7 @@ def draws(case: Any) -> dict[str, np.ndarray]:
 def test_every_quantity_has_a_definition_and_named_dimensions(case: Any) -> None:
     kind, coords = kind_of(case.problem), case.problem.coords
     for name, of in kind.quantities(case.problem, draws(case)).items():
-        assert ":" in name or name in FACTS, name
+        assert ":" in name or name in QUANTITY_FACTS, name
         assert of.draws.shape == (2, *(len(coords[dim]) for dim in of.dims)), name
         assert np.isfinite(of.draws).all(), name
 
@@ -43,6 +49,6 @@ def test_names_are_by_one_rule(case: Any) -> None:
         name = parameter.name
         estimated = estimated_name(name)
         assert estimated in (name, f"log_{name}", f"logit_{name}")
-        if name in LOGITS | LOGS:
+        if name in LOGIT_PARAMETERS | LOG_PARAMETERS:
             assert estimated != name
             assert natural_name(name) == name

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from voirdire import Fit, InputError, fit
-from voirdire.infer.posterior import some_draws
+from voirdire.infer.posterior import thinned_draws
 from voirdire.kinds import KINDS
 from voirdire.kinds.labels.answers import leave_one_out_probabilities as labels_left_out
 from voirdire.kinds.labels.influence import label_units
@@ -80,7 +80,7 @@ def test_tables_drawn_have_the_shares_that_the_model_expects(
     found: Fit = request.getfixturevalue(name)
     problem: Any = found.problem
     table = problem.table
-    draws = some_draws(found.posterior, REPLICATES)
+    draws = thinned_draws(found.posterior, REPLICATES)
     expected = 0.0
     for values in draws:
         if name == "labelled":
@@ -125,7 +125,7 @@ def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(
     """Weighted draws against a fit to the other scores: 1,000 draws leave an error of about 0.01 in a probability."""
     found: Fit = request.getfixturevalue(name)
     problem: Any = found.problem
-    draws = some_draws(found.posterior, 1000)
+    draws = thinned_draws(found.posterior, 1000)
     counts, chance = scores_left_out(problem, draws)
     table = problem.table
     seen = np.mean([score_probabilities(problem, values, _cells(problem)) for values in draws], axis=0)
@@ -161,7 +161,7 @@ def test_probabilities_of_a_right_model_are_right(alike: Fit) -> None:
 
 def test_a_label_left_out_is_predicted_by_bayes_rule(labelled: Fit) -> None:
     problem: Any = labelled.problem
-    draws = some_draws(labelled.posterior, 3)
+    draws = thinned_draws(labelled.posterior, 3)
     counts, chance = labels_left_out(problem, draws)
     table = problem.table
     said = {
@@ -196,9 +196,9 @@ def test_known_classes_and_judges_taken_alike() -> None:
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     people = pd.DataFrame({"item": ["item 0", "item 1"], "label": ["yes", "no"]})
     pooled = fit(table, model="dawid-skene-pooled", anchors=people, method="laplace")
-    _, chance = labels_left_out(pooled.problem, some_draws(pooled.posterior, 5))
+    _, chance = labels_left_out(pooled.problem, thinned_draws(pooled.posterior, 5))
     rate = np.mean(
-        [np.exp(pooled.problem.density.rates(v, np))[0] for v in some_draws(pooled.posterior, 5)], axis=0
+        [np.exp(pooled.problem.density.rates(v, np))[0] for v in thinned_draws(pooled.posterior, 5)], axis=0
     )
     np.testing.assert_allclose(chance[0], rate[pooled.problem.labels.index("yes")])  # by its class alone
     assert replicated_shares(pooled)[0].share.shape == (1, 4, 2)
@@ -326,13 +326,13 @@ def test_a_score_left_out_of_both_tables_is_predicted_as_a_fit_without_it_does(b
     votes, scores = (both.problem.part(name) for name in ("votes", "scores"))
     assert votes is not None
     assert scores is not None
-    counts, chance = scores_left_out(scores, some_draws(both.posterior, 1000))
+    counts, chance = scores_left_out(scores, thinned_draws(both.posterior, 1000))
     order = np.lexsort((scores.table.item, scores.table.criterion, scores.table.judge))
     for row in (5, 30):
         left = np.arange(scores.table.rows) != order[row]
         tables = [votes.votes, scores.table.subset(left)]
         again = fit(tables, levels=list(scores.scale.levels), families={})
-        values = some_draws(again.posterior, 1000)
+        values = thinned_draws(again.posterior, 1000)
         place = [getattr(scores.table, name)[order[[row]]] for name in ("judge", "criterion", "item")]
         expected = np.mean([score_probabilities(scores, one, place)[0] for one in values], axis=0)
         assert counts[row].sum() == 1

@@ -15,8 +15,8 @@ from voirdire import load
 from voirdire.errors import InputError
 from voirdire.fit.store import save
 from voirdire.trust.drift import (
-    ALPHA,
-    OverTime,
+    FALSE_ALARM_RATE,
+    AnswersOverTime,
     check_drift,
     largest_evidence,
     log_evidence_steps,
@@ -83,13 +83,13 @@ def test_false_alarms_within_alpha_over_all_looks_and_not_without_the_bound(shar
     wolf, naive = [], []
     for seed in range(500):
         x = (np.random.default_rng(seed).random(400) < share) - share
-        wolf.append(largest_evidence(x).log > np.log(1.0 / ALPHA))
+        wolf.append(largest_evidence(x).log > np.log(1.0 / FALSE_ALARM_RATE))
         half = np.arange(20, 401, 10)
         sd = 2.0 * np.sqrt(share * (1.0 - share))
         z = [np.diff([part.mean() for part in np.split(x[:n], [n // 2])])[0] * np.sqrt(n) / sd for n in half]
-        naive.append(np.abs(z).max() > stats.norm.isf(ALPHA / 2))
-    assert np.mean(wolf) <= ALPHA
-    assert np.mean(naive) > 3 * ALPHA
+        naive.append(np.abs(z).max() > stats.norm.isf(FALSE_ALARM_RATE / 2))
+    assert np.mean(wolf) <= FALSE_ALARM_RATE
+    assert np.mean(naive) > 3 * FALSE_ALARM_RATE
 
 
 def test_a_judge_at_random_is_found() -> None:
@@ -99,7 +99,7 @@ def test_a_judge_at_random_is_found() -> None:
         rng = np.random.default_rng([seed, 5])
         t = np.tanh(0.5 * rng.choice([0.6, 1.2, 1.8, 2.4, 3.0], 300, p=np.array([5, 4, 3, 2, 1]) / 15))
         says = np.where(rng.random(300) < 0.5 * (1.0 + t * (np.arange(300) < 150)), 1.0, -1.0)
-        told.append(largest_evidence((says - 0.5 * t) * t).log > np.log(4 / (ALPHA * 0.75)))
+        told.append(largest_evidence((says - 0.5 * t) * t).log > np.log(4 / (FALSE_ALARM_RATE * 0.75)))
     assert np.mean(told) >= 0.88  # standard error 0.02
 
 
@@ -156,9 +156,9 @@ def test_criteria_of_one_question_are_one_witness() -> None:
     rng = np.random.default_rng(0)
     x = np.repeat(rng.normal(size=60), 10)
     zero = np.zeros(600, dtype=np.int64)
-    seen = OverTime(("a",), zero, np.arange(600.0), np.repeat(np.arange(60), 10), {("up", "down"): x})
+    seen = AnswersOverTime(("a",), zero, np.arange(600.0), np.repeat(np.arange(60), 10), {("up", "down"): x})
     assert check_drift(seen)[0].level == "ok"
-    alone = OverTime(("a",), zero, np.arange(600.0), np.arange(600), {("up", "down"): x})
+    alone = AnswersOverTime(("a",), zero, np.arange(600.0), np.arange(600), {("up", "down"): x})
     assert largest_evidence(x).log > largest_evidence(x[::10]).log + 3.0
     assert check_drift(alone)[0].value is not None
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voirdire.trust.families import divide_into_families
-from voirdire.trust.noise import ODDS, noise_odds
+from voirdire.trust.noise import MIN_NOISE_ODDS, noise_odds
 from voirdire.trust.residuals import Residuals
 
 PANELS, JUDGES, ITEMS = 100, 7, 100
@@ -34,7 +34,7 @@ def named(y: np.ndarray) -> list[int]:
     left = Residuals(
         np.arange(len(y)), y[None], np.ones_like(y)[None], flat, flat, np.arange(y.shape[1]), none, none
     )
-    return np.flatnonzero(noise_odds(left) > ODDS).tolist()
+    return np.flatnonzero(noise_odds(left) > MIN_NOISE_ODDS).tolist()
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from voirdire.infer import to_arviz
-from voirdire.trust.prior import DELTA, power_sensitivity, symmetric_distance
+from voirdire.trust.prior import POWER_STEP, power_sensitivity, symmetric_distance
 
 
 @pytest.mark.parametrize(("mean", "share"), [(0.0, 1.0), (0.0, 0.3), (2.0, 0.5), (-1.0, 0.1)])
@@ -16,12 +16,12 @@ def test_a_normal_posterior_moves_as_its_conjugate_prior_says(mean: float, share
     found = power_sensitivity(x, -0.5 * share * (x - mean) ** 2)
     # raised to a the posterior is normal with precision 1 + share (a - 1)
     moved = []
-    for a in (1 / (1 + DELTA), 1 + DELTA):
+    for a in (1 / (1 + POWER_STEP), 1 + POWER_STEP):
         precision = 1 + share * (a - 1)
         there = stats.norm(share * (a - 1) * mean / precision, precision**-0.5)
         weights = np.diff(np.append(0.0, np.append(there.cdf(0.5 * (x[1:] + x[:-1])), 1.0)))
         moved.append(symmetric_distance(x, weights))
-    assert found == pytest.approx(np.mean(moved) / np.log2(1 + DELTA), rel=0.05)
+    assert found == pytest.approx(np.mean(moved) / np.log2(1 + POWER_STEP), rel=0.05)
 
 
 def test_it_is_that_of_arviz() -> None:

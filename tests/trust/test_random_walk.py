@@ -12,18 +12,18 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire.trust import random_walk
-from voirdire.trust.random_walk import GRID, START, STEP, STEPS, smooth_blocks
+from voirdire.trust.random_walk import HABIT_GRID, START_SD, STEP_GRID, STEP_MEAN, smooth_blocks
 
 
 def test_smoothing_is_the_sum_over_every_path(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = np.linspace(-2.0, 2.0, 5)
-    monkeypatch.setattr(random_walk, "GRID", grid)
+    monkeypatch.setattr(random_walk, "HABIT_GRID", grid)
     log = np.random.default_rng(0).normal(size=(3, 5))
     edges = np.array([0.0, 0.1, 0.3, 0.6, 1.2, np.inf])
-    prior = np.diff(1.0 - np.exp(-edges / STEP))
-    start = np.exp(-0.5 * (grid / START) ** 2)
+    prior = np.diff(1.0 - np.exp(-edges / STEP_MEAN))
+    start = np.exp(-0.5 * (grid / START_SD) ** 2)
     found = np.zeros((3, 5))
-    for t, share in zip(STEPS, prior, strict=True):
+    for t, share in zip(STEP_GRID, prior, strict=True):
         move = np.array([np.exp(-0.5 * ((grid - g) / t) ** 2) if t else (grid == g) * 1.0 for g in grid])
         move /= move.sum(axis=1, keepdims=True)
         for path in product(range(5), repeat=3):
@@ -38,11 +38,11 @@ def test_intervals_hold_a_walk_drawn_from_the_prior() -> None:
     rng = np.random.default_rng(0)
     held = []
     for _ in range(200):
-        t = rng.exponential(STEP)
-        u = np.cumsum([rng.normal(0.0, START), *rng.normal(0.0, t, 11)])
+        t = rng.exponential(STEP_MEAN)
+        u = np.cumsum([rng.normal(0.0, START_SD), *rng.normal(0.0, t, 11)])
         seen = u + rng.normal(0.0, 0.6, 12)
-        share = smooth_blocks(-0.5 * ((GRID - seen[:, None]) / 0.6) ** 2)
-        low, high = np.array([np.interp([0.05, 0.95], np.cumsum(p) - 0.5 * p, GRID) for p in share]).T
+        share = smooth_blocks(-0.5 * ((HABIT_GRID - seen[:, None]) / 0.6) ** 2)
+        low, high = np.array([np.interp([0.05, 0.95], np.cumsum(p) - 0.5 * p, HABIT_GRID) for p in share]).T
         held += [(np.abs(u) > 4.5) | ((low <= u) & (u <= high))]
     assert 0.87 <= np.mean(held) <= 0.94
 

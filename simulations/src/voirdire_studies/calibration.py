@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer import mirror
-from voirdire.infer.checks import LARGEST_K
+from voirdire.infer.checks import MAX_PARETO_K
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose_draws
 from voirdire.infer.infer import infer_posterior
@@ -247,4 +247,4 @@ def _coverage_row(table: Any) -> dict[str, Any]:
 
 def _bad_k(tables: Any) -> float:
     k = tables["pareto_k"].astype(float)
-    return float((k.isna() | (k > LARGEST_K)).mean())
+    return float((k.isna() | (k > MAX_PARETO_K)).mean())

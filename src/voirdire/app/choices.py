@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.infer.method import SECONDS
+from voirdire.infer.method import DEFAULT_SECONDS
 from voirdire.settings import PROB, read_list
 from voirdire.tables.columns import ALIASES, ANSWERS
 from voirdire.tables.numbers import read_number
@@ -48,12 +48,12 @@ class Choices:
     judges: str = ""
     order: str = ""
     prob: float = PROB
-    seconds: float = SECONDS
+    seconds: float = DEFAULT_SECONDS
 
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments of :func:`voirdire.fit` that are not its defaults."""
-        defaults = {"about": "", "judges": "", "order": "", "prob": PROB, "seconds": SECONDS}
+        defaults = {"about": "", "judges": "", "order": "", "prob": PROB, "seconds": DEFAULT_SECONDS}
         return {name: value for name in defaults if (value := getattr(self, name)) != defaults[name]}
 
     def command(self, read_by: str, anchors: bool) -> str:
@@ -117,7 +117,7 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
         f"winners {''.join(pair)!r} is not WORD=first,WORD=second" for pair in winners if not all(pair)
     ]
     prob = _number_between(given, "prob", PROB, 0.0, 1.0, problems)
-    seconds = _number_between(given, "seconds", SECONDS, 0.0, _MAX_SECONDS, problems)
+    seconds = _number_between(given, "seconds", DEFAULT_SECONDS, 0.0, _MAX_SECONDS, problems)
     if problems:
         raise InputError(problems)
     judge = given.get("judge", "").strip()

@@ -8,7 +8,7 @@ from voirdire.app.choices import FIELD_OPTIONS, ROLES
 from voirdire.app.session import Session, shorten_problems
 from voirdire.app.uploads import MAX_UPLOAD_BYTES
 from voirdire.errors import InputError
-from voirdire.infer.method import SECONDS
+from voirdire.infer.method import DEFAULT_SECONDS
 from voirdire.report.html import read_asset, template_environment
 from voirdire.settings import PROB
 
@@ -45,7 +45,7 @@ def window_page(session: Session, root: str) -> str:
             ready=[verb for verb in _VERBS if verb not in lacks],
             options=FIELD_OPTIONS,
             roles=ROLES,
-            usual={"prob": f"{PROB:g}", "seconds": f"{SECONDS:g}"},
+            usual={"prob": f"{PROB:g}", "seconds": f"{DEFAULT_SECONDS:g}"},
             limit=MAX_UPLOAD_BYTES // 2**20,
         )
 

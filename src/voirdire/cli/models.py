@@ -78,7 +78,7 @@ def _show_card(model: Model) -> None:
         ("Source", model.source),
     ]
     out.print("\nMode", style="bold")
-    out.print(escaped_text(catalogue.MODE))
+    out.print(escaped_text(catalogue.MODE_NOTE))
     for parameter in catalogue.list_parameters(model):
         out.print(escaped_text(f"  {catalogue.parameter_sentence(parameter)}"))
     out.print()

@@ -77,7 +77,7 @@ import typer
 from typer.models import ParameterInfo
 
 from voirdire.errors import InputError
-from voirdire.infer.method import FIRST_ANSWER
+from voirdire.infer.method import FIRST_ANSWER_SECONDS
 from voirdire.model.specs import model_names
 from voirdire.settings import PROB
 
@@ -96,7 +96,7 @@ def matching_models(typed: str) -> list[str]:
 ModelName = Annotated[str | None, typer.Option(autocompletion=matching_models)]
 OutFile = Annotated[Path | None, typer.Option("-o", "--out")]
 Quick = Annotated[
-    bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER:g}.")
+    bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER_SECONDS:g}.")
 ]
 
 
@@ -218,16 +218,16 @@ class FitOptions:
 
         Examples
         --------
-        >>> FitOptions(quick=True).settings["seconds"] == FIRST_ANSWER, "seconds" in FitOptions().settings
+        >>> FitOptions(quick=True).settings["seconds"] == FIRST_ANSWER_SECONDS, "seconds" in FitOptions().settings
         (True, False)
         """
         if self.quick and (self.seconds is not None or self.method != "auto"):
             raise typer.BadParameter(
-                f"--quick is --method auto --seconds {FIRST_ANSWER:g}; leave it or these out"
+                f"--quick is --method auto --seconds {FIRST_ANSWER_SECONDS:g}; leave it or these out"
             )
         if self.seconds is not None and self.method != "auto":
             raise typer.BadParameter("--seconds is for --method auto")
-        seconds = FIRST_ANSWER if self.quick else self.seconds
+        seconds = FIRST_ANSWER_SECONDS if self.quick else self.seconds
         arguments = {name: value for name, value in asdict(self).items() if name not in ("seconds", "quick")}
         return arguments | without_none(seconds=seconds)
 

@@ -92,11 +92,11 @@ def print_note_at_stop(note: str) -> Iterator[None]:
 @contextmanager
 def keep_draws_at_stop() -> Iterator[None]:
     """Let the first Ctrl-C end the chains of a fit in the block, if any run, and no more."""
-    stopping.ENDING.add(_hold_thread)
+    stopping.REPLACEABLE_HANDLERS.add(_hold_thread)
     try:
         yield
     finally:
-        stopping.ENDING.discard(_hold_thread)
+        stopping.REPLACEABLE_HANDLERS.discard(_hold_thread)
 
 
 def _watch_signals(reader: socket.socket) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
 from voirdire.fit.likelihood import maximise_likelihood
-from voirdire.infer.by_old_draws import ANEW, MOVED, infer_from_old_draws
+from voirdire.infer.by_old_draws import REFIT_PREFIX, UPDATED_PREFIX, infer_from_old_draws
 from voirdire.infer.infer import infer_posterior
-from voirdire.infer.method import BY_ADAM, NO_LAPLACE, Inferred, Method
+from voirdire.infer.method import ADAM_NOTE, NO_LAPLACE_PREFIX, Inferred, Method
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import level_positions
@@ -71,7 +71,15 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     method = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
     problem, notes, inferred = _infer_update(fit, encoded, method)
     # notes on the table as it was
-    stale_notes = ("Duplicate judges:", "Families:", "Sampled with", NO_LAPLACE, BY_ADAM, MOVED, ANEW)
+    stale_notes = (
+        "Duplicate judges:",
+        "Families:",
+        "Sampled with",
+        NO_LAPLACE_PREFIX,
+        ADAM_NOTE,
+        UPDATED_PREFIX,
+        REFIT_PREFIX,
+    )
     old_notes = {*kind.outcome(old, fit.posterior), *inferred.notes}
     kept_notes = [note for note in fit.notes if note not in old_notes and not note.startswith(stale_notes)]
     posterior = kind.evened(problem, inferred.posterior)

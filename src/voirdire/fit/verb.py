@@ -19,7 +19,7 @@ from voirdire.fit.likelihood import maximise_likelihood
 from voirdire.fit.shared_covariates import covariate_sentences
 from voirdire.infer.device.choice import find_gpu
 from voirdire.infer.infer import infer_posterior
-from voirdire.infer.method import SECONDS, Method, Progress, check_size
+from voirdire.infer.method import DEFAULT_SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.human import MODES
 from voirdire.kinds.panel_gap import check_result_subject
@@ -73,7 +73,7 @@ def fit(
     warmup: int = 500,
     chains: int = 4,
     sampler: str = "numpyro",
-    seconds: float = SECONDS,
+    seconds: float = DEFAULT_SECONDS,
     device: str = "auto",
     progress: Progress | None = None,
     check: Callable[[Problem], None] | None = None,

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer import engine
-from voirdire.infer.checks import LAST
+from voirdire.infer.checks import LAST_EPOCHS
 from voirdire.infer.posterior import Mode
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
@@ -24,9 +24,9 @@ from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
 EPOCHS = 5000
-RATE = 0.01
-DECAY = (0.9, 0.999)
-TINY = 1e-8
+LEARNING_RATE = 0.01
+DECAY_RATES = (0.9, 0.999)
+EPSILON = 1e-8
 
 
 def find_mode_by_adam(problem: Problem, seed: int) -> Mode:
@@ -53,11 +53,11 @@ def find_mode_by_adam(problem: Problem, seed: int) -> Mode:
         name: {key: np.asarray(column)[None] for key, column in part.items()}
         for name, part in problem.data.items()
     }
-    x, before = _run_epochs(problem.density, stacked, 1, [seed])
+    x, earlier = _run_epochs(problem.density, stacked, 1, [seed])
     return Mode(
         x[0],
         float(problem.density.log_likelihood(problem.density.values(x[0], np), problem.data, np)),
-        float(np.abs(x[0] - before[0]).max(initial=0.0)),
+        float(np.abs(x[0] - earlier[0]).max(initial=0.0)),
         EPOCHS,
         EPOCHS,
         (),
@@ -78,11 +78,11 @@ def adam_modes(density: LogDensity, padded: Data, count: int, seed: list[int]) -
 
 
 def _run_epochs(density: LogDensity, stacked: Data, count: int, seed: list[int]) -> tuple[Floats, Floats]:
-    """Run the epochs; return their end, and the positions ``LAST`` before it, shape (count, size) each."""
+    """Run the epochs; return their end, and the positions ``LAST_EPOCHS`` before it, shape (count, size) each."""
     starts = density.maple_starting_points(np.random.default_rng(seed), count)
     with engine.double_precision():
-        end, before = _compiled_epochs(density)(starts, stacked)
-        return np.asarray(end), np.asarray(before)
+        end, earlier = _compiled_epochs(density)(starts, stacked)
+        return np.asarray(end), np.asarray(earlier)
 
 
 @lru_cache(maxsize=32)
@@ -93,14 +93,14 @@ def _compiled_epochs(density: LogDensity) -> Any:
         def adam_epoch(number: Any, state: Any) -> Any:
             x, mean, square = state
             g = slope(x)
-            mean = DECAY[0] * mean + (1 - DECAY[0]) * g
-            square = DECAY[1] * square + (1 - DECAY[1]) * g * g
+            mean = DECAY_RATES[0] * mean + (1 - DECAY_RATES[0]) * g
+            square = DECAY_RATES[1] * square + (1 - DECAY_RATES[1]) * g * g
             step = number + 1.0
-            corrected = mean / (1 - DECAY[0] ** step), square / (1 - DECAY[1] ** step)
-            return x - RATE * corrected[0] / (jnp.sqrt(corrected[1]) + TINY), mean, square
+            corrected = mean / (1 - DECAY_RATES[0] ** step), square / (1 - DECAY_RATES[1] ** step)
+            return x - LEARNING_RATE * corrected[0] / (jnp.sqrt(corrected[1]) + EPSILON), mean, square
 
         state = (start, jnp.zeros_like(start), jnp.zeros_like(start))
-        state = jax.lax.fori_loop(0, EPOCHS - LAST, adam_epoch, state)
-        return jax.lax.fori_loop(EPOCHS - LAST, EPOCHS, adam_epoch, state)[0], state[0]
+        state = jax.lax.fori_loop(0, EPOCHS - LAST_EPOCHS, adam_epoch, state)
+        return jax.lax.fori_loop(EPOCHS - LAST_EPOCHS, EPOCHS, adam_epoch, state)[0], state[0]
 
     return jax.jit(jax.vmap(run_table))

@@ -3,7 +3,7 @@
 Every operation on a :class:`Node` notes its inputs and how a change of its output is handed back to them (the
 vector-Jacobian product); the notes are then read backwards from the result (Linnainmaa 1976, BIT 16; Griewank and
 Walther 2008, chapter 3). It knows what the terms use and no more: arithmetic, ``abs``, sums and means, indexing,
-reshaping and the functions of :data:`TAPED`, which stands in for NumPy as the terms' ``xp``.
+reshaping and the functions of :data:`TAPE_NUMPY`, which stands in for NumPy as the terms' ``xp``.
 
 For second derivatives (:mod:`voirdire.infer.hessian`) an operation that moves numbers about (indexing, sums,
 reshaping) also notes how a change of its input is handed on, and one that works elementwise its second derivatives.
@@ -20,13 +20,13 @@ from voirdire.infer.indexing import repeats_of_axis, scatter_gradient
 from voirdire.model.terms.arrays import normal_hazard
 from voirdire.typing import Floats
 
-Linear: TypeAlias = Callable[[Floats], Floats]
-Curves: TypeAlias = Callable[[], list[tuple[Any, Any, Any]]]
+LinearMap: TypeAlias = Callable[[Floats], Floats]
+SecondDerivatives: TypeAlias = Callable[[], list[tuple[Any, Any, Any]]]
 
 #: What an array was made of: a node ``source``; ``back``, which turns the gradient of the result by the array into that
 #: by ``source``; and ``ahead``, which turns a change of ``source`` into that of the array, where that is no product,
 #: number by number, with what ``back`` makes of ones. Plain tuples: a tape makes some hundred at every point.
-Origin: TypeAlias = "tuple[Node, Linear, Linear | None]"
+Origin: TypeAlias = "tuple[Node, LinearMap, LinearMap | None]"
 
 _FLOAT = np.dtype(float)
 
@@ -51,7 +51,9 @@ class Node:
     __slots__ = ("curves", "inputs", "slope", "tape", "value")
     __array_ufunc__ = None  # so that NumPy leaves array + Node to Node
 
-    def __init__(self, value: Any, inputs: tuple[Origin, ...] = (), curves: Curves | None = None) -> None:
+    def __init__(
+        self, value: Any, inputs: tuple[Origin, ...] = (), curves: SecondDerivatives | None = None
+    ) -> None:
         if type(value) is not np.ndarray or value.dtype is not _FLOAT:
             value = np.asarray(value, dtype=float)
         self.value: Floats = value
@@ -135,29 +137,29 @@ class Node:
         )
 
     def __getitem__(self, index: Any) -> Node:
-        places = index[1] if type(index) is tuple and len(index) == 2 and index[0] is Ellipsis else index
-        if (times := repeats_of_axis(places, self.value.shape[-1:])) == 1 and (
-            places is not index or self.ndim == 1
+        positions = index[1] if type(index) is tuple and len(index) == 2 and index[0] is Ellipsis else index
+        if (repeats := repeats_of_axis(positions, self.value.shape[-1:])) == 1 and (
+            positions is not index or self.ndim == 1
         ):
             return self
-        if times and places is not index:
-            spread: Linear = lambda t: np.concatenate([t] * times, axis=-1)  # noqa: E731
-            back = lambda g: g.reshape(*g.shape[:-1], times, -1).sum(axis=-2)  # noqa: E731
-            return Node(spread(self.value), ((self, back, spread),))
-        if self.value.ndim == 1 and type(places) is np.ndarray and places.dtype.kind in "iu":
-            return self._gather_at(places)
+        if repeats and positions is not index:
+            tile: LinearMap = lambda t: np.concatenate([t] * repeats, axis=-1)  # noqa: E731
+            back = lambda g: g.reshape(*g.shape[:-1], repeats, -1).sum(axis=-2)  # noqa: E731
+            return Node(tile(self.value), ((self, back, tile),))
+        if self.value.ndim == 1 and type(positions) is np.ndarray and positions.dtype.kind in "iu":
+            return self._gather_at(positions)
         back = lambda g: scatter_gradient(g, self.value.shape, index)  # noqa: E731
         return Node(self.value[index], ((self, back, lambda t: t[index]),))
 
     def _gather_at(self, index: Any) -> Node:
         """Numbers of a vector, at places that may repeat."""
         flat, size = index.ravel(), len(self.value)
-        back: Linear = lambda g: np.bincount(flat, g.ravel(), size).astype(float, copy=False)  # noqa: E731
+        back: LinearMap = lambda g: np.bincount(flat, g.ravel(), size).astype(float, copy=False)  # noqa: E731
         return Node(self.value.take(index), ((self, back, lambda t: t.take(index)),))
 
     def reshape(self, *shape: Any) -> Node:
         """As NumPy's."""
-        back: Linear = lambda g: g.reshape(self.value.shape)  # noqa: E731
+        back: LinearMap = lambda g: g.reshape(self.value.shape)  # noqa: E731
         return Node(self.value.reshape(*shape), ((self, back, lambda t: t.reshape(*shape)),))
 
     def transpose(self, *axes: int) -> Node:
@@ -204,7 +206,7 @@ class Node:
         return Node(top if keepdims else top.squeeze(axis), ((self, backward_gradient, forward_change),))
 
 
-class _Taped:
+class _TapeNumpy:
     """The functions of NumPy that the terms use, for nodes and plain arrays alike."""
 
     def exp(self, x: Any) -> Any:
@@ -240,20 +242,20 @@ class _Taped:
         a, b = np.asarray(_plain_value(x), dtype=float), np.asarray(_plain_value(y), dtype=float)
         top = np.maximum(a, b)
         with np.errstate(invalid="ignore"):  # two infinities of one sign have no gap
-            less = np.exp(np.minimum(a, b) - top)  # vectorised, unlike NumPy's own function
-        out = top + np.log1p(less)
+            ratio = np.exp(np.minimum(a, b) - top)  # vectorised, unlike NumPy's own function
+        out = top + np.log1p(ratio)
         finite = np.isfinite(out)
-        whole = finite.all()
-        if not whole:
+        all_finite = finite.all()
+        if not all_finite:
             out = np.where(finite, out, top)
 
         def partial_slope(first: bool) -> Floats:
-            found = np.where((a >= b) == first, 1.0, less) / (1.0 + less)
-            return found if whole else np.where(finite, found, 0.0)  # of two -inf neither has a share
+            share = np.where((a >= b) == first, 1.0, ratio) / (1.0 + ratio)
+            return share if all_finite else np.where(finite, share, 0.0)  # of two -inf neither has a share
 
         def second_derivatives() -> list[tuple[Any, Any, Any]]:
-            both = partial_slope(True) * partial_slope(False)
-            return [(x, x, both), (y, y, both), (x, y, -both), (y, x, -both)]
+            product = partial_slope(True) * partial_slope(False)
+            return [(x, x, product), (y, y, product), (x, y, -product), (y, x, -product)]
 
         inputs = (x, lambda g: g * partial_slope(True), None), (y, lambda g: g * partial_slope(False), None)
         return Node(out, _node_inputs(inputs), second_derivatives)
@@ -261,23 +263,26 @@ class _Taped:
     def log_sigmoid(self, x: Any) -> Any:
         """As :func:`voirdire.model.terms.arrays.log_sigmoid` has it of NumPy, on one node instead of three."""
         value = _plain_value(x)
-        less = np.exp(-np.abs(value))
-        out = -(np.maximum(-value, 0.0) + np.log1p(less))
+        ratio = np.exp(-np.abs(value))
+        out = -(np.maximum(-value, 0.0) + np.log1p(ratio))
         return _elementwise(
-            x, out, lambda: np.where(value < 0, 1.0, less) / (1.0 + less), lambda: -less / (1.0 + less) ** 2
+            x,
+            out,
+            lambda: np.where(value < 0, 1.0, ratio) / (1.0 + ratio),
+            lambda: -ratio / (1.0 + ratio) ** 2,
         )
 
     def sigmoid(self, x: Any) -> Any:
         """As :func:`voirdire.model.terms.arrays.logistic_sigmoid` has it of NumPy, of one exponential."""
         value = _plain_value(x)
-        less = np.exp(-np.abs(value))
-        whole = 1.0 / (1.0 + less)
-        out = np.where(value < 0, less, 1.0) * whole
+        ratio = np.exp(-np.abs(value))
+        upper = 1.0 / (1.0 + ratio)
+        out = np.where(value < 0, ratio, 1.0) * upper
 
         def sigmoid_curve() -> Floats:
-            return np.asarray(less * whole**3 * np.where(value < 0, 1.0 - less, less - 1.0))
+            return np.asarray(ratio * upper**3 * np.where(value < 0, 1.0 - ratio, ratio - 1.0))
 
-        return _elementwise(x, out, lambda: less * whole * whole, sigmoid_curve)
+        return _elementwise(x, out, lambda: ratio * upper * upper, sigmoid_curve)
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         inputs = (
@@ -296,8 +301,8 @@ class _Taped:
         """As :func:`voirdire.model.terms.arrays.running_sum` has it of NumPy."""
         if not isinstance(x, Node):
             return np.cumsum(x, axis=-1)
-        ahead: Linear = lambda t: np.cumsum(t, axis=-1)  # noqa: E731
-        back: Linear = lambda g: np.cumsum(g[..., ::-1], axis=-1)[..., ::-1]  # noqa: E731
+        ahead: LinearMap = lambda t: np.cumsum(t, axis=-1)  # noqa: E731
+        back: LinearMap = lambda g: np.cumsum(g[..., ::-1], axis=-1)[..., ::-1]  # noqa: E731
         return Node(ahead(x.value), ((x, back, ahead),))
 
     def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
@@ -306,9 +311,9 @@ class _Taped:
         ends = np.cumsum([value.shape[axis] for value in values])
         inputs = []
         for part, value, end in zip(parts, values, ends, strict=True):
-            where = [slice(None)] * value.ndim
-            where[axis] = slice(end - value.shape[axis], end)
-            inputs.append(_concatenation_part(part, tuple(where), joined.shape))
+            index = [slice(None)] * value.ndim
+            index[axis] = slice(end - value.shape[axis], end)
+            inputs.append(_concatenation_part(part, tuple(index), joined.shape))
         return Node(joined, _node_inputs(inputs))
 
     def stack(self, parts: Sequence[Any], axis: int = -1) -> Any:
@@ -316,7 +321,7 @@ class _Taped:
         return self.concatenate([part[..., None] for part in parts], axis=axis)
 
 
-TAPED = _Taped()
+TAPE_NUMPY = _TapeNumpy()
 
 
 def value_and_gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Floats, Floats]:
@@ -330,7 +335,7 @@ def value_and_gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Flo
 
     Examples
     --------
-    >>> value, slope = value_and_gradient(lambda x: (x * TAPED.exp(x)).sum(axis=-1), np.array([0.0, 1.0]))
+    >>> value, slope = value_and_gradient(lambda x: (x * TAPE_NUMPY.exp(x)).sum(axis=-1), np.array([0.0, 1.0]))
     >>> value.round(3).tolist(), slope.round(3).tolist()
     (2.718, [1.0, 5.437])
     """
@@ -368,7 +373,7 @@ def _identity_map(x: Floats) -> Floats:
 
 def _concatenation_part(
     part: Any, where: tuple[slice, ...], shape: tuple[int, ...]
-) -> tuple[Any, Linear, Linear]:
+) -> tuple[Any, LinearMap, LinearMap]:
     """A part of a concatenation, which stands at ``where``."""
 
     def forward_change(t: Floats) -> Floats:
@@ -380,7 +385,7 @@ def _concatenation_part(
 
 
 def _node_inputs(inputs: Iterable[Any]) -> tuple[Origin, ...]:
-    """Those of the inputs that are no plain arrays."""
+    """Inputs that are nodes, not plain arrays."""
     return tuple(origin for origin in inputs if isinstance(origin[0], Node))
 
 
@@ -393,5 +398,5 @@ def sum_broadcast_axes(g: Floats, shape: tuple[int, ...]) -> Floats:
     if g.shape == shape:
         return g
     g = g.sum(axis=tuple(range(g.ndim - len(shape))))
-    wide = tuple(axis for axis, size in enumerate(shape) if size == 1 and g.shape[axis] != 1)
-    return g.sum(axis=wide, keepdims=True) if wide else g
+    broadcast_axes = tuple(axis for axis, size in enumerate(shape) if size == 1 and g.shape[axis] != 1)
+    return g.sum(axis=broadcast_axes, keepdims=True) if broadcast_axes else g

@@ -30,7 +30,7 @@ from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.latent_gaussian.mode import LatentMode
 from voirdire.infer.method import (
     LAPLACE_DRAWS,
-    NO_LAPLACE,
+    NO_LAPLACE_PREFIX,
     Inferred,
     Method,
     oriented_posterior,
@@ -38,7 +38,7 @@ from voirdire.infer.method import (
 )
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.infer.refine import ROUNDS, laplace_draws
+from voirdire.infer.refine import MAX_ROUNDS, laplace_draws
 from voirdire.model.problem import Check, Problem
 from voirdire.typing import Floats
 
@@ -52,17 +52,17 @@ def infer_by_nuts(
     """The posterior by NUTS, in the coordinates that an approximation or a nested search gives."""
     density = problem.density
     run = _sample_draws(problem, start, method)
-    draws = whole = run.x
+    draws = unfolded = run.x
     if density.has_mirror:
         rng = np.random.default_rng(method.seed)
-        both = mirror.weigh_orientations(density, run.x, problem.data, run.alike, rng)
-        draws, whole = both.folded, both.whole
-        checks.append(problem.orientation_check(both.mass))
-        if not run.alike and both.turned:
-            checks.append(check.check_both_modes(both.turned))
+        orientations = mirror.weigh_orientations(density, run.x, problem.data, run.alike, rng)
+        draws, unfolded = orientations.folded, orientations.whole
+        checks.append(problem.orientation_check(orientations.mass))
+        if not run.alike and orientations.turned:
+            checks.append(check.check_both_modes(orientations.turned))
     checks += check.check_sampling(diagnose_draws(density, draws, run.diverging, run.energy))
     stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
-    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(checks), stats, "nuts")
+    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), unfolded), tuple(checks), stats, "nuts")
 
 
 def _sample_draws(problem: Problem, start: Laplace | LatentMode, method: Method) -> Draws:
@@ -97,13 +97,13 @@ def _sample_draws(problem: Problem, start: Laplace | LatentMode, method: Method)
     )
 
 
-DIRECTIONS = 4  # in which modes are searched for, both ways
-LARGEST = 1000  # parameters: of more the directions would take long
-BESIDE = 0.1  # on coordinates: nearer is the same mode
-LOWEST = 1e-4  # share of the draws from which a mode counts
+MAX_DIRECTIONS = 4  # in which modes are searched for, both ways
+MAX_PARAMETERS = 1000  # parameters: of more the directions would take long
+MIN_MODE_DISTANCE = 0.1  # on coordinates: nearer is the same mode
+MIN_MODE_SHARE = 1e-4  # share of the draws from which a mode counts
 
 
-class FromModes(NamedTuple):
+class ModeDraws(NamedTuple):
     """Draws about several modes.
 
     Attributes
@@ -125,7 +125,7 @@ class FromModes(NamedTuple):
 
 def draw_about_modes(
     problem: Problem, saddle: Laplace, count: int, rng: np.random.Generator, rounds: int
-) -> FromModes | None:
+) -> ModeDraws | None:
     """Draws about the modes beside a saddle; None where none is found or there are too many parameters.
 
     Parameters
@@ -135,50 +135,52 @@ def draw_about_modes(
     rounds : int
         See :func:`.laplace_draws`.
     """
-    if len(saddle.mean) > LARGEST:
+    if len(saddle.mean) > MAX_PARAMETERS:
         return None
-    found = modes_beside(problem, saddle)
-    if not found:
+    modes = modes_near_saddle(problem, saddle)
+    if not modes:
         return None
-    log = np.array([log for _, log in found])
-    weights = np.exp(log - log.max())
-    weights = np.where(weights < LOWEST * weights.sum(), 0.0, weights)
-    of = np.bincount(systematic_resample(weights / weights.sum(), count, rng), minlength=len(found))
-    drawn = [
-        laplace_draws(problem, one, int(number), rng, rounds)
-        for (one, _), number in zip(found, of, strict=True)
+    log_mass = np.array([log_mass for _, log_mass in modes])
+    weights = np.exp(log_mass - log_mass.max())
+    weights = np.where(weights < MIN_MODE_SHARE * weights.sum(), 0.0, weights)
+    counts = np.bincount(systematic_resample(weights / weights.sum(), count, rng), minlength=len(modes))
+    samples = [
+        laplace_draws(problem, mode, int(number), rng, rounds)
+        for (mode, _), number in zip(modes, counts, strict=True)
         if number
     ]
-    tails = [k for _, k in drawn if k is not None]
-    draws = rng.permutation(np.concatenate([each for each, _ in drawn]))
-    return FromModes(found[int(of.argmax())][0], draws, max(tails, default=None), len(drawn))
+    tails = [k for _, k in samples if k is not None]
+    draws = rng.permutation(np.concatenate([part for part, _ in samples]))
+    return ModeDraws(modes[int(counts.argmax())][0], draws, max(tails, default=None), len(samples))
 
 
-def modes_beside(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float]]:
+def modes_near_saddle(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float]]:
     """Proper modes beside a saddle, each once, with the logarithms of what their approximations hold.
 
     But for (2 pi)^(size / 2), which all have.
     """
     derivatives = Derivatives(problem.density, problem.data)
     values, vectors = np.linalg.eigh(derivatives.hessian(saddle.mean))
-    found: list[tuple[Laplace, float]] = []
-    for value, vector in zip(values[:DIRECTIONS], vectors.T[:DIRECTIONS], strict=True):
+    modes: list[tuple[Laplace, float]] = []
+    for value, vector in zip(values[:MAX_DIRECTIONS], vectors.T[:MAX_DIRECTIONS], strict=True):
         if value >= 0:
             break
         for sign in (1.0, -1.0):
-            one = laplace_approximation(problem, find_mode(problem, start=saddle.mean + sign * vector))
-            known = any(np.abs(one.mean - other.mean).max() < BESIDE for other, _ in found)
-            if one.smallest_curvature > 0 and not known:
-                volume = float(np.linalg.slogdet(one.root)[1])
-                found.append((one, volume - derivatives.both(one.mean)[0]))
-    return found
+            mode = laplace_approximation(problem, find_mode(problem, start=saddle.mean + sign * vector))
+            is_known = any(np.abs(mode.mean - earlier.mean).max() < MIN_MODE_DISTANCE for earlier, _ in modes)
+            if mode.smallest_curvature > 0 and not is_known:
+                volume = float(np.linalg.slogdet(mode.root)[1])
+                modes.append((mode, volume - derivatives.both(mode.mean)[0]))
+    return modes
 
 
-QUICK = 5_000  # numbers of a table up to which importance weights are evened out before draws are moved
-MODES = (
+MAX_REFINED_NUMBERS = (
+    5_000  # numbers of a table up to which importance weights are evened out before draws are moved
+)
+SEVERAL_MODES_NOTE = (
     "The answers leave open which of {} explanations is right: draws are of each as often as it is probable."
 )
-TYPICAL = 1.0  # standard deviations from the mean of the draws within which a mode is shown
+TYPICAL_SDS = 1.0  # standard deviations from the mean of the draws within which a mode is shown
 
 
 def infer_by_laplace(
@@ -187,36 +189,38 @@ def infer_by_laplace(
     """The posterior by the approximation, or by what does better where the method may choose."""
     density, rng, adaptive = problem.density, np.random.default_rng(method.seed), method.name == "auto"
     # what follows does better than to match moments; of small tables that is done sooner
-    large = adaptive and Derivatives(density, problem.data).work > QUICK
-    rounds = 0 if large else ROUNDS
+    large = adaptive and Derivatives(density, problem.data).work > MAX_REFINED_NUMBERS
+    rounds = 0 if large else MAX_ROUNDS
     notes: tuple[str, ...] = ()
-    beside = None
+    mode_draws = None
     if approximation.smallest_curvature <= 0:
-        beside = draw_about_modes(problem, approximation, LAPLACE_DRAWS, rng, rounds)
-    if beside is None:
+        mode_draws = draw_about_modes(problem, approximation, LAPLACE_DRAWS, rng, rounds)
+    if mode_draws is None:
         draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, rng, rounds)
     else:
-        approximation, draws, k, modes = beside
-        notes = (MODES.format(modes),) if modes > 1 else ()
+        approximation, draws, k, modes = mode_draws
+        notes = (SEVERAL_MODES_NOTE.format(modes),) if modes > 1 else ()
     proper = approximation.smallest_curvature > 0
-    amiss = check.check_importance_weights(k)
+    warning_checks = check.check_importance_weights(k)
     # even weights do not see a peak that no proposal reached
-    tried = k is None or (adaptive and not amiss and not density.mixture)
-    if tried and draws.size and proper:
+    needs_validation = k is None or (adaptive and not warning_checks and not density.mixture)
+    if needs_validation and draws.size and proper:
         remedy = "use method='nuts'" if adaptive else "leave out the method, or use method='nuts'"
-        amiss = check.check_approximation(validate_by_hmc(problem, approximation, draws, rng), remedy)
-    if adaptive and (amiss or not proper):
-        better = _find_better_draws(problem, approximation, draws, method, checks, rng)
-        if better is not None:
-            return better
-    checks += [check.check_curvature(approximation.smallest_curvature), *amiss]
+        warning_checks = check.check_approximation(
+            validate_by_hmc(problem, approximation, draws, rng), remedy
+        )
+    if adaptive and (warning_checks or not proper):
+        improved = _find_better_draws(problem, approximation, draws, method, checks, rng)
+        if improved is not None:
+            return improved
+    checks += [check.check_curvature(approximation.smallest_curvature), *warning_checks]
     draws = draws[None]
     centre = _posterior_centre(approximation.mean, draws)
     if density.has_mirror:
         # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
-        both = mirror.weigh_orientations(density, draws, problem.data, k is not None, rng)
-        checks.append(problem.orientation_check(both.mass))
-        centre, draws = _posterior_centre(approximation.mean, both.folded), both.whole
+        orientations = mirror.weigh_orientations(density, draws, problem.data, k is not None, rng)
+        checks.append(problem.orientation_check(orientations.mass))
+        centre, draws = _posterior_centre(approximation.mean, orientations.folded), orientations.whole
     return Inferred(Posterior(density, centre, draws), tuple(checks), notes=notes)
 
 
@@ -231,24 +235,26 @@ def _find_better_draws(
     """Find better draws where Laplace does not hold: its draws moved, or NUTS; None where either would take minutes."""
     from voirdire.infer import hmc_moves, nuts
 
-    density, start, said = problem.density, time.perf_counter(), NO_LAPLACE
-    steps = nuts.USUAL_STEPS
+    density, start, reason = problem.density, time.perf_counter(), NO_LAPLACE_PREFIX
+    steps = nuts.DEFAULT_STEPS
     # draws of mixtures have been moved already
     if not density.mixture and approximation.smallest_curvature > 0 and moves_affordable(problem):
         run = hmc_moves.rejuvenate_draws(problem, approximation, draws, LAPLACE_DRAWS, rng)
         steps = nuts.leapfrog_count(run.step)
-        did = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"
+        moves_note = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"
         if run.has_converged:
-            note = f"{said}: {did}, until they had forgotten where they began ({seconds_since(start)})."
-            moved = oriented_posterior(
+            note = (
+                f"{reason}: {moves_note}, until they had forgotten where they began ({seconds_since(start)})."
+            )
+            inferred = oriented_posterior(
                 problem, run.draws.mean(axis=0), run.draws[None], checks, rng, alike=True
             )
-            return replace(moved, method="hmc", notes=(note,))
-        said += f", and {did} without arriving"
+            return replace(inferred, method="hmc", notes=(note,))
+        reason += f", and {moves_note} without arriving"
     if not nuts.is_affordable(problem, method.chains * (method.warmup + method.draws), steps):
         return None
     sampled = infer_by_nuts(problem, approximation, replace(method, sampler="numpyro"), checks)
-    note = f"{said}: NUTS drew from the posterior itself ({seconds_since(start)})."
+    note = f"{reason}: NUTS drew from the posterior itself ({seconds_since(start)})."
     return replace(sampled, notes=(note,))
 
 
@@ -259,4 +265,4 @@ def _posterior_centre(mode: Floats, draws: Floats) -> Floats:
     typical where no coordinate is more than a standard deviation from the draws' mean.
     """
     mean, sd = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
-    return mode if np.all(np.abs(mean - mode) <= TYPICAL * sd) else mean
+    return mode if np.all(np.abs(mean - mode) <= TYPICAL_SDS * sd) else mean

@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.infer import checks as check
 from voirdire.infer.by_laplace import infer_by_nuts
 from voirdire.infer.device.choice import device_for
-from voirdire.infer.kernel.library import NONE, kernel_library
+from voirdire.infer.kernel.library import NO_KERNEL_NOTE, kernel_library
 from voirdire.infer.laplace import approximation_of_draws
 from voirdire.infer.latent_gaussian.chains import sample_chains, validate_draws
 from voirdire.infer.latent_gaussian.cost import is_affordable, skips_validation
@@ -20,13 +20,18 @@ from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Check, Problem
 
-FIRST = ": a first answer, which may name other ranks of items that are close than one that is given longer (--seconds)"
-LARGE = 400  # parameters from which a matrix that whitens them is not known well enough from draws
-EARLY = "Ctrl-C ended the chains early: what they had drawn by then is shown."
-NO_DRAWS = (
+FIRST_ANSWER_NOTE = (
+    ": a first answer, which may name other ranks of items that are close than one that is given longer "
+    "(--seconds)"
+)
+MAX_WHITENED_PARAMETERS = (
+    400  # parameters from which a matrix that whitens them is not known well enough from draws
+)
+STOPPED_EARLY_NOTE = "Ctrl-C ended the chains early: what they had drawn by then is shown."
+NO_DRAWS_NOTE = (
     "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown, where they began."
 )
-NO_VALIDATION = "The table is too large to try the Laplace approximation by moves of its draws."
+NO_VALIDATION_NOTE = "The table is too large to try the Laplace approximation by moves of its draws."
 
 
 def infer_by_latent_gaussian(
@@ -34,7 +39,7 @@ def infer_by_latent_gaussian(
 ) -> Inferred:
     """The posterior by the approximation of a search, by chains that go on from it, or by NUTS."""
     rng = np.random.default_rng(method.seed)
-    if method.name == "nuts" and problem.density.size > LARGE:
+    if method.name == "nuts" and problem.density.size > MAX_WHITENED_PARAMETERS:
         with one_thread():
             return infer_by_nuts(problem, mode, method, checks)
     if method.name == "nuts":
@@ -43,20 +48,22 @@ def infer_by_latent_gaussian(
         return _infer_by_chains(problem, mode, rng, method, checks)
     draws = draw_about_mode(mode, rng)
     notes: tuple[str, ...] = ()
-    amiss = check.check_propagation(mode.search.amiss)
+    warning_checks = check.check_propagation(mode.search.amiss)
     with one_thread():
-        trial = validate_draws(problem, mode, draws, rng, at_once=method.name == "laplace")
-    if trial is None:
-        notes = (NO_VALIDATION,)
-    elif not trial.holds:
+        validation = validate_draws(problem, mode, draws, rng, at_once=method.name == "laplace")
+    if validation is None:
+        notes = (NO_VALIDATION_NOTE,)
+    elif not validation.holds:
         if method.name == "auto" and is_affordable(mode.search.model, method.seconds):
             return _infer_by_chains(problem, mode, rng, method, checks)
         remedy = (
             "more seconds= (--seconds) let chains go on" if method.name == "auto" else "leave out the method"
         )
-        amiss = amiss or check.check_approximation(trial, remedy)
+        warning_checks = warning_checks or check.check_approximation(validation, remedy)
     notes = (*notes, *mode.search.notes)
-    return replace(oriented_posterior(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)
+    return replace(
+        oriented_posterior(problem, mode.x, draws[None], [*checks, *warning_checks], rng), notes=notes
+    )
 
 
 def _infer_by_chains(
@@ -69,15 +76,20 @@ def _infer_by_chains(
             run = sample_chains(problem, mode, rng, method.seconds, method.progress, device)
     except Stopped:
         draws = draw_about_mode(mode, rng)
-        left = [*checks, *check.check_propagation(mode.search.amiss)]
+        all_checks = [*checks, *check.check_propagation(mode.search.amiss)]
         return replace(
-            oriented_posterior(problem, mode.x, draws[None], left, rng), notes=(NO_DRAWS, *mode.search.notes)
+            oriented_posterior(problem, mode.x, draws[None], all_checks, rng),
+            notes=(NO_DRAWS_NOTE, *mode.search.notes),
         )
-    number, each = run.draws.shape[:2]
-    where = f" on {run.device} by JAX" if run.device else ""
-    told = check.check_chains(run.rhat, run.of, run.ess)
-    first = "" if run.rhat <= check.RHAT and run.ess >= check.ESS else FIRST
-    note = f"Sampled with {number} chains x {each} draws{where} ({seconds_since(start)}){first}."
-    moved = oriented_posterior(problem, run.draws.mean(axis=(0, 1)), run.draws, told, rng)
-    notes = (note, *[EARLY] * run.stopped, *[NONE] * (kernel_library() is None and not run.device))
-    return replace(moved, method="hmc", notes=notes, device=run.device)
+    chains, length = run.draws.shape[:2]
+    device_note = f" on {run.device} by JAX" if run.device else ""
+    chain_checks = check.check_chains(run.rhat, run.of, run.ess)
+    first_note = "" if run.rhat <= check.MAX_RHAT and run.ess >= check.MIN_ESS else FIRST_ANSWER_NOTE
+    note = f"Sampled with {chains} chains x {length} draws{device_note} ({seconds_since(start)}){first_note}."
+    inferred = oriented_posterior(problem, run.draws.mean(axis=(0, 1)), run.draws, chain_checks, rng)
+    notes = (
+        note,
+        *[STOPPED_EARLY_NOTE] * run.stopped,
+        *[NO_KERNEL_NOTE] * (kernel_library() is None and not run.device),
+    )
+    return replace(inferred, method="hmc", notes=notes, device=run.device)

@@ -10,44 +10,46 @@ import numpy as np
 from voirdire.infer import checks as check
 from voirdire.infer.latent_gaussian.chains import chains_of_draws
 from voirdire.infer.latent_gaussian.draw_extension import extend_draws
-from voirdire.infer.latent_gaussian.draw_transport import STILL_OFF, transport_draws
+from voirdire.infer.latent_gaussian.draw_transport import MAX_MEAN_ERROR, transport_draws
 from voirdire.infer.method import Inferred, Method, oriented_posterior, seconds_since
 from voirdire.infer.mirror import fold_draws
 from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-DRAWS = 480  # that are carried over, about: as many independent ones as chains need to meet, and a few
-MOVED = "Brought up to date"  # a note begins with it
-ANEW = "Fitted anew"  # or with it
-OTHERS = f"{ANEW}: the new answers call for other parameters than the fit had."
-MOST_NEW = 0.1  # of all answers, of which draws of the others are near enough
-MANY = f"{ANEW}: a tenth of all answers is new, and more."
-FAR = f"{ANEW}: the new answers say too much for the draws that the fit had."
+CARRIED_DRAWS = (
+    480  # that are carried over, about: as many independent ones as chains need to meet, and a few
+)
+UPDATED_PREFIX = "Brought up to date"  # a note begins with it
+REFIT_PREFIX = "Fitted anew"  # or with it
+OTHER_PARAMETERS_NOTE = f"{REFIT_PREFIX}: the new answers call for other parameters than the fit had."
+MAX_NEW_SHARE = 0.1  # of all answers, of which draws of the others are near enough
+MANY_NEW_NOTE = f"{REFIT_PREFIX}: a tenth of all answers is new, and more."
+TOO_INFORMATIVE_NOTE = f"{REFIT_PREFIX}: the new answers say too much for the draws that the fit had."
 
 
 def infer_from_old_draws(old: Problem, draws: Floats, new: Problem, method: Method) -> Inferred | str:
     """The posterior of a table by draws, shape (chains, draws, size), of one that it holds, or why it cannot be so."""
     start, rng = time.perf_counter(), np.random.default_rng(method.seed)
-    gap = max(round(draws.shape[0] * draws.shape[1] / DRAWS), 1)
-    some = draws[:, ::gap]
+    gap = max(round(draws.shape[0] * draws.shape[1] / CARRIED_DRAWS), 1)
+    thinned = draws[:, ::gap]
     if old.density.has_mirror:
-        some = fold_draws(old.density, some, old.data)[0]
-    chains, size = some.shape[0], some.shape[2]
+        thinned = fold_draws(old.density, thinned, old.data)[0]
+    chains, size = thinned.shape[0], thinned.shape[2]
     with one_thread():
-        carried = extend_draws(old, some.reshape(-1, size), new, rng)
+        carried = extend_draws(old, thinned.reshape(-1, size), new, rng)
         if carried is None:
-            return OTHERS
-        if carried.new_answer_share > MOST_NEW:
-            return MANY
-        moved = transport_draws(carried, chains, rng)
-    if moved.off > STILL_OFF:
-        return FAR
-    flat = carried.new.flat(moved.x, moved.hyper)
+            return OTHER_PARAMETERS_NOTE
+        if carried.new_answer_share > MAX_NEW_SHARE:
+            return MANY_NEW_NOTE
+        transported = transport_draws(carried, chains, rng)
+    if transported.off > MAX_MEAN_ERROR:
+        return TOO_INFORMATIVE_NOTE
+    flat = carried.new.flat(transported.x, transported.hyper)
     run = chains_of_draws(new, flat.reshape(chains, -1, flat.shape[1]))
-    found = oriented_posterior(
+    inferred = oriented_posterior(
         new, run.draws.mean(axis=(0, 1)), run.draws, check.check_chains(run.rhat, run.of, run.ess), rng
     )
-    times = "once" if moved.moves == 1 else f"{moved.moves} times"
-    note = f"{MOVED} by {len(flat)} draws of the fit before, each moved {times} ({seconds_since(start)})."
-    return replace(found, method="hmc", notes=(note,))
+    times = "once" if transported.moves == 1 else f"{transported.moves} times"
+    note = f"{UPDATED_PREFIX} by {len(flat)} draws of the fit before, each moved {times} ({seconds_since(start)})."
+    return replace(inferred, method="hmc", notes=(note,))

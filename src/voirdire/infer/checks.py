@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.hmc_validation import CENTRAL, HmcValidation
+from voirdire.infer.hmc_validation import CENTRAL_PROBABILITY, HmcValidation
 from voirdire.model.problem import Check, Level
 
-RHAT = 1.01
-ESS = 400.0
-AGREED, FEW = 1.1, 100.0  # R-hat and effective sample size of chains that agree
-EBFMI = 0.3
-LAST = 500  # epochs of Adam over which it is looked whether anything still moves
-STILL = 0.1  # on coordinates: what moves farther over them runs away
-LARGEST_K = 0.7  # of importance weights (Vehtari et al. 2024)
+MAX_RHAT = 1.01
+MIN_ESS = 400.0
+MAX_AGREEING_RHAT, MIN_AGREEING_ESS = 1.1, 100.0  # R-hat and effective sample size of chains that agree
+MIN_EBFMI = 0.3
+LAST_EPOCHS = 500  # epochs of Adam over which it is looked whether anything still moves
+MAX_LAST_CHANGE = 0.1  # on coordinates: what moves farther over them runs away
+MAX_PARETO_K = 0.7  # of importance weights (Vehtari et al. 2024)
 
 
 def check_convergence(gradient: float, converged: bool) -> Check:
@@ -33,15 +33,15 @@ def check_convergence(gradient: float, converged: bool) -> Check:
 
 def check_adam_convergence(moved: float) -> Check:
     """Check whether the last epochs of Adam still moved anything; ``moved`` is the farthest."""
-    if moved <= STILL:
-        said = f"The last {LAST} epochs of Adam moved no number by more than {moved:.1e}."
-        return Check("convergence", "ok", moved, said)
+    if moved <= MAX_LAST_CHANGE:
+        message = f"The last {LAST_EPOCHS} epochs of Adam moved no number by more than {moved:.1e}."
+        return Check("convergence", "ok", moved, message)
     return Check(
         "convergence",
         "warn",
         moved,
-        f"The last {LAST} epochs of Adam still moved a number by {moved:.2g}: the likelihood has no highest point (an "
-        "item that always wins, a judge that never errs), and the numbers are where the epochs end. Use "
+        f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {moved:.2g}: the likelihood has no highest "
+        "point (an item that always wins, a judge that never errs), and the numbers are where the epochs end. Use "
         "method='map', whose priors hold them.",
     )
 
@@ -63,11 +63,11 @@ def check_curvature(smallest: float) -> Check:
 
 def check_importance_weights(k: float | None) -> list[Check]:
     """Warn if importance weights cannot correct the Laplace draws, by the tail shape of the weights; else nothing."""
-    if k is None or k <= LARGEST_K:
+    if k is None or k <= MAX_PARETO_K:
         return []
     message = (
-        f"The posterior is far from the normal approximation (Pareto k {k:.2f}, above {LARGEST_K}): intervals may be "
-        "too narrow; use method='nuts'."
+        f"The posterior is far from the normal approximation (Pareto k {k:.2f}, above {MAX_PARETO_K}): intervals may "
+        "be too narrow; use method='nuts'."
     )
     return [Check("approximation", "warn", k, message)]
 
@@ -77,8 +77,8 @@ def check_approximation(found: HmcValidation, remedy: str) -> list[Check]:
     if found.holds:
         return []
     message = (
-        f"The approximation is too narrow here: its {CENTRAL:.0%} intervals hold about {found.share:.0%} ({found.of}); "
-        f"{remedy}."
+        f"The approximation is too narrow here: its {CENTRAL_PROBABILITY:.0%} intervals hold about {found.share:.0%} "
+        f"({found.of}); {remedy}."
     )
     return [Check("approximation", "warn", found.share, message)]
 
@@ -102,10 +102,10 @@ def check_chains(rhat: float, of: str, fewest: float) -> list[Check]:
     different places, of which draws say nothing.
     """
     fact = f"largest R-hat {rhat:.2f}, {of}; smallest effective sample size {fewest:.0f}"
-    if rhat <= RHAT and fewest >= ESS:
+    if rhat <= MAX_RHAT and fewest >= MIN_ESS:
         return [Check("convergence", "ok", rhat, f"The sampler has converged ({fact}).")]
     error = 1.0 / np.sqrt(max(fewest, 1.0))
-    if rhat <= AGREED and fewest >= FEW:
+    if rhat <= MAX_AGREEING_RHAT and fewest >= MIN_AGREEING_ESS:
         message = (
             f"The sampler has converged, with few draws ({fact}): numbers are known to {error:.0%} of a standard "
             "deviation, which the intervals include. More seconds (seconds=, --seconds) give more draws."
@@ -132,28 +132,28 @@ def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
     rhat, bulk, tail = (float(diagnostics[key]) for key in ("rhat", "ess_bulk", "ess_tail"))
     worst_rhat, worst_bulk = diagnostics["rhat_of"], diagnostics["ess_bulk_of"]
     divergences, ebfmi = float(diagnostics["divergences"]), float(diagnostics["ebfmi"])
-    more = "draw more (draws=, warmup=; --draws, --warmup)"
+    remedy = "draw more (draws=, warmup=; --draws, --warmup)"
     checks = [
         _threshold_check(
             "rhat",
             rhat,
-            rhat <= RHAT,
+            rhat <= MAX_RHAT,
             f"Largest R-hat {rhat:.4f} ({worst_rhat})",
-            f"chains disagree; {more}",
+            f"chains disagree; {remedy}",
         ),
         _threshold_check(
             "ess_bulk",
             bulk,
-            bulk >= ESS,
+            bulk >= MIN_ESS,
             f"Smallest bulk effective sample size {bulk:.0f} ({worst_bulk})",
-            f"means are noisy; {more}",
+            f"means are noisy; {remedy}",
         ),
         _threshold_check(
             "ess_tail",
             tail,
-            tail >= ESS,
+            tail >= MIN_ESS,
             f"Smallest tail effective sample size {tail:.0f} ({diagnostics['ess_tail_of']})",
-            f"interval ends are noisy; {more}",
+            f"interval ends are noisy; {remedy}",
         ),
         _threshold_check(
             "divergences",
@@ -165,9 +165,9 @@ def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
         _threshold_check(
             "ebfmi",
             ebfmi,
-            ebfmi >= EBFMI,
+            ebfmi >= MIN_EBFMI,
             f"Smallest E-BFMI {ebfmi:.2f}",
-            f"the energy is explored slowly; {more}",
+            f"the energy is explored slowly; {remedy}",
         ),
     ]
     return checks

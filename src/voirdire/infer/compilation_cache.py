@@ -25,32 +25,32 @@ import jax
 
 from voirdire.folders import cache_dir
 
-VARIABLE = "VOIRDIRE_JAX_CACHE"
-LARGEST = 200 * 2**20  # bytes of entries; what was used last stays
-FREE = 2**30  # bytes that must be free on the disk
-SHORTEST_COMPILE = 0.1  # seconds of compiling from which an entry is worth its bytes
+CACHE_VARIABLE = "VOIRDIRE_JAX_CACHE"
+MAX_CACHE_BYTES = 200 * 2**20  # bytes of entries; what was used last stays
+MIN_FREE_BYTES = 2**30  # bytes that must be free on the disk
+MIN_COMPILE_SECONDS = 0.1  # seconds of compiling from which an entry is worth its bytes
 
 
 @lru_cache(maxsize=1)
 def keep_compiled() -> None:
     """Have JAX keep what it compiles; called before anything is compiled, works once in a process."""
     config: Any = jax.config
-    place = os.environ.get(VARIABLE, "")
-    if place.lower() == "off" or config.jax_compilation_cache_dir is not None:
+    setting = os.environ.get(CACHE_VARIABLE, "")
+    if setting.lower() == "off" or config.jax_compilation_cache_dir is not None:
         return
-    root = Path(place) if place else cache_dir() / "jax"
+    root = Path(setting) if setting else cache_dir() / "jax"
     folder = root / f"{jax.__version__}-{_processor_digest()}"
     if not _is_usable_folder(root, folder):
         return
     remove_oldest_entries(root)
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
-        config.update("jax_persistent_cache_min_compile_time_secs", SHORTEST_COMPILE)
+        config.update("jax_persistent_cache_min_compile_time_secs", MIN_COMPILE_SECONDS)
     config.update("jax_compilation_cache_dir", str(folder))
     # An entry that cannot be read or written is none of the user's business.
     warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
 
 
-def remove_oldest_entries(root: Path, largest: int = LARGEST) -> None:
+def remove_oldest_entries(root: Path, largest: int = MAX_CACHE_BYTES) -> None:
     """Remove the entries that were used longest ago until the others take at most ``largest`` bytes.
 
     Other processes may write and sweep at the same time.
@@ -70,8 +70,8 @@ def remove_oldest_entries(root: Path, largest: int = LARGEST) -> None:
     entries = []
     for path in root.rglob("*-cache"):
         with suppress(OSError):
-            found = path.stat()
-            entries.append((max(found.st_atime, found.st_mtime), found.st_size, path))
+            status = path.stat()
+            entries.append((max(status.st_atime, status.st_mtime), status.st_size, path))
     total = 0
     for _, size, path in sorted(entries, reverse=True):
         total += size
@@ -85,17 +85,21 @@ def _is_usable_folder(root: Path, folder: Path) -> bool:
     try:
         root.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.stat()
-        ours = os.name != "posix" or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
-        return ours and os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free >= FREE
+        status = folder.stat()
+        is_own = os.name != "posix" or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+        return (
+            is_own
+            and os.access(folder, os.W_OK | os.X_OK)
+            and shutil.disk_usage(folder).free >= MIN_FREE_BYTES
+        )
     except OSError:
         return False
 
 
 def _processor_digest() -> str:
     """Digest of what this processor can do, in a few letters: code for another one may not run here."""
-    able = platform.machine() + platform.processor()
+    features = platform.machine() + platform.processor()
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        able += next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
-    return hashlib.sha256(able.encode()).hexdigest()[:8]
+        features += next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
+    return hashlib.sha256(features.encode()).hexdigest()[:8]

@@ -16,8 +16,8 @@ import numpy as np
 
 from voirdire.typing import Bools, Floats
 
-TAILS = (0.05, 0.95)
-TOGETHER = 2_000_000  # numbers that are worked on at once
+TAIL_QUANTILES = (0.05, 0.95)
+BATCH_SIZE = 2_000_000  # numbers that are worked on at once
 
 
 class Convergence(NamedTuple):
@@ -41,7 +41,7 @@ def convergence_diagnostics(draws: Floats, *, tails: bool = True) -> Convergence
     (True, True)
     """
     chains, length, values = draws.shape
-    step = max(1, TOGETHER // max(chains * length, 1))
+    step = max(1, BATCH_SIZE // max(chains * length, 1))
     parts = [
         _diagnose_values(np.ascontiguousarray(np.moveaxis(draws[:, :, start : start + step], 2, 0)), tails)
         for start in range(0, values, step)
@@ -53,17 +53,17 @@ def _diagnose_values(draws: Floats, tails: bool) -> Convergence:
     """As :func:`convergence_diagnostics`, of draws of shape (values, chains, draws), as everything below."""
     halves = _split_chains(draws)
     scores = _normal_scores(halves)
-    far = _normal_scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
+    distance_scores = _normal_scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
     ess_tail = np.full(len(draws), np.nan)
     if tails:
-        quantiles = np.quantile(draws, TAILS, axis=(1, 2), keepdims=True)
+        quantiles = np.quantile(draws, TAIL_QUANTILES, axis=(1, 2), keepdims=True)
         low, high = (
             _effective_size(_split_chains((draws <= quantile).astype(float))) for quantile in quantiles
         )
         ess_tail = np.minimum(low, high)
     # distances that are all the same say nothing
     return Convergence(
-        np.fmax(_rhat_statistic(scores), _rhat_statistic(far)), _effective_size(scores), ess_tail
+        np.fmax(_rhat_statistic(scores), _rhat_statistic(distance_scores)), _effective_size(scores), ess_tail
     )
 
 
@@ -85,9 +85,9 @@ def _normal_scores(draws: Floats) -> Floats:
     np.put_along_axis(scores, order, np.broadcast_to(by_rank, flat.shape), axis=1)
     ordered = np.take_along_axis(flat, order, axis=1)
     for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
-        _, place, times = np.unique(flat[row], return_inverse=True, return_counts=True)
+        _, group, times = np.unique(flat[row], return_inverse=True, return_counts=True)
         rank = np.cumsum(times) - 0.5 * (times - 1)
-        scores[row] = ndtri((rank - 0.375) / (size + 0.25))[place]
+        scores[row] = ndtri((rank - 0.375) / (size + 0.25))[group]
     return np.asarray(scores.reshape(draws.shape))
 
 
@@ -119,8 +119,8 @@ def _effective_size(draws: Floats) -> Floats:
     falling = np.minimum.accumulate(np.where(running, sums, np.inf), axis=1)
     following = pairs[np.arange(len(rho)), running.sum(axis=1), 0]
     tau = -1.0 + 2.0 * np.where(running, falling, 0.0).sum(axis=1) + np.maximum(following, 0.0)
-    same: Bools = np.ptp(draws, axis=(1, 2)) == 0
-    return np.asarray(np.where(same, size, size / np.maximum(tau, 1.0 / np.log10(size))))
+    is_constant: Bools = np.ptp(draws, axis=(1, 2)) == 0
+    return np.asarray(np.where(is_constant, size, size / np.maximum(tau, 1.0 / np.log10(size))))
 
 
 def _mean_autocovariance(draws: Floats) -> Floats:

@@ -12,18 +12,18 @@ import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import hessian_matrix
-from voirdire.infer.search import Found, search_minimum
+from voirdire.infer.search import SearchResult, search_minimum
 from voirdire.infer.trust_region import minimise_trust_region
 from voirdire.model.density import ClosedFormDerivatives, Data, LogDensity
 from voirdire.typing import Floats
 
-UNCOMPILED = 200_000  # numbers in a table up to which gradients are not compiled
-TOGETHER = 300_000  # numbers times points that are computed together: bounds the memory
-UNCOMPILED_HESSIAN = (
+MAX_UNCOMPILED_NUMBERS = 200_000  # numbers in a table up to which gradients are not compiled
+BATCH_SIZE = 300_000  # numbers times points that are computed together: bounds the memory
+MAX_UNCOMPILED_HESSIAN_WORK = (
     3e8  # numbers times parameters up to which the Hessian is not: it then takes some two seconds
 )
-COLUMN = 50_000  # numbers that a column of the Hessian is worth by itself
-ROWS = 32  # of a compiled Hessian that are computed together: bounds its memory
+COLUMN_OVERHEAD = 50_000  # numbers that a column of the Hessian is worth by itself
+HESSIAN_BATCH_ROWS = 32  # of a compiled Hessian that are computed together: bounds its memory
 
 
 def count_numbers(data: Data) -> int:
@@ -68,10 +68,10 @@ class Derivatives:
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient, shape (size,)."""
         if self.closed_form is not None:
-            of_one, its_gradient = self.closed_form.both(x)
-            more, slope = self._orientation_terms(x)
-            return of_one - float(more), its_gradient - slope
-        if self._numbers <= UNCOMPILED:
+            energy, energy_gradient = self.closed_form.both(x)
+            log_sum, log_sum_gradient = self._orientation_terms(x)
+            return energy - float(log_sum), energy_gradient - log_sum_gradient
+        if self._numbers <= MAX_UNCOMPILED_NUMBERS:
             with np.errstate(all="ignore"):  # a point too far away is told by its value
                 value, gradient = autodiff.value_and_gradient(self._taped_energy, x)
                 return float(value), gradient
@@ -80,7 +80,9 @@ class Derivatives:
         )
         return float(value), np.asarray(gradient)
 
-    def minimum(self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0) -> Found:
+    def minimum(
+        self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0
+    ) -> SearchResult:
         """Search for the minimum from a point, by second derivatives where the density has them.
 
         See :func:`.search.search_minimum` and :func:`.trust_region.minimise_trust_region`, which alone knows what it
@@ -96,20 +98,20 @@ class Derivatives:
 
     def many(self, x: Floats) -> tuple[Floats, Floats]:
         """As :meth:`both`, of many points, shape (points, size): values, shape (points,), and gradients."""
-        if not self._density.mixture and self._numbers <= UNCOMPILED:
+        if not self._density.mixture and self._numbers <= MAX_UNCOMPILED_NUMBERS:
             with np.errstate(all="ignore"):
-                found = [
+                batches = [
                     autodiff.value_and_gradient(self._taped_energy, block) for block in self._point_batches(x)
                 ]
-            return np.concatenate([value for value, _ in found]), np.concatenate(
-                [slope for _, slope in found]
+            return np.concatenate([value for value, _ in batches]), np.concatenate(
+                [slope for _, slope in batches]
             )
-        each = [(self.both if self.closed_form is None else self.closed_form.both)(one) for one in x]
-        values, slopes = np.array([value for value, _ in each]), np.array([slope for _, slope in each])
+        pairs = [(self.both if self.closed_form is None else self.closed_form.both)(point) for point in x]
+        values, slopes = np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
         if self.closed_form is None:
             return values, slopes
-        more, slope = self._orientation_terms(x)
-        return values - more, slopes - slope
+        log_sum, slope = self._orientation_terms(x)
+        return values - log_sum, slopes - slope
 
     def _orientation_terms(self, x: Floats) -> tuple[Floats, Floats]:
         """Sum that all orientations together add to the log density of one, and its gradient, both by the tape."""
@@ -117,45 +119,45 @@ class Derivatives:
             return np.zeros(x.shape[:-1]), np.zeros_like(x)
         with np.errstate(all="ignore"):
             return autodiff.value_and_gradient(
-                lambda node: self._density.log_turned(node, self._data, autodiff.TAPED), x
+                lambda node: self._density.log_turned(node, self._data, autodiff.TAPE_NUMPY), x
             )
 
     def log_densities(self, x: Floats) -> Floats:
         """Log density (of mixtures of one orientation) of many points, shape (points, size)."""
         density, data = self._density, self._data
         if density.mixture and self.closed_form is not None:
-            return -np.array([self.closed_form.both(one)[0] for one in x])
+            return -np.array([self.closed_form.both(point)[0] for point in x])
         if density.mixture:
             return np.asarray(self._call_compiled(lambda engine: engine.log_densities(density), x))
         with np.errstate(all="ignore"):
             # NumPy takes a seventh of the time of what is compiled for one point after the other, or for blocks
-            of = density.symmetric_log_density if self._symmetric else density.log_density
-            return np.concatenate([of(block, data, np) for block in self._point_batches(x)])
+            evaluate = density.symmetric_log_density if self._symmetric else density.log_density
+            return np.concatenate([evaluate(block, data, np) for block in self._point_batches(x)])
 
     def _point_batches(self, x: Floats) -> list[Floats]:
         """Points that are worth being computed together: a tape costs as much as some thousand numbers."""
-        blocks = -(-len(x) * (self._numbers + self._density.size) // TOGETHER)
+        blocks = -(-len(x) * (self._numbers + self._density.size) // BATCH_SIZE)
         return np.array_split(x, max(1, min(blocks, len(x))))
 
     def hessian(self, x: Floats) -> Floats:
         """Second derivatives, shape (size, size), in memory of the caller's own."""
         if self.closed_form is not None and self.closed_form.hessian is not None:
             return self.closed_form.hessian(x)
-        if (self._numbers + COLUMN) * len(x) <= UNCOMPILED_HESSIAN:
+        if (self._numbers + COLUMN_OVERHEAD) * len(x) <= MAX_UNCOMPILED_HESSIAN_WORK:
             with np.errstate(all="ignore"):
                 return hessian_matrix(self._taped_energy, x)
         out = np.empty((len(x), len(x)))
-        for start in range(0, len(x), ROWS):
-            rows = np.zeros((ROWS, len(x)))
-            rows[np.arange(ROWS), np.arange(start, start + ROWS) % len(x)] = 1.0
-            found = self._call_compiled(lambda engine: engine.hessian_rows(self._density), x, rows)
-            out[start : start + ROWS] = np.asarray(found)[: len(x) - start]
+        for start in range(0, len(x), HESSIAN_BATCH_ROWS):
+            rows = np.zeros((HESSIAN_BATCH_ROWS, len(x)))
+            rows[np.arange(HESSIAN_BATCH_ROWS), np.arange(start, start + HESSIAN_BATCH_ROWS) % len(x)] = 1.0
+            products = self._call_compiled(lambda engine: engine.hessian_rows(self._density), x, rows)
+            out[start : start + HESSIAN_BATCH_ROWS] = np.asarray(products)[: len(x) - start]
         return out
 
     def _taped_energy(self, x: autodiff.Node) -> autodiff.Node:
         density = self._density
-        of = density.symmetric_log_density if self._symmetric else density.log_density
-        value: autodiff.Node = -of(x, self._data, autodiff.TAPED)
+        evaluate = density.symmetric_log_density if self._symmetric else density.log_density
+        value: autodiff.Node = -evaluate(x, self._data, autodiff.TAPE_NUMPY)
         return value
 
     def _call_compiled(self, function: Callable[[Any], Any], *where: Floats) -> Any:

@@ -55,31 +55,35 @@ def diagnose_draws(
         and not (p.zero_sum and value.shape[-1] == 1)
         and not any(set(dims) <= set(p.dims) for dims in without)
     }
-    each = [value.reshape(*value.shape[:2], -1) for value in values.values()]
-    of = np.repeat(list(values), [value.shape[2] for value in each])
-    every = np.concatenate(each, axis=2)
-    useless = _unusable_values(every)
-    told = convergence_diagnostics(np.where(useless, 0.0, every), tails=tails)
-    found: dict[str, float | str] = {}
-    rhat, found["rhat_of"] = _worst_parameter(-np.where(useless | np.isnan(told.rhat), np.inf, told.rhat), of)
-    found["rhat"] = -rhat
-    for kind, ess in (("bulk", told.ess_bulk), *[("tail", told.ess_tail)] * tails):
-        found[f"ess_{kind}"], found[f"ess_{kind}_of"] = _worst_parameter(np.where(useless, 0.0, ess), of)
-    found["divergences"] = float(diverging.sum())
-    found["ebfmi"] = _smallest_ebfmi(energy)
-    return found
+    flattened = [value.reshape(*value.shape[:2], -1) for value in values.values()]
+    parameter_names = np.repeat(list(values), [value.shape[2] for value in flattened])
+    all_values = np.concatenate(flattened, axis=2)
+    unusable = _unusable_values(all_values)
+    convergence = convergence_diagnostics(np.where(unusable, 0.0, all_values), tails=tails)
+    diagnostics: dict[str, float | str] = {}
+    rhat, diagnostics["rhat_of"] = _worst_parameter(
+        -np.where(unusable | np.isnan(convergence.rhat), np.inf, convergence.rhat), parameter_names
+    )
+    diagnostics["rhat"] = -rhat
+    for kind, ess in (("bulk", convergence.ess_bulk), *[("tail", convergence.ess_tail)] * tails):
+        diagnostics[f"ess_{kind}"], diagnostics[f"ess_{kind}_of"] = _worst_parameter(
+            np.where(unusable, 0.0, ess), parameter_names
+        )
+    diagnostics["divergences"] = float(diverging.sum())
+    diagnostics["ebfmi"] = _smallest_ebfmi(energy)
+    return diagnostics
 
 
 def _unusable_values(value: Floats) -> npt.NDArray[np.bool_]:
     """True where some chain never moves or some draw is not finite; draws of shape (chains, draws, ...) to (...)."""
-    still = (value == value[:, :1]).all(axis=1).any(axis=0)
-    return np.asarray(still | ~np.isfinite(value).all(axis=(0, 1)))
+    is_constant = (value == value[:, :1]).all(axis=1).any(axis=0)
+    return np.asarray(is_constant | ~np.isfinite(value).all(axis=(0, 1)))
 
 
 def _worst_parameter(statistic: Floats, of: npt.NDArray[np.str_]) -> tuple[float, str]:
     """The smallest of a statistic, and the parameter that it belongs to."""
-    at = int(np.argmin(statistic))
-    return float(statistic[at]), str(of[at])
+    index = int(np.argmin(statistic))
+    return float(statistic[index]), str(of[index])
 
 
 def _smallest_ebfmi(energy: Floats) -> float:
@@ -120,7 +124,7 @@ def to_arviz(
     import xarray as xr
 
     az = _import_arviz()
-    named = dict(zip(dimension_names(coords), coords.values(), strict=True))
+    level_names = dict(zip(dimension_names(coords), coords.values(), strict=True))
     datasets = {}
     for group, variables in groups.items():
         if not variables:
@@ -131,7 +135,7 @@ def to_arviz(
             for name, (dims, values) in variables.items()
         }
         sizes = {str(dim): size for array in arrays.values() for dim, size in array.sizes.items()}
-        levels = {dim: named.get(dim, range(size)) for dim, size in sizes.items()}
+        levels = {dim: level_names.get(dim, range(size)) for dim, size in sizes.items()}
         datasets[group] = xr.Dataset(arrays, levels, dict(attributes or {}))
     # not by hasattr(az, "InferenceData"): ArviZ 1 answers to that name with a warning and another class
     if az.__version__.startswith("0."):
@@ -148,11 +152,11 @@ def summarise_draws(idata: Any, var_names: Sequence[str] | None, prob: float) ->
         A name that is no variable of the posterior.
     """
     az = _import_arviz()
-    known = [str(name) for name in idata.posterior.data_vars]
+    names = [str(name) for name in idata.posterior.data_vars]
     for name in var_names or ():
-        if name not in known:
+        if name not in names:
             raise InputError(
-                f"variable {name!r} is none of the posterior{nearest_word(name, known)}; it has {', '.join(known)}"
+                f"variable {name!r} is none of the posterior{nearest_word(name, names)}; it has {', '.join(names)}"
             )
     width = {"hdi_prob": prob} if az.__version__.startswith("0.") else {"ci_prob": prob}
     return az.summary(idata, var_names=None if var_names is None else list(var_names), **width)
@@ -171,16 +175,22 @@ def worst_element(idata: Any) -> tuple[str, Floats, float]:
     rhat = az.rhat(posterior)
     worst: tuple[str, Any, float] = ("", None, -np.inf)
     for name in posterior.data_vars:
-        found = np.asarray(rhat[name])
-        if found.size == 0 or np.isnan(found).all():
+        rhat_array = np.asarray(rhat[name])
+        if rhat_array.size == 0 or np.isnan(rhat_array).all():
             continue
-        place = np.unravel_index(int(np.nanargmax(found)), found.shape)
-        if float(found[place]) > worst[2]:
+        position = np.unravel_index(int(np.nanargmax(rhat_array)), rhat_array.shape)
+        if float(rhat_array[position]) > worst[2]:
             values = posterior[name]
             dims = [dim for dim in values.dims if dim not in ("chain", "draw")]
-            levels = ", ".join(str(np.asarray(values.coords[d])[i]) for d, i in zip(dims, place, strict=True))
+            levels = ", ".join(
+                str(np.asarray(values.coords[d])[i]) for d, i in zip(dims, position, strict=True)
+            )
             title = f"{name}[{levels}]" if levels else str(name)
-            worst = (title, np.moveaxis(np.asarray(values), (0, 1), (-2, -1))[place], float(found[place]))
+            worst = (
+                title,
+                np.moveaxis(np.asarray(values), (0, 1), (-2, -1))[position],
+                float(rhat_array[position]),
+            )
     return worst
 
 
@@ -196,6 +206,6 @@ def psis_loo(log_likelihood: Floats, posterior: dict[str, Floats]) -> tuple[Floa
     az = _import_arviz()
     groups = {"posterior": posterior, "log_likelihood": {"votes": log_likelihood}}
     # as in to_arviz
-    old = az.__version__.startswith("0.")
-    found = az.loo(az.from_dict(**groups) if old else az.from_dict(groups), pointwise=True)
-    return np.asarray(found.loo_i if old else found.elpd_i), np.asarray(found.pareto_k)
+    is_old = az.__version__.startswith("0.")
+    loo = az.loo(az.from_dict(**groups) if is_old else az.from_dict(groups), pointwise=True)
+    return np.asarray(loo.loo_i if is_old else loo.elpd_i), np.asarray(loo.pareto_k)

@@ -27,7 +27,7 @@ from voirdire.model.terms.arrays import Array
 
 MEMORY = 12
 ARMIJO = 1e-4
-SHORTEST = 2.0**-40
+MIN_STEP = 2.0**-40
 
 
 class Minimum(NamedTuple):
@@ -88,17 +88,17 @@ def minimise_lbfgs(
     >>> [round(float(v), 4) for v in found.x]
     [3.0, 3.0]
     """
-    both = jax.value_and_grad(objective)
-    nothing = jnp.zeros_like(start)
-    empty = jnp.zeros((MEMORY, start.shape[0]), start.dtype)
+    evaluate = jax.value_and_grad(objective)
+    zeros = jnp.zeros_like(start)
+    pairs = jnp.zeros((MEMORY, start.shape[0]), start.dtype)
     state = _State(
         x=start,
         value=jnp.asarray(jnp.inf, start.dtype),
         gradient=jnp.full_like(start, jnp.inf),  # stays where the objective is not finite at the start
-        direction=nothing,
+        direction=zeros,
         length=jnp.asarray(1.0, start.dtype),
-        steps=empty,
-        changes=empty,
+        steps=pairs,
+        changes=pairs,
         rho=jnp.zeros(MEMORY, start.dtype),
         stored=jnp.asarray(0),
         iterations=jnp.asarray(-1),  # the first turn only evaluates the start
@@ -111,36 +111,40 @@ def minimise_lbfgs(
         return ~small & ~s.stuck & (s.iterations < max_iterations)
 
     def next_state(s: _State) -> _State:
-        value, gradient = both(s.x + s.length * s.direction)
-        good = _is_acceptable(s, value, gradient)
-        first = s.iterations < 0
-        moved, change = s.length * s.direction, gradient - s.gradient
-        curvature = moved @ change
-        keep = good & ~first & (curvature > 1e-12 * jnp.linalg.norm(moved) * jnp.linalg.norm(change))
+        value, gradient = evaluate(s.x + s.length * s.direction)
+        accepted = _is_acceptable(s, value, gradient)
+        is_first = s.iterations < 0
+        step, change = s.length * s.direction, gradient - s.gradient
+        curvature = step @ change
+        keep_pair = (
+            accepted & ~is_first & (curvature > 1e-12 * jnp.linalg.norm(step) * jnp.linalg.norm(change))
+        )
         slot = s.stored % MEMORY
-        give_up = ~good & (s.length <= SHORTEST)
+        give_up = ~accepted & (s.length <= MIN_STEP)
         s = s._replace(
-            x=jnp.where(good, s.x + moved, s.x),
-            value=jnp.where(good, value, s.value),
-            gradient=jnp.where(good, gradient, s.gradient),
-            steps=s.steps.at[slot].set(jnp.where(keep, moved, s.steps[slot])),
-            changes=s.changes.at[slot].set(jnp.where(keep, change, s.changes[slot])),
-            rho=s.rho.at[slot].set(jnp.where(keep, 1.0 / jnp.where(keep, curvature, 1.0), s.rho[slot])),
+            x=jnp.where(accepted, s.x + step, s.x),
+            value=jnp.where(accepted, value, s.value),
+            gradient=jnp.where(accepted, gradient, s.gradient),
+            steps=s.steps.at[slot].set(jnp.where(keep_pair, step, s.steps[slot])),
+            changes=s.changes.at[slot].set(jnp.where(keep_pair, change, s.changes[slot])),
+            rho=s.rho.at[slot].set(
+                jnp.where(keep_pair, 1.0 / jnp.where(keep_pair, curvature, 1.0), s.rho[slot])
+            ),
             # a failed search forgets the pairs once and goes down the gradient; failing again ends it
-            stored=jnp.where(give_up, 0, s.stored + keep),
-            iterations=s.iterations + (good | give_up),
+            stored=jnp.where(give_up, 0, s.stored + keep_pair),
+            iterations=s.iterations + (accepted | give_up),
             evaluations=s.evaluations + 1,
             stuck=give_up & (s.stored == 0),
         )
         direction = _search_direction(s)
         downhill = direction @ s.gradient < 0
         direction = jnp.where(downhill, direction, -s.gradient)
-        fresh = (s.stored == 0) | ~downhill
-        whole = jnp.where(fresh, 1.0 / jnp.maximum(1.0, jnp.linalg.norm(direction)), 1.0)
-        anew = good | give_up
+        is_fresh = (s.stored == 0) | ~downhill
+        first_length = jnp.where(is_fresh, 1.0 / jnp.maximum(1.0, jnp.linalg.norm(direction)), 1.0)
+        is_new = accepted | give_up
         return s._replace(
-            direction=jnp.where(anew, direction, s.direction),
-            length=jnp.where(anew, whole, 0.5 * s.length),
+            direction=jnp.where(is_new, direction, s.direction),
+            length=jnp.where(is_new, first_length, 0.5 * s.length),
         )
 
     end = jax.lax.while_loop(is_unfinished, next_state, state)
@@ -198,8 +202,8 @@ def value_and_gradient(
     density: LogDensity, symmetric: bool = False
 ) -> Callable[[Any, Data], tuple[jax.Array, jax.Array]]:
     """Compiled minus log density and its gradient, of (x, data); see :class:`.Derivatives`."""
-    of = density.symmetric_log_density if symmetric else density.log_density
-    return jax.jit(jax.value_and_grad(lambda x, data: -of(x, data, jnp)))
+    log_density = density.symmetric_log_density if symmetric else density.log_density
+    return jax.jit(jax.value_and_grad(lambda x, data: -log_density(x, data, jnp)))
 
 
 def to_jax_arrays(data: Data) -> Data:

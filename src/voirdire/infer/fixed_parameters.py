@@ -26,9 +26,9 @@ def draws_given_fixed(
     modes : sequence of Mode
         Of each.
     """
-    each = -(-count // len(tables))
+    per_table = -(-count // len(tables))
     draws = [
-        insert_fixed_values(_approximation_draws(replace(problem, data=table), mode, each, rng), table)
+        insert_fixed_values(_approximation_draws(replace(problem, data=table), mode, per_table, rng), table)
         for table, mode in zip(tables, modes, strict=True)
     ]
     return np.concatenate(draws)[:count]

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from voirdire.infer.autodiff import Linear, Node, record_tape, sum_broadcast_axes
+from voirdire.infer.autodiff import LinearMap, Node, record_tape, sum_broadcast_axes
 from voirdire.typing import Floats
 
 
@@ -27,16 +27,16 @@ class _Step:
         self.shape = node.value.shape
         self.change: Floats | None = None  # along the coordinate; None where nothing changes
         self.turn: Floats | None = None  # of the gradient by this array
-        self.edges: list[tuple[_Step, Linear, Linear]] = []
+        self.edges: list[tuple[_Step, LinearMap, LinearMap]] = []
         for source, back, ahead in node.inputs:
             if ahead is None:
                 back = ahead = partial(np.multiply, np.asarray(back(np.ones(self.shape))))
             self.edges.append((places[id(source)], back, ahead))
         self.curves: list[tuple[_Step, _Step, Floats]] = []
-        for one, other, second in [] if node.curves is None else node.curves():
-            if id(one) in places and id(other) in places:
+        for left, right, second in [] if node.curves is None else node.curves():
+            if id(left) in places and id(right) in places:
                 weight = np.asarray(node.slope * second)
-                self.curves.append((places[id(one)], places[id(other)], weight))
+                self.curves.append((places[id(left)], places[id(right)], weight))
 
     def ahead(self) -> None:
         self.change = self.turn = None
@@ -51,9 +51,9 @@ class _Step:
         if self.turn is not None:
             for source, back, _ in self.edges:
                 source.turned(back(self.turn))
-        for one, other, weight in self.curves:
-            if other.change is not None:
-                one.turned(weight * other.change)
+        for left, right, weight in self.curves:
+            if right.change is not None:
+                left.turned(weight * right.change)
 
     def turned(self, part: Floats) -> None:
         part = sum_broadcast_axes(part, self.shape)
@@ -79,7 +79,7 @@ def hessian_matrix(function: Callable[[Node], Node], x: Floats) -> Floats:
     >>> hessian_matrix(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
     [[2.0, 1.0], [1.0, 8.155]]
     """
-    tape, out, unit = Products(function, x), np.empty((len(x), len(x))), np.zeros(len(x))
+    tape, out, unit = HessianProducts(function, x), np.empty((len(x), len(x))), np.zeros(len(x))
     for i, row in enumerate(out):
         unit[i] = 1.0
         row[:] = tape.along(unit)
@@ -87,7 +87,7 @@ def hessian_matrix(function: Callable[[Node], Node], x: Floats) -> Floats:
     return out
 
 
-class Products:
+class HessianProducts:
     """Products of the second derivatives of a function of one vector with vectors, from one reading of its tape.
 
     Parameters
@@ -98,7 +98,7 @@ class Products:
     Examples
     --------
     >>> from voirdire.infer.autodiff import TAPED
-    >>> tape = Products(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0]))
+    >>> tape = HessianProducts(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0]))
     >>> tape.along(np.array([1.0, 0.0])).round(3).tolist()
     [2.0, 1.0]
     """

@@ -7,8 +7,10 @@ import numpy as np
 from voirdire.infer.derivatives import Derivatives
 from voirdire.model.problem import Problem
 
-LARGEST_WORK = 60_000  # multiplications of one density of a mixture, beyond which moves would take minutes
-LARGEST_WORK_OF_FEW = 140_000  # numbers (:attr:`.Derivatives.work`) of others, the same
+MAX_MIXTURE_WORK = (
+    60_000  # multiplications of one density of a mixture, beyond which moves would take minutes
+)
+MAX_WORK = 140_000  # numbers (:attr:`.Derivatives.work`) of others, the same
 
 
 def moves_affordable(problem: Problem) -> bool:
@@ -26,7 +28,7 @@ def moves_affordable(problem: Problem) -> bool:
     True
     """
     if not problem.density.mixture:
-        return Derivatives(problem.density, problem.data).work <= LARGEST_WORK_OF_FEW
+        return Derivatives(problem.density, problem.data).work <= MAX_WORK
     cells = sum(np.size(column) for part in problem.data.values() for column in part.values())
     levels = problem.density.sizes.get("class", 1)
-    return problem.density.size**2 + levels * cells <= LARGEST_WORK
+    return problem.density.size**2 + levels * cells <= MAX_MIXTURE_WORK

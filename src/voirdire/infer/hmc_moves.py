@@ -2,14 +2,14 @@
 
 Hidden classes make posteriors of mixtures: long tails where a class is nearly empty, several peaks where two classes
 could be one. Sparse tables of votes leave open how far items stand apart, and with it all strengths at once. Draws of
-the Laplace approximation then are too narrow. Each is moved by transitions that
-leave the posterior as it is (Gilks and Berzuini 2001, JRSS B 63: resample, then move), in the whitened coordinates
-z of the Laplace approximation, x = mean + root z: a momentum is drawn, ``STEPS`` leapfrog steps are made and the end
-is accepted with probability min(1, exp(-change of energy)) (Neal 2011, Handbook of MCMC, chapter 5). Many chains move
-together in compiled code. Moves go on until the chains have forgotten where they began: until no coordinate's
-correlation between the chains' starts and ends exceeds ``FORGOTTEN``, and until they stay where they are: until between
-two looks no more of them leave the central 90% than should (:func:`.hmc_validation.central_interval_share`). Chains
-that cannot leave their peak do not forget; those that still creep into a tail do not stay.
+the Laplace approximation then are too narrow. Each is moved by transitions that leave the posterior as it is (Gilks and
+Berzuini 2001, JRSS B 63: resample, then move), in the whitened coordinates z of the Laplace approximation, x = mean +
+root z: a momentum is drawn, ``LEAPFROG_STEPS`` leapfrog steps are made and the end is accepted with probability min(1,
+exp(-change of energy)) (Neal 2011, Handbook of MCMC, chapter 5). Many chains move together in compiled code. Moves go
+on until the chains have forgotten where they began: until no coordinate's correlation between the chains' starts and
+ends exceeds ``MAX_ORIGIN_CORRELATION``, and until they stay where they are: until between two looks no more of them
+leave the central 90% than should (:func:`.hmc_validation.central_interval_share`). Chains that cannot leave their peak
+do not forget; those that still creep into a tail do not stay.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ import numpy as np
 
 from voirdire.infer import engine
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.hmc_validation import ACCEPTED, FIRST_STEP, STEPS, central_interval_share
+from voirdire.infer.hmc_validation import (
+    FIRST_STEP,
+    LEAPFROG_STEPS,
+    TARGET_ACCEPTANCE,
+    central_interval_share,
+)
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold_draws
 from voirdire.model.density import Data, LogDensity
@@ -33,14 +38,14 @@ from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
-CHAINS = 1000  # of mixtures, whose peaks take many
-FEW_CHAINS = (100, 200)  # of others, by what a gradient costs
-LARGEST_CHAINS_WORK = 8e6
-BLOCK = 8  # moves between two looks at what the chains remember
-BLOCKS = 5  # at most
-SPACED = 4  # moves between two draws of a chain, where few are kept; else every move gives one
-FEW_ROUNDS = 4
-FORGOTTEN = (
+MIXTURE_CHAINS = 1000  # of mixtures, whose peaks take many
+CHAIN_RANGE = (100, 200)  # of others, by what a gradient costs
+MAX_CHAINS_WORK = 8e6
+BLOCK_MOVES = 8  # moves between two looks at what the chains remember
+MAX_BLOCKS = 5  # at most
+DRAW_SPACING = 4  # moves between two draws of a chain, where few are kept; else every move gives one
+MAX_SPACED_ROUNDS = 4
+MAX_ORIGIN_CORRELATION = (
     0.3  # correlation of starts and ends; of 1,000 chains that forgot, the largest of 100 is about 0.1
 )
 
@@ -73,7 +78,7 @@ class RejuvenatedDraws:
     @property
     def has_converged(self) -> bool:
         """True if the draws are those of the posterior, as far as the chains can tell."""
-        return self.memory <= FORGOTTEN and self.stays
+        return self.memory <= MAX_ORIGIN_CORRELATION and self.stays
 
 
 def rejuvenate_draws(
@@ -104,27 +109,32 @@ def rejuvenate_draws(
         arguments = (mean, root, jax.tree.map(jnp.asarray, data))
         z = np.linalg.solve(approximation.root, (start - approximation.mean).T).T
         state, origin = (jnp.asarray(z), jnp.asarray(np.log(FIRST_STEP))), fold_positions(start)
-        last, turn, arrived = origin, 0, False
-        while turn < BLOCKS and not arrived:
-            state, x = advance(state, jax.random.fold_in(key, turn), *arguments)
-            turn, before, last = turn + 1, last, fold_positions(x[-1])
-            memory = _origin_correlation(origin, last)
-            stays = central_interval_share(problem, before, last, chains)[1]
-            arrived = memory <= FORGOTTEN and stays
-        gap = SPACED if rounds <= FEW_ROUNDS else 1
+        current, block, converged = origin, 0, False
+        while block < MAX_BLOCKS and not converged:
+            state, x = advance(state, jax.random.fold_in(key, block), *arguments)
+            block, previous, current = block + 1, current, fold_positions(x[-1])
+            memory = _origin_correlation(origin, current)
+            stays = central_interval_share(problem, previous, current, chains)[1]
+            converged = memory <= MAX_ORIGIN_CORRELATION and stays
+        gap = DRAW_SPACING if rounds <= MAX_SPACED_ROUNDS else 1
         # chains that stayed where they were during a block may be taken from all of it
-        kept = [fold_positions(place) for place in x] if gap == 1 and turn > 1 else [last]
-        while len(kept) < rounds:
-            state, x = advance(state, jax.random.fold_in(key, turn), *arguments)
-            turn, kept = turn + 1, kept + [fold_positions(place) for place in x[gap - 1 :: gap]]
+        kept_draws = [fold_positions(position) for position in x] if gap == 1 and block > 1 else [current]
+        while len(kept_draws) < rounds:
+            state, x = advance(state, jax.random.fold_in(key, block), *arguments)
+            block, kept_draws = (
+                block + 1,
+                kept_draws + [fold_positions(position) for position in x[gap - 1 :: gap]],
+            )
     step = float(np.exp(state[1]))
-    return RejuvenatedDraws(np.concatenate(kept[:rounds])[:count], memory, stays, chains, turn * BLOCK, step)
+    return RejuvenatedDraws(
+        np.concatenate(kept_draws[:rounds])[:count], memory, stays, chains, block * BLOCK_MOVES, step
+    )
 
 
 def _chain_count(problem: Problem) -> int:
     if problem.density.mixture:
-        return CHAINS
-    return int(np.clip(LARGEST_CHAINS_WORK / Derivatives(problem.density, problem.data).work, *FEW_CHAINS))
+        return MIXTURE_CHAINS
+    return int(np.clip(MAX_CHAINS_WORK / Derivatives(problem.density, problem.data).work, *CHAIN_RANGE))
 
 
 def _origin_correlation(origin: Floats, end: Floats) -> float:
@@ -135,7 +145,7 @@ def _origin_correlation(origin: Floats, end: Floats) -> float:
 
 @lru_cache(maxsize=32)
 def _compiled_moves(density: LogDensity) -> Callable[..., Any]:
-    """``BLOCK`` moves of all chains: their state, and their points, shape (moves, chains, size)."""
+    """``BLOCK_MOVES`` moves of all chains: their state, and their points, shape (moves, chains, size)."""
 
     def advance_chains(state: Any, key: Array, mean: Array, root: Array, data: Data) -> Any:
         def potential_energy(z: Array) -> Array:
@@ -152,20 +162,20 @@ def _compiled_moves(density: LogDensity) -> Callable[..., Any]:
 
         def hmc_transition(state: Any, key: Array) -> Any:
             z, log_step = state
-            of_momentum, of_step, of_choice = jax.random.split(key, 3)
-            p = jax.random.normal(of_momentum, z.shape)
+            momentum_key, step_key, choice_key = jax.random.split(key, 3)
+            p = jax.random.normal(momentum_key, z.shape)
             # steps that differ from chain to chain keep orbits from closing
-            step = jnp.exp(log_step) * jax.random.uniform(of_step, (len(z), 1), minval=0.5, maxval=1.5)
+            step = jnp.exp(log_step) * jax.random.uniform(step_key, (len(z), 1), minval=0.5, maxval=1.5)
             # the first leap stands still: it finds the energy and slope of the start with the one compiled density
-            going = (jnp.arange(STEPS + 1) > 0).astype(z.dtype)
-            (there, q, _, _), values = jax.lax.scan(leapfrog_step, (z, p, jnp.zeros_like(z), step), going)
+            going = (jnp.arange(LEAPFROG_STEPS + 1) > 0).astype(z.dtype)
+            (z_end, q, _, _), values = jax.lax.scan(leapfrog_step, (z, p, jnp.zeros_like(z), step), going)
             gain = values[0] - values[-1] + 0.5 * ((p * p).sum(axis=1) - (q * q).sum(axis=1))
             gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
-            goes = jnp.log(jax.random.uniform(of_choice, (len(z),))) < gain
-            z = jnp.where(goes[:, None], there, z)
-            return (z, log_step + jnp.exp(jnp.minimum(gain, 0.0)).mean() - ACCEPTED), z
+            accepted = jnp.log(jax.random.uniform(choice_key, (len(z),))) < gain
+            z = jnp.where(accepted[:, None], z_end, z)
+            return (z, log_step + jnp.exp(jnp.minimum(gain, 0.0)).mean() - TARGET_ACCEPTANCE), z
 
-        state, z = jax.lax.scan(hmc_transition, state, jax.random.split(key, BLOCK))
+        state, z = jax.lax.scan(hmc_transition, state, jax.random.split(key, BLOCK_MOVES))
         return state, mean + z @ root.T
 
     return jax.jit(advance_chains)

@@ -26,16 +26,18 @@ from voirdire.infer.posterior import two_quantiles
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-STEPS = 8  # leapfrog steps of a move
-ACCEPTED = 0.8  # share of accepted moves that the step is adapted to
+LEAPFROG_STEPS = 8  # leapfrog steps of a move
+TARGET_ACCEPTANCE = 0.8  # share of accepted moves that the step is adapted to
 FIRST_STEP = 0.5
-CHAINS = 64
-MOVES = 3
-COUNTED = 2  # of them, the last
-WORK = 6e7  # numbers times gradients that a trial may take: of larger tables fewer chains are moved
-FEWEST = 12  # chains
-CENTRAL = 0.9
-LEAST = 0.87  # share of the chains within the central 90% of the draws, two standard errors allowed
+MAX_CHAINS = 64
+MOVES_PER_CHAIN = 3
+COUNTED_MOVES = 2  # of them, the last
+MAX_WORK = 6e7  # numbers times gradients that a trial may take: of larger tables fewer chains are moved
+MIN_CHAINS = 12  # chains
+CENTRAL_PROBABILITY = 0.9
+MIN_CENTRAL_SHARE = (
+    0.87  # share of the chains within the central 90% of the draws, two standard errors allowed
+)
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,17 @@ def validate_by_hmc(
     """
     density, data = problem.density, problem.data
     derivatives = Derivatives(density, data, symmetric=True)
-    chains = int(np.clip(WORK / (derivatives.work * MOVES * (STEPS + 1)), FEWEST, CHAINS))
+    chains = int(
+        np.clip(
+            MAX_WORK / (derivatives.work * MOVES_PER_CHAIN * (LEAPFROG_STEPS + 1)), MIN_CHAINS, MAX_CHAINS
+        )
+    )
     chosen = draws[rng.choice(len(draws), chains, replace=len(draws) < chains)]
     with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
         ends, step = _move_chains(derivatives, approximation, chosen, rng)
 
-    share, holds, of = central_interval_share(problem, draws, ends.reshape(-1, density.size), chains)
-    return HmcValidation(holds, share, of, step)
+    share, holds, parameter = central_interval_share(problem, draws, ends.reshape(-1, density.size), chains)
+    return HmcValidation(holds, share, parameter, step)
 
 
 def central_interval_share(
@@ -122,16 +128,18 @@ def central_interval_share(
         x = fold_draws(density, x, problem.data)[0] if density.has_mirror else x
         return {name: value for name, value in density.values(x, np).items() if value.size}
 
-    others, holds, share, of = named_values(before), True, 1.0, ""
+    before_values, holds, share, parameter = named_values(before), True, 1.0, ""
     for name, value in named_values(after).items():
-        low, high = two_quantiles(others[name], 0.5 - 0.5 * CENTRAL, 0.5 + 0.5 * CENTRAL)
+        low, high = two_quantiles(
+            before_values[name], 0.5 - 0.5 * CENTRAL_PROBABILITY, 0.5 + 0.5 * CENTRAL_PROBABILITY
+        )
         inside = ((value >= low) & (value <= high)).reshape(-1, chains, value[0].size)
         by_chain = inside.mean(axis=(0, 2))
         mean, error = by_chain.mean(), max(by_chain.std(ddof=1), 0.5 / chains) / np.sqrt(chains)
-        holds &= bool(mean + 2.0 * error >= LEAST)
+        holds &= bool(mean + 2.0 * error >= MIN_CENTRAL_SHARE)
         if mean < share:
-            share, of = float(mean), name
-    return share, holds, of
+            share, parameter = float(mean), name
+    return share, holds, parameter
 
 
 def _move_chains(
@@ -145,20 +153,20 @@ def _move_chains(
         return values, slopes @ root
 
     z = np.asarray(np.linalg.solve(root, (start - mean).T).T, dtype=np.float64)
-    here = PathPoint(z, *energies_and_slopes(z))
+    point = PathPoint(z, *energies_and_slopes(z))
     log_step, ends = math.log(FIRST_STEP), []
-    for _ in range(MOVES):
+    for _ in range(MOVES_PER_CHAIN):
         momentum = p = rng.standard_normal(z.shape)
         # steps that differ from chain to chain keep orbits from closing
         step = math.exp(log_step) * rng.uniform(0.5, 1.5, (len(z), 1))
-        end = here
-        for _ in range(STEPS):
+        end = point
+        for _ in range(LEAPFROG_STEPS):
             p = p - 0.5 * step * end.slope
-            place = end.z + step * p
-            end = PathPoint(place, *energies_and_slopes(place))
+            position = end.z + step * p
+            end = PathPoint(position, *energies_and_slopes(position))
             p = p - 0.5 * step * end.slope
-        gone = accept_ends(here, end, p, momentum, rng)
-        here = gone.end
-        log_step += gone.chance - ACCEPTED
-        ends.append(mean + here.z @ root.T)
-    return np.stack(ends[-COUNTED:]), math.exp(log_step)
+        moved = accept_ends(point, end, p, momentum, rng)
+        point = moved.end
+        log_step += moved.chance - TARGET_ACCEPTANCE
+        ends.append(mean + point.z @ root.T)
+    return np.stack(ends[-COUNTED_MOVES:]), math.exp(log_step)

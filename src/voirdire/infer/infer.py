@@ -13,13 +13,15 @@ from voirdire.infer.by_laplace import infer_by_laplace, infer_by_nuts
 from voirdire.infer.by_latent_gaussian import infer_by_latent_gaussian
 from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.latent_gaussian.mode import LatentMode
-from voirdire.infer.method import BY_ADAM, LAPLACE_DRAWS, Inferred, Method, oriented_posterior
+from voirdire.infer.method import ADAM_NOTE, LAPLACE_DRAWS, Inferred, Method, oriented_posterior
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Mode, Posterior
 from voirdire.model.problem import Check, Problem, worst_level
 from voirdire.model.terms.reliability import Values
 
-UNUSED = "This fit had no chains that run on the device that was asked for: all of it ran on the processor."
+DEVICE_UNUSED_NOTE = (
+    "This fit had no chains that run on the device that was asked for: all of it ran on the processor."
+)
 
 
 def infer_posterior(problem: Problem, mode: Mode, method: Method) -> Inferred:
@@ -38,10 +40,10 @@ def infer_posterior(problem: Problem, mode: Mode, method: Method) -> Inferred:
     True
     """
     parts = problem.independent_parts() if method.size else ()
-    found = _infer_parts(problem, parts, method) if parts else _infer_by_method(problem, mode, method)
-    if method.device in ("gpu", "jax") and not found.device:
-        return replace(found, notes=(*found.notes, UNUSED))
-    return found
+    inferred = _infer_parts(problem, parts, method) if parts else _infer_by_method(problem, mode, method)
+    if method.device in ("gpu", "jax") and not inferred.device:
+        return replace(inferred, notes=(*inferred.notes, DEVICE_UNUSED_NOTE))
+    return inferred
 
 
 def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
@@ -49,7 +51,7 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
         # no prior says which of the likelihood's twins it is: where it began does
         posterior = Posterior(problem.density, mode.x, None)
         return Inferred(
-            posterior, (check.check_adam_convergence(mode.gradient),), method="adam", notes=(BY_ADAM,)
+            posterior, (check.check_adam_convergence(mode.gradient),), method="adam", notes=(ADAM_NOTE,)
         )
     checks = [check.check_convergence(mode.gradient, mode.converged)]
     if method.name == "map":
@@ -72,27 +74,29 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
 
 def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> Inferred:
     """Independent posteriors side by side: as many draws as the first part has, of others at random."""
-    found = [_infer_by_method(part, find_mode(part, chains=method.chain_seconds), method) for part in parts]
-    first, rng = found[0], np.random.default_rng(method.seed)
+    results = [_infer_by_method(part, find_mode(part, chains=method.chain_seconds), method) for part in parts]
+    first_result, rng = results[0], np.random.default_rng(method.seed)
     centre: Values = {}
-    drawn: Values = {}
-    for part, one in zip(parts, found, strict=True):
-        draws = one.posterior.draws
+    drawn_values: Values = {}
+    for part, result in zip(parts, results, strict=True):
+        draws = result.posterior.draws
         assert draws is not None  # of a method that draws
-        if one is first:
-            chains, each = draws.shape[:2]
+        if result is first_result:
+            chains, length = draws.shape[:2]
         else:
             flat = draws.reshape(-1, draws.shape[-1])
-            draws = rng.choice(flat, chains * each, replace=len(flat) < chains * each)
-            draws = draws.reshape(chains, each, -1)
-        centre |= part.density.values(one.posterior.centre, np)
-        drawn |= part.density.values(draws, np)
-    posterior = Posterior(problem.density, *(problem.density.flat(of, np) for of in (centre, drawn)))
-    checks = {of.check: of for of in first.checks}
-    for amiss in (of for one in found[1:] for of in one.checks if of.level != "ok"):
-        if worst_level([checks.get(amiss.check, amiss), amiss]) == amiss.level:
-            checks[amiss.check] = amiss
-    return replace(first, posterior=posterior, checks=tuple(checks.values()))
+            draws = rng.choice(flat, chains * length, replace=len(flat) < chains * length)
+            draws = draws.reshape(chains, length, -1)
+        centre |= part.density.values(result.posterior.centre, np)
+        drawn_values |= part.density.values(draws, np)
+    posterior = Posterior(
+        problem.density, *(problem.density.flat(entry, np) for entry in (centre, drawn_values))
+    )
+    checks = {entry.check: entry for entry in first_result.checks}
+    for warning in (entry for result in results[1:] for entry in result.checks if entry.level != "ok"):
+        if worst_level([checks.get(warning.check, warning), warning]) == warning.level:
+            checks[warning.check] = warning
+    return replace(first_result, posterior=posterior, checks=tuple(checks.values()))
 
 
 def infer_at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred:

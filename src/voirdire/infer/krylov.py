@@ -18,8 +18,8 @@ from voirdire.typing import Floats
 TOLERANCE = (
     1e-3  # change of the result that is left, as a share of it: far below the error of some thousand draws
 )
-MOST = 300  # products
-EVERY = 2  # products after which the result is looked at
+MAX_PRODUCTS = 300  # products
+CHECK_INTERVAL = 2  # products after which the result is looked at
 
 
 class Whitened(NamedTuple):
@@ -52,27 +52,27 @@ def inverse_root(product: Callable[[Floats], Floats], z: Floats) -> Whitened:
         return Whitened(np.zeros_like(z), np.inf)
     basis = [z / length]
     diagonal: list[float] = []
-    beside: list[float] = []
-    before, steps = np.zeros(0), min(MOST, len(z))
+    off_diagonal: list[float] = []
+    previous, steps = np.zeros(0), min(MAX_PRODUCTS, len(z))
     while True:
-        turned = product(basis[-1])
-        diagonal.append(float(basis[-1] @ turned))
+        residual = product(basis[-1])
+        diagonal.append(float(basis[-1] @ residual))
         for _ in range(2):  # once more against what rounding leaves
-            known = np.asarray(basis)
-            turned = turned - known.T @ (known @ turned)
-        rest = float(np.linalg.norm(turned))
-        done = len(diagonal)
-        ended = done == steps or rest <= 1e-12 * abs(diagonal[0])
-        if ended or done % EVERY == 0:
-            share, smallest = _inverse_root_column(diagonal, beside)
+            basis_rows = np.asarray(basis)
+            residual = residual - basis_rows.T @ (basis_rows @ residual)
+        residual_norm = float(np.linalg.norm(residual))
+        size = len(diagonal)
+        is_last = size == steps or residual_norm <= 1e-12 * abs(diagonal[0])
+        if is_last or size % CHECK_INTERVAL == 0:
+            coefficients, smallest = _inverse_root_column(diagonal, off_diagonal)
             if smallest <= 0:
                 return Whitened(np.zeros_like(z), smallest)
-            change = np.linalg.norm(share - np.pad(before, (0, done - len(before))))
-            if ended or (len(before) and change <= TOLERANCE * np.linalg.norm(share)):
-                return Whitened(length * (np.asarray(basis).T @ share), smallest)
-            before = share
-        beside.append(rest)
-        basis.append(turned / rest)
+            change = np.linalg.norm(coefficients - np.pad(previous, (0, size - len(previous))))
+            if is_last or (len(previous) and change <= TOLERANCE * np.linalg.norm(coefficients)):
+                return Whitened(length * (np.asarray(basis).T @ coefficients), smallest)
+            previous = coefficients
+        off_diagonal.append(residual_norm)
+        basis.append(residual / residual_norm)
 
 
 def _inverse_root_column(diagonal: list[float], beside: list[float]) -> tuple[Floats, float]:

@@ -9,15 +9,15 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.posterior import Mode
-from voirdire.model.problem import FEWER, Problem
+from voirdire.model.problem import FEWER_PARAMETERS, Problem
 from voirdire.typing import Floats
 
 POLISHING_STEPS = 4
-SEARCHED = 1e-10  # gradient up to which the mode is searched before the Hessian is taken
-SEARCHES = 200  # iterations of it
-BLOCK = 256  # rows of the Hessian that are made symmetric together
-BESIDE = 1e-9  # standard deviations: over a smaller distance the Hessian does not change
-LARGEST = (
+SEARCH_TOLERANCE = 1e-10  # gradient up to which the mode is searched before the Hessian is taken
+MAX_SEARCH_ITERATIONS = 200  # iterations of it
+SYMMETRY_BLOCK_ROWS = 256  # rows of the Hessian that are made symmetric together
+NEGLIGIBLE_DISTANCE = 1e-9  # standard deviations: over a smaller distance the Hessian does not change
+MAX_HESSIAN_BYTES = (
     4 * 2**30
 )  # bytes of the Hessian: 23,170 parameters; its factor, root and draws take several times as much
 
@@ -74,7 +74,7 @@ def laplace_approximation(problem: Problem, mode: Mode) -> Laplace:
     x = _search_further(derivatives, mode)
     root, smallest = _inverse_root(derivatives.hessian(x))
     x, gradient, distance = _polish_mode(derivatives, x, root)
-    if distance > BESIDE:
+    if distance > NEGLIGIBLE_DISTANCE:
         del root  # not two of them at a time
         root, smallest = _inverse_root(derivatives.hessian(x))
     return Laplace(x, root, float(np.abs(gradient).max(initial=0.0)), smallest)
@@ -91,8 +91,8 @@ def approximation_of_draws(draws: Floats) -> Laplace:
 
 def _search_further(derivatives: Derivatives, mode: Mode) -> Floats:
     """The mode with a gradient so small that the Hessian need not be taken twice: searching on costs less."""
-    found = derivatives.minimum(mode.x, tolerance=SEARCHED, max_iterations=SEARCHES)
-    return found.x if np.isfinite(found.value) else mode.x
+    minimum = derivatives.minimum(mode.x, tolerance=SEARCH_TOLERANCE, max_iterations=MAX_SEARCH_ITERATIONS)
+    return minimum.x if np.isfinite(minimum.value) else mode.x
 
 
 def _polish_mode(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Floats, Floats, float]:
@@ -100,11 +100,11 @@ def _polish_mode(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Flo
     gradient, distance = derivatives.both(x)[1], 0.0
     for _ in range(POLISHING_STEPS):
         white = root.T @ gradient
-        moved = x - root @ white
-        there = derivatives.both(moved)[1]
-        if not np.abs(there).max(initial=0.0) < 0.5 * np.abs(gradient).max(initial=0.0):
+        proposal = x - root @ white
+        new_gradient = derivatives.both(proposal)[1]
+        if not np.abs(new_gradient).max(initial=0.0) < 0.5 * np.abs(gradient).max(initial=0.0):
             break
-        x, gradient, distance = moved, there, distance + float(np.linalg.norm(white))
+        x, gradient, distance = proposal, new_gradient, distance + float(np.linalg.norm(white))
     return x, gradient, distance
 
 
@@ -122,7 +122,7 @@ def memory_bytes(parameters: int, draws: int) -> int:
     return 8 * parameters * (3 * parameters + 5 * draws)
 
 
-def check_size(parameters: int, remedy: str = FEWER) -> None:
+def check_size(parameters: int, remedy: str = FEWER_PARAMETERS) -> None:
     """Refuse a Hessian that the memory would not hold: one of more than 4 GiB, that is of over 23,170 parameters.
 
     Raises
@@ -138,10 +138,10 @@ def check_size(parameters: int, remedy: str = FEWER) -> None:
     voirdire.errors.InputError: 30,000 parameters: their Hessian would take 6.71 GiB, more than the 4 GiB ...
     """
     size = 8 * parameters**2
-    if size > LARGEST:
+    if size > MAX_HESSIAN_BYTES:
         raise InputError(
             f"{parameters:,} parameters: their Hessian would take {size / 2**30:.3g} GiB, more than the "
-            f"{LARGEST / 2**30:.3g} GiB that laplace and nuts may take for it; {remedy}"
+            f"{MAX_HESSIAN_BYTES / 2**30:.3g} GiB that laplace and nuts may take for it; {remedy}"
         )
 
 
@@ -161,10 +161,11 @@ def check_draws(parameters: int, draws: int) -> None:
     voirdire.errors.InputError: 4,000 draws of 500,000 parameters would take 74.5 GiB, more than 4 GiB; ...
     """
     size = 40 * parameters * draws
-    if size > LARGEST:
+    if size > MAX_HESSIAN_BYTES:
         raise InputError(
             f"{draws:,} draws of {parameters:,} parameters would take {size / 2**30:.3g} GiB, more than "
-            f"{LARGEST / 2**30:.3g} GiB; ask for fewer (draws=, chains=; --draws, --chains), or use method='laplace'"
+            f"{MAX_HESSIAN_BYTES / 2**30:.3g} GiB; ask for fewer (draws=, chains=; --draws, --chains), or use "
+            "method='laplace'"
         )
 
 
@@ -175,11 +176,11 @@ def _inverse_root(matrix: Floats) -> tuple[Floats, float]:
     size = len(matrix)
     if not size:
         return matrix, 1.0
-    for start in range(0, size, BLOCK):  # symmetric to the last digit
-        here, rest = slice(start, start + BLOCK), slice(start, size)
-        mean = 0.5 * (matrix[here, rest] + matrix[rest, here].T)
-        matrix[here, rest] = mean
-        matrix[rest, here] = mean.T
+    for start in range(0, size, SYMMETRY_BLOCK_ROWS):  # symmetric to the last digit
+        block, trailing = slice(start, start + SYMMETRY_BLOCK_ROWS), slice(start, size)
+        mean = 0.5 * (matrix[block, trailing] + matrix[trailing, block].T)
+        matrix[block, trailing] = mean
+        matrix[trailing, block] = mean.T
     try:
         factor = np.asarray(np.linalg.cholesky(matrix), dtype=float)
     except np.linalg.LinAlgError:

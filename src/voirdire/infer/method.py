@@ -25,11 +25,13 @@ METHODS = ("auto", "laplace", "nuts", "map", "adam")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
 DEVICES = ("auto", "cpu", "gpu", "jax")
 LAPLACE_DRAWS = 4000
-SECONDS = 30.0
-FIRST_ANSWER = 3.0  # seconds of chains of which the Monte Carlo error is some tenth of a standard deviation
-ANNOUNCED_MEMORY = 2e9  # bytes of a fit from which they are told before it begins
-NO_LAPLACE = "The Laplace approximation does not hold here"  # a note begins with it
-BY_ADAM = (
+DEFAULT_SECONDS = 30.0
+FIRST_ANSWER_SECONDS = (
+    3.0  # seconds of chains of which the Monte Carlo error is some tenth of a standard deviation
+)
+MIN_ANNOUNCED_BYTES = 2e9  # bytes of a fit from which they are told before it begins
+NO_LAPLACE_PREFIX = "The Laplace approximation does not hold here"  # a note begins with it
+ADAM_NOTE = (
     "By the estimator of MAPLE's paper: the likelihood alone, 5,000 epochs of Adam at a learning rate of 0.01 from "
     "reliabilities of 0.8; no prior and no intervals, and every judge counts by itself. method='auto' has both."
 )
@@ -65,14 +67,14 @@ class Method:
     warmup: int = 500
     draws: int = 1000
     progress: Progress | None = None
-    seconds: float = SECONDS
+    seconds: float = DEFAULT_SECONDS
     device: str = "auto"
 
     @property
     def size(self) -> int:
         """Number of draws, 0 for the mode alone."""
-        of_nuts = self.chains * self.draws
-        return {"auto": LAPLACE_DRAWS, "laplace": LAPLACE_DRAWS, "nuts": of_nuts}.get(self.name, 0)
+        nuts_draws = self.chains * self.draws
+        return {"auto": LAPLACE_DRAWS, "laplace": LAPLACE_DRAWS, "nuts": nuts_draws}.get(self.name, 0)
 
     @property
     def chain_seconds(self) -> float:
@@ -96,8 +98,8 @@ class Method:
         problems = []
         if self.name not in METHODS:
             done = self.name == "hmc"
-            what = " (hmc is what 'auto' does where laplace does not hold: take 'auto')" if done else ""
-            problems.append(f"method {self.name!r} is none of {', '.join(METHODS)}{what}")
+            hint = " (hmc is what 'auto' does where laplace does not hold: take 'auto')" if done else ""
+            problems.append(f"method {self.name!r} is none of {', '.join(METHODS)}{hint}")
         if self.sampler not in SAMPLERS:
             problems.append(f"sampler {self.sampler!r} is none of {', '.join(SAMPLERS)}")
         if self.device not in DEVICES:
@@ -106,15 +108,15 @@ class Method:
             problems.append(f"device {self.device!r} is for the method 'auto', whose chains run there")
         if not is_whole(self.seed) or self.seed < 0:
             problems.append(f"seed {self.seed!r} is no whole number from 0")
-        for name, value, least in (
+        for name, value, smallest in (
             ("draws", self.draws, 4),
             ("warmup", self.warmup, 20),
             ("chains", self.chains, 1),
         ):
             if not is_whole(value):
                 problems.append(f"{name} {value!r} is not a whole number")
-            elif value < least:
-                problems.append(f"{name} {value} is too few; at least {least}")
+            elif value < smallest:
+                problems.append(f"{name} {value} is too few; at least {smallest}")
         if not (is_number(self.seconds) and self.seconds > 0):
             shown = f"{self.seconds:g}" if isinstance(self.seconds, float) else repr(self.seconds)
             problems.append(f"seconds {shown} is not positive and finite; 30 is the default")
@@ -164,7 +166,7 @@ def check_size(problem: Problem, method: Method) -> None:
         method.size and not problem.density.uses_marginal_likelihood and not _avoids_hessian(problem, method)
     ):
         check_held(size, problem.fewer_parameters)
-        if (expected := memory_bytes(size, method.size)) > ANNOUNCED_MEMORY:
+        if (expected := memory_bytes(size, method.size)) > MIN_ANNOUNCED_BYTES:
             warnings.warn(
                 f"{size:,} parameters: this fit may take {expected / 1e9:.2g} GB of memory, and minutes; method='map' "
                 "takes little of either",
@@ -190,9 +192,9 @@ def oriented_posterior(
     """The posterior of draws of one orientation, or of a sampler of all ``alike``, shape (chains, draws, size)."""
     density = problem.density
     if density.has_mirror:
-        both = mirror.weigh_orientations(density, draws, problem.data, alike, rng)
-        checks.append(problem.orientation_check(both.mass))
-        draws = both.whole
+        orientations = mirror.weigh_orientations(density, draws, problem.data, alike, rng)
+        checks.append(problem.orientation_check(orientations.mass))
+        draws = orientations.whole
     return Inferred(Posterior(density, centre, draws), tuple(checks))
 
 

@@ -99,9 +99,9 @@ def mirror_mass(ratio: Floats, weight: Floats, prefers: npt.NDArray[np.bool_] | 
     >>> mirror_mass(np.array([1.0, 0.0]), np.ones(2)), mirror_mass(np.ones(2) / 4, np.ones(2), np.array([True, False]))
     (0.25, 0.5)
     """
-    chance = ratio / (1.0 + ratio)
-    other = float(np.average(np.where(prefers, chance, 1.0 - chance), weights=weight))
-    return other if np.all(prefers) else min(other, 1.0 - other)
+    probability = ratio / (1.0 + ratio)
+    other_mass = float(np.average(np.where(prefers, probability, 1.0 - probability), weights=weight))
+    return other_mass if np.all(prefers) else min(other_mass, 1.0 - other_mass)
 
 
 class Orientations(NamedTuple):
@@ -149,17 +149,17 @@ def weigh_orientations(
     >>> round(found.mass, 3), round(float((found.whole[..., 1] < 0).mean()), 3)
     (0.161, 0.161)
     """
-    folded, ratio, turned = fold_draws(density, draws, data)
-    weight = orbit_weights(ratio, turned, alike)
+    folded, ratio, is_turned = fold_draws(density, draws, data)
+    weight = orbit_weights(ratio, is_turned, alike)
     mass = mirror_mass(ratio, weight, density.prior_prefers(folded))
-    size, share = folded.shape[-1], float(turned.mean())
-    whole, odds = folded.reshape(-1, size), ratio.ravel()
+    size, share = folded.shape[-1], float(is_turned.mean())
+    unfolded, odds = folded.reshape(-1, size), ratio.ravel()
     if not alike:
-        drawn = systematic_resample(weight.ravel() / weight.sum(), weight.size, rng)
-        whole, odds = whole[drawn], odds[drawn]
-    chance = np.floor(np.cumsum(odds / (1.0 + odds)) + rng.random())
-    twins = np.flatnonzero(np.diff(chance, prepend=0.0))
+        resampled = systematic_resample(weight.ravel() / weight.sum(), weight.size, rng)
+        unfolded, odds = unfolded[resampled], odds[resampled]
+    cumulative = np.floor(np.cumsum(odds / (1.0 + odds)) + rng.random())
+    twins = np.flatnonzero(np.diff(cumulative, prepend=0.0))
     if len(twins):
-        whole = whole.copy()
-        whole[twins] = density.some_twin(whole[twins], data, rng)
-    return Orientations(folded, whole.reshape(folded.shape), mass, share)
+        unfolded = unfolded.copy()
+        unfolded[twins] = density.some_twin(unfolded[twins], data, rng)
+    return Orientations(folded, unfolded.reshape(folded.shape), mass, share)

@@ -10,18 +10,20 @@ import numpy as np
 
 from voirdire.infer.derivatives import Derivatives, count_numbers
 from voirdire.infer.posterior import TOLERANCE, Mode
-from voirdire.infer.search import Found
+from voirdire.infer.search import SearchResult
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 MAX_ITERATIONS = 5000
-ROUGH = 1e-2  # tolerance at which a search from another start is first stopped
-GAIN = 1e-2  # on the log density: a smaller one stops such a search, too
-MARGIN = 1.0  # on the log density: more than a search stopped there may still gain
-BESIDE = 0.1  # on coordinates: nearer is the same mode
-FEW = 8e5  # tables times what each costs up to which they are searched one by one: compiling takes longer
-EVALUATION = 1e4  # numbers of a table that one evaluation is worth by itself
+ROUGH_TOLERANCE = 1e-2  # tolerance at which a search from another start is first stopped
+MIN_GAIN = 1e-2  # on the log density: a smaller one stops such a search, too
+MAX_REMAINING_GAIN = 1.0  # on the log density: more than a search stopped there may still gain
+MIN_MODE_DISTANCE = 0.1  # on coordinates: nearer is the same mode
+MAX_UNCOMPILED_WORK = (
+    8e5  # tables times what each costs up to which they are searched one by one: compiling takes longer
+)
+EVALUATION_OVERHEAD = 1e4  # numbers of a table that one evaluation is worth by itself
 
 
 _Search: TypeAlias = Callable[[list[Floats], list[list[Mode]]], list[Mode]]
@@ -87,15 +89,15 @@ def find_modes(
     if density.uses_marginal_likelihood:
         from voirdire.infer.latent_gaussian.mode import find_latent_mode
 
-        given = [None] * len(tables) if starts is None else starts
+        start_points = [None] * len(tables) if starts is None else starts
         return [
             find_latent_mode(density, table, start, chains)
-            for table, start in zip(tables, given, strict=True)
+            for table, start in zip(tables, start_points, strict=True)
         ]
-    few = sum(EVALUATION + count_numbers(table) for table in tables) <= FEW
-    if len(tables) == 1 and (few or not roomy):
+    is_small = sum(EVALUATION_OVERHEAD + count_numbers(table) for table in tables) <= MAX_UNCOMPILED_WORK
+    if len(tables) == 1 and (is_small or not roomy):
         run = _search_one_table(density, tables[0], tolerance, max_iterations)
-    elif few:
+    elif is_small:
         limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
         starts_alone = [None] * len(tables) if starts is None else [[start] for start in starts]
         return [
@@ -104,26 +106,31 @@ def find_modes(
         ]
     else:
         run = _search_together(density, stack_tables(tables, roomy=roomy), tolerance, max_iterations)
-    usual = [density.starts(table) for table in tables]
-    first = [points[0] for points in usual] if starts is None else starts
-    modes_by_table = [[mode] for mode in run(first, [])]
-    others = [
+    default_starts = [density.starts(table) for table in tables]
+    first_starts = [points[0] for points in default_starts] if starts is None else starts
+    modes_by_table = [[mode] for mode in run(first_starts, [])]
+    other_starts = [
         points[1:] + density.additional_starts(modes[0].x, table)
-        for points, modes, table in zip(usual, modes_by_table, tables, strict=True)
+        for points, modes, table in zip(default_starts, modes_by_table, tables, strict=True)
     ]
-    for turn in range(max(map(len, others))):
+    for turn in range(max(map(len, other_starts))):
         # tables with fewer starts go along with their first, as a batch has one shape
-        batch = [more[turn] if turn < len(more) else start for more, start in zip(others, first, strict=True)]
-        for modes, mode, more in zip(modes_by_table, run(batch, modes_by_table), others, strict=True):
-            modes += [mode] if turn < len(more) else []
+        batch = [
+            table_starts[turn] if turn < len(table_starts) else start
+            for table_starts, start in zip(other_starts, first_starts, strict=True)
+        ]
+        for modes, mode, table_starts in zip(
+            modes_by_table, run(batch, modes_by_table), other_starts, strict=True
+        ):
+            modes += [mode] if turn < len(table_starts) else []
     return [_best_mode(modes) for modes in modes_by_table]
 
 
 def stack_tables(tables: Sequence[Data], *, roomy: bool = False) -> Data:
     """Stack tables of the same sizes, shape (tables, ...); shorter ones get zeros, which weigh nothing."""
-    first = tables[0]
+    template = tables[0]
     stacked: Data = {}
-    for table, part in first.items():
+    for table, part in template.items():
         stacked[table] = {}
         for name in part:
             columns = [np.asarray(data[table][name]) for data in tables]
@@ -153,13 +160,17 @@ def _search_one_table(density: LogDensity, data: Data, tolerance: float, most: i
     derivatives = Derivatives(density, data)
 
     def search_modes(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
-        rough = {"tolerance": max(ROUGH, tolerance), "gain": GAIN} if known else {"tolerance": tolerance}
+        rough = (
+            {"tolerance": max(ROUGH_TOLERANCE, tolerance), "gain": MIN_GAIN}
+            if known
+            else {"tolerance": tolerance}
+        )
         end = derivatives.minimum(starts[0], **rough, max_iterations=most)
         if known and _worth_finishing(end, known[0]):
-            first, end = end, derivatives.minimum(end.x, tolerance=tolerance, max_iterations=most)
+            rough_end, end = end, derivatives.minimum(end.x, tolerance=tolerance, max_iterations=most)
             end = end._replace(
-                iterations=first.iterations + end.iterations,
-                evaluations=first.evaluations + end.evaluations,
+                iterations=rough_end.iterations + end.iterations,
+                evaluations=rough_end.evaluations + end.evaluations,
             )
         slope = float(np.abs(end.gradient).max(initial=0.0))
         return [Mode(end.x, -end.value, slope, end.iterations, end.evaluations, (-end.value,))]
@@ -167,11 +178,11 @@ def _search_one_table(density: LogDensity, data: Data, tolerance: float, most: i
     return search_modes
 
 
-def _worth_finishing(end: Found, known: list[Mode]) -> bool:
+def _worth_finishing(end: SearchResult, known: list[Mode]) -> bool:
     """True if a rough search may end in a mode that is new and as high as the known ones."""
     best = max(mode.log_density for mode in known)
-    is_known = any(np.abs(end.x - mode.x).max(initial=0.0) <= BESIDE for mode in known)
-    return not is_known and -end.value > best - MARGIN
+    is_known = any(np.abs(end.x - mode.x).max(initial=0.0) <= MIN_MODE_DISTANCE for mode in known)
+    return not is_known and -end.value > best - MAX_REMAINING_GAIN
 
 
 def _search_together(density: LogDensity, padded: Data, tolerance: float, most: int) -> _Search:

@@ -21,11 +21,11 @@ import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-STEPS = 50  # of Newton's method
-CLOSE = 1e-8  # gain in log density from which a step is the last
-NARROW = 1.0  # of a kernel's size, its rank times the number of answers up to which it is factored
-NODES = 64  # pairs of normal draws that a probability is averaged over
-TOGETHER = 2_000_000  # numbers held at once
+MAX_NEWTON_STEPS = 50  # of Newton's method
+MIN_GAIN = 1e-8  # gain in log density from which a step is the last
+MAX_RANK_SHARE = 1.0  # of a kernel's size, its rank times the number of answers up to which it is factored
+DRAW_PAIRS = 64  # pairs of normal draws that a probability is averaged over
+BATCH_SIZE = 2_000_000  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,22 +69,22 @@ class Multinomial:
         variance : array, shape (items,)
             Prior variance.
         """
-        found = mean + across @ self.slope
+        posterior_mean = mean + across @ self.slope
         roots, joint = self._curvature
         half = across @ roots  # K*' E_c
-        turned = (half @ joint.T).transpose(1, 0, 2)
-        covariance = turned @ turned.transpose(0, 2, 1)
-        at = np.arange(len(roots))
-        covariance[:, at, at] += variance[:, None] - (half * across).sum(axis=2).T
-        return found, covariance
+        projected = (half @ joint.T).transpose(1, 0, 2)
+        covariance = projected @ projected.transpose(0, 2, 1)
+        diagonal = np.arange(len(roots))
+        covariance[:, diagonal, diagonal] += variance[:, None] - (half * across).sum(axis=2).T
+        return posterior_mean, covariance
 
     def left_out(self) -> tuple[Floats, Floats]:
         """The same at the items seen, each without its own answer."""
         _, covariance = self.at(self.mean, self.kernel, self.kernel.diagonal())
         weight = -self.p[:, :, None] * self.p[:, None, :]
-        at = np.arange(self.p.shape[1])
-        weight[:, at, at] += self.p
-        without = covariance @ np.linalg.inv(np.eye(len(at)) - weight @ covariance)
+        diagonal = np.arange(self.p.shape[1])
+        weight[:, diagonal, diagonal] += self.p
+        without = covariance @ np.linalg.inv(np.eye(len(diagonal)) - weight @ covariance)
         without = 0.5 * (without + without.transpose(0, 2, 1))
         return self.f - (without @ self.slope[:, :, None])[:, :, 0], without
 
@@ -107,31 +107,31 @@ def fit_multinomial(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
     [[0.8, 0.2]]
     """
     answers = mean.shape[1]
-    said = np.eye(answers)[answer]
+    indicators = np.eye(answers)[answer]
     factor = _low_rank(kernel, answers)
     weights = np.zeros_like(mean)  # inverse of the kernel times what is above the mean
     f = mean.copy()
-    value = _log_posterior(weights, f, mean, said)
-    for _ in range(STEPS):
+    value = _log_posterior(weights, f, mean, indicators)
+    for _ in range(MAX_NEWTON_STEPS):
         p = _softmax_answers(f)
         pull = p * (f - mean)
         pull -= p * pull.sum(axis=1, keepdims=True)  # W times what is above the mean
-        b = pull + said - p
-        towards = _newton_step(kernel, factor, p, b)[0]
+        b = pull + indicators - p
+        target = _newton_step(kernel, factor, p, b)[0]
         length = 1.0
         for _ in range(20):
-            new = weights + length * (towards - weights)
-            there = mean + kernel @ new
-            reached = _log_posterior(new, there, mean, said)
-            if reached >= value - 1e-12:
+            new = weights + length * (target - weights)
+            new_f = mean + kernel @ new
+            new_value = _log_posterior(new, new_f, mean, indicators)
+            if new_value >= value - 1e-12:
                 break
             length *= 0.5
-        gain, weights, f, value = reached - value, new, there, reached
-        if gain < CLOSE:
+        gain, weights, f, value = new_value - value, new, new_f, new_value
+        if gain < MIN_GAIN:
             break
     p = _softmax_answers(f)
-    log_det = _newton_step(kernel, factor, p, said - p)[1]
-    return Multinomial(mean, kernel, f, p, said - p, float(value - log_det))
+    log_det = _newton_step(kernel, factor, p, indicators - p)[1]
+    return Multinomial(mean, kernel, f, p, indicators - p, float(value - log_det))
 
 
 def answer_probabilities(mean: Floats, covariance: Floats) -> Floats:
@@ -143,16 +143,16 @@ def answer_probabilities(mean: Floats, covariance: Floats) -> Floats:
     covariance : array, shape (items, answers, answers)
     """
     items, answers = mean.shape
-    normal = np.random.default_rng(0).standard_normal((NODES, answers))
+    normal = np.random.default_rng(0).standard_normal((DRAW_PAIRS, answers))
     normal = np.concatenate([normal, -normal])
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
     out = np.empty_like(mean)
-    step = max(TOGETHER // (len(normal) * answers), 1)
+    step = max(BATCH_SIZE // (len(normal) * answers), 1)
     for start in range(0, items, step):
-        here = slice(start, start + step)
-        f = mean[here, None] + normal @ root[here].transpose(0, 2, 1)
-        out[here] = _softmax_answers(f).mean(axis=1)
+        batch = slice(start, start + step)
+        f = mean[batch, None] + normal @ root[batch].transpose(0, 2, 1)
+        out[batch] = _softmax_answers(f).mean(axis=1)
     return out
 
 
@@ -166,11 +166,11 @@ def _low_rank(kernel: Floats, answers: int) -> Floats | None:
     """Z with Z Z' the kernel, shape (seen, rank), where that is worth it; else None."""
     from scipy.linalg import lapack
 
-    found, pivots, rank, _ = lapack.dpstrf(kernel, lower=1)
-    if rank * answers > NARROW * len(kernel):
+    factor, pivots, rank, _ = lapack.dpstrf(kernel, lower=1)
+    if rank * answers > MAX_RANK_SHARE * len(kernel):
         return None
     out = np.empty((len(kernel), rank))
-    out[pivots - 1] = np.tril(found)[:, :rank]
+    out[pivots - 1] = np.tril(factor)[:, :rank]
     return out
 
 
@@ -188,12 +188,14 @@ def _newton_step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) ->
     answers, rank = p.shape[1], factor.shape[1]
     weighed = (p.T[:, :, None] * factor).transpose(1, 0, 2).reshape(len(p), -1)
     matrix = np.eye(answers * rank) - weighed.T @ weighed
-    for number, own in enumerate((factor.T @ weighed).reshape(rank, answers, rank).transpose(1, 0, 2)):
+    for number, block_matrix in enumerate(
+        (factor.T @ weighed).reshape(rank, answers, rank).transpose(1, 0, 2)
+    ):
         block = slice(number * rank, (number + 1) * rank)
-        matrix[block, block] += own
+        matrix[block, block] += block_matrix
     lower = np.linalg.cholesky(matrix)
-    moved = factor @ cho_solve((lower, True), (factor.T @ b).T.ravel()).reshape(answers, rank).T
-    pull = p * moved
+    kernel_product = factor @ cho_solve((lower, True), (factor.T @ b).T.ravel()).reshape(answers, rank).T
+    pull = p * kernel_product
     return b - pull + p * pull.sum(axis=1, keepdims=True), float(np.log(lower.diagonal()).sum())
 
 
@@ -201,17 +203,17 @@ def _curvature_parts(kernel: Floats, p: Floats) -> tuple[Floats, Floats, float]:
     """E_c = sqrt(p) (I + sqrt(p) K sqrt(p))^-1 sqrt(p), the inverse factor of their sum, half the log determinant."""
     from scipy.linalg import lapack
 
-    at, roots, log_det = np.arange(len(kernel)), np.empty((p.shape[1], *kernel.shape)), 0.0
+    diagonal, roots, log_det = np.arange(len(kernel)), np.empty((p.shape[1], *kernel.shape)), 0.0
     for c, scale in enumerate(np.sqrt(np.maximum(p, 1e-12)).T):
         matrix = kernel * scale[:, None] * scale
-        matrix[at, at] += 1.0
+        matrix[diagonal, diagonal] += 1.0
         lower = np.linalg.cholesky(matrix)
         log_det += float(np.log(lower.diagonal()).sum())
         inverse = np.tril(lapack.dpotri(lower, lower=1)[0])
         inverse += np.tril(inverse, -1).T
         roots[c] = inverse * scale[:, None] * scale
-    whole = np.linalg.cholesky(roots.sum(axis=0))
-    return roots, lapack.dtrtri(whole, lower=1)[0], log_det + float(np.log(whole.diagonal()).sum())
+    sum_factor = np.linalg.cholesky(roots.sum(axis=0))
+    return roots, lapack.dtrtri(sum_factor, lower=1)[0], log_det + float(np.log(sum_factor.diagonal()).sum())
 
 
 def _softmax_answers(f: Floats) -> Floats:

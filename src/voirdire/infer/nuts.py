@@ -45,8 +45,8 @@ from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
-NEAR = 0.1  # of the logarithm of an eigenvalue
-FEW = 150  # parameters up to which all pairs are kept
+LOG_EIGENVALUE_TOLERANCE = 0.1  # of the logarithm of an eigenvalue
+MAX_FULL_PARAMETERS = 150  # parameters up to which all pairs are kept
 
 
 class Whitening(NamedTuple):
@@ -87,23 +87,25 @@ def whitening_map(approximation: Laplace) -> Whitening:
     hessian = inverse.T @ inverse
     scale = 1.0 / np.sqrt(np.diag(hessian))
     eigenvalue, vector = np.linalg.eigh(hessian * scale[:, None] * scale)
-    kept = (np.abs(np.log(np.maximum(eigenvalue, 1e-300))) > NEAR) | (size <= FEW)
-    return Whitening(approximation.mean, scale, vector[:, kept], eigenvalue[kept] ** -0.5 - 1.0)
+    is_kept = (np.abs(np.log(np.maximum(eigenvalue, 1e-300))) > LOG_EIGENVALUE_TOLERANCE) | (
+        size <= MAX_FULL_PARAMETERS
+    )
+    return Whitening(approximation.mean, scale, vector[:, is_kept], eigenvalue[is_kept] ** -0.5 - 1.0)
 
 
-BLOCK = 50  # draws per call of the compiled block
+BLOCK_DRAWS = 50  # draws per call of the compiled block
 TARGET_ACCEPT = 0.9
-TURN = 1.03 * math.pi  # length of a tree after which coordinates of one frequency have turned round
-LONGER = 1.1  # how much longer than adapted a step may become
-SHORT = 0.1  # steps below it are those of a posterior that is not close to normal: they stay
+TREE_LENGTH = 1.03 * math.pi  # length of a tree after which coordinates of one frequency have turned round
+MAX_STEP_GROWTH = 1.1  # how much longer than adapted a step may become
+MIN_ADJUSTED_STEP = 0.1  # steps below it are those of a posterior that is not close to normal: they stay
 
 
-USUAL_STEPS = 15  # of a transition, where nothing is known of the step
-NUMBER = 1e-8  # seconds that a number of a table adds to a gradient
-AT_ONCE = 2  # chains
-MOST_SECONDS = 60.0
+DEFAULT_STEPS = 15  # of a transition, where nothing is known of the step
+SECONDS_PER_NUMBER = 1e-8  # seconds that a number of a table adds to a gradient
+PARALLEL_CHAINS = 2  # chains
+MAX_SECONDS = 60.0
 
-Programs = tuple[Callable[..., Any], Callable[..., Any]]
+NutsPrograms = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def is_affordable(problem: Problem, transitions: int, steps: int) -> bool:
@@ -112,7 +114,7 @@ def is_affordable(problem: Problem, transitions: int, steps: int) -> bool:
     It is reckoned by the size of the table, not by a clock, so that a seed gives the same on every machine.
     """
     work = Derivatives(problem.density, problem.data).work
-    return transitions * steps * work * NUMBER / AT_ONCE <= MOST_SECONDS
+    return transitions * steps * work * SECONDS_PER_NUMBER / PARALLEL_CHAINS <= MAX_SECONDS
 
 
 def leapfrog_count(step: float) -> int:
@@ -123,7 +125,7 @@ def leapfrog_count(step: float) -> int:
     >>> [leapfrog_count(step) for step in (0.9, 0.4, 0.1)]
     [7, 15, 63]
     """
-    return int(2 ** math.ceil(math.log2(TURN / step + 1.0)) - 1) if step > 0 else USUAL_STEPS * 100
+    return int(2 ** math.ceil(math.log2(TREE_LENGTH / step + 1.0)) - 1) if step > 0 else DEFAULT_STEPS * 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +182,7 @@ def sample_nuts(
 
 
 def run_nuts_chains(
-    programs: Programs,
+    programs: NutsPrograms,
     starts: Floats,
     arguments: tuple[Any, ...],
     rng: np.random.Generator,
@@ -192,7 +194,7 @@ def run_nuts_chains(
 
     Parameters
     ----------
-    programs : Programs
+    programs : NutsPrograms
         Of :func:`nuts_programs`, for as long a warm-up.
     arguments : tuple
         What the potential takes beside a point.
@@ -203,16 +205,16 @@ def run_nuts_chains(
 
     def run_chain(index: int) -> list[tuple[Any, ...]]:
         with engine.double_precision():
-            given = jax.tree.map(engine.as_dense_array, arguments)
-            state = begin(jax.random.PRNGKey(int(keys[index])), jnp.asarray(starts[index]), *given)
+            arrays = jax.tree.map(engine.as_dense_array, arguments)
+            state = begin(jax.random.PRNGKey(int(keys[index])), jnp.asarray(starts[index]), *arrays)
             blocks = []
-            for start in range(0, warmup + draws, BLOCK):
-                state, record = advance(state, *given)
+            for start in range(0, warmup + draws, BLOCK_DRAWS):
+                state, record = advance(state, *arrays)
                 record = jax.tree.map(np.asarray, record)
-                if start + BLOCK > warmup:
+                if start + BLOCK_DRAWS > warmup:
                     blocks.append(tuple(part[max(0, warmup - start) :] for part in record))
                 if progress is not None:
-                    progress(BLOCK)
+                    progress(BLOCK_DRAWS)
             return blocks
 
     workers = min(chains, os.cpu_count() or 1)
@@ -224,7 +226,7 @@ def run_nuts_chains(
 
 
 @lru_cache(maxsize=32)
-def _compiled_programs(density: LogDensity, warmup: int) -> Programs:
+def _compiled_programs(density: LogDensity, warmup: int) -> NutsPrograms:
     def potential_energy(z: Array, white: Whitening, data: Data) -> Array:
         return -density.symmetric_log_density(white.free(z), data, jnp)
 
@@ -233,7 +235,7 @@ def _compiled_programs(density: LogDensity, warmup: int) -> Programs:
 
 def nuts_programs(
     potential: Callable[..., Array], warmup: int, turning: bool = True, **settings: Any
-) -> Programs:
+) -> NutsPrograms:
     """Programs that begin a chain and go on with it, compiled when first called.
 
     Parameters
@@ -268,7 +270,7 @@ def nuts_programs(
             state = nuts.sample(state, (), {})
             return state, (state.z, state.diverging, state.energy, state.num_steps)
 
-        return jax.lax.scan(one_transition, state, None, length=BLOCK)
+        return jax.lax.scan(one_transition, state, None, length=BLOCK_DRAWS)
 
     return jax.jit(begin_chain), jax.jit(advance_chain)
 
@@ -281,5 +283,5 @@ def half_period_step(step: Array, xp: Any) -> Array:
     >>> [round(float(half_period_step(step, np)), 3) for step in (0.05, 0.2, 0.3, 0.45)]
     [0.05, 0.216, 0.216, 0.462]
     """
-    depth = xp.ceil(xp.log2(TURN / (LONGER * step) + 1.0))
-    return xp.where(step < SHORT, step, TURN / (2.0**depth - 1.0))
+    depth = xp.ceil(xp.log2(TREE_LENGTH / (MAX_STEP_GROWTH * step) + 1.0))
+    return xp.where(step < MIN_ADJUSTED_STEP, step, TREE_LENGTH / (2.0**depth - 1.0))

@@ -62,12 +62,12 @@ def counted_outcome(
     total = counts.sum(axis=1).astype(np.int64)
 
     def log_probability(value: Any, values: Values, xp: Any) -> Array:
-        found = logs(values, xp)
-        return weight * sum(value[:, place] * of for place, of in enumerate(found))
+        log_probabilities = logs(values, xp)
+        return weight * sum(value[:, column] * log_p for column, log_p in enumerate(log_probabilities))
 
     def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
-        each = np.stack(np.broadcast_arrays(*logs(values, np)), axis=-1)
-        chance = np.exp(each - each.max(axis=-1, keepdims=True))
-        return rng.multinomial(total, chance / chance.sum(axis=-1, keepdims=True)).astype(float)
+        log_rows = np.stack(np.broadcast_arrays(*logs(values, np)), axis=-1)
+        probabilities = np.exp(log_rows - log_rows.max(axis=-1, keepdims=True))
+        return rng.multinomial(total, probabilities / probabilities.sum(axis=-1, keepdims=True)).astype(float)
 
     return Outcome(name, counts.astype(float), log_probability, draw_counts)

@@ -48,13 +48,13 @@ class Mode:
         return bool(self.gradient <= 10 * TOLERANCE * max(1.0, abs(self.log_density) * 1e-4))
 
 
-TOGETHER = 20_000_000  # numbers that are sorted at once
-NEAR = 0.05  # share of the draws on either side of the median that may as well be beyond it
-APART = 0.5  # standard deviations between these, from which draws are in two heaps: 0.35 of a uniform distribution
+BATCH_SIZE = 20_000_000  # numbers that are sorted at once
+MEDIAN_MARGIN = 0.05  # share of the draws on either side of the median that may as well be beyond it
+MIN_GAP_SDS = 0.5  # between these, from which draws are in two heaps: 0.35 of a uniform distribution
 MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width
 
 
-class Shown(NamedTuple):
+class Summary(NamedTuple):
     """Summary of a quantity: arrays of its shape, without the draws; missing ones are NaN."""
 
     point: Floats
@@ -96,7 +96,7 @@ class Posterior:
 
     def shown(
         self, of: Callable[[Values], dict[str, Floats]], prob: float, *, parts: bool = False
-    ) -> dict[str, Shown]:
+    ) -> dict[str, Summary]:
         """Summarise quantities for tables, pages and figures: a point, the standard deviation, the interval's ends.
 
         The point is the median of the draws, which lies inside any interval, and of parts of a whole (criterion
@@ -114,34 +114,34 @@ class Posterior:
         """
         centre = of(self.central_values)
         if self.values is None:
-            return {name: Shown(value, *_missing_summary(value)) for name, value in centre.items()}
+            return {name: Summary(value, *_missing_summary(value)) for name, value in centre.items()}
         at_centre = self.around_centre or self.density.model.pool != "none"
-        found = {}
+        summaries = {}
         for name, draws in of(self.values).items():
             if np.isnan(draws.min(initial=0.0)):
-                found[name] = Shown(np.median(draws, axis=0), *_missing_summary(draws[0]))
+                summaries[name] = Summary(np.median(draws, axis=0), *_missing_summary(draws[0]))
                 continue
             shown = summary_of_draws(self, draws, prob)
             point = draws.mean(axis=0) if parts else shown.point
-            found[name] = shown._replace(point=centre[name] if at_centre else point)
-        return found
+            summaries[name] = shown._replace(point=centre[name] if at_centre else point)
+        return summaries
 
     def interval(self, draws: Floats, prob: float) -> tuple[Floats, Floats]:
         """Equal-tailed interval of ``prob`` along the first axis."""
         return two_quantiles(draws, 0.5 * (1 - prob), 0.5 * (1 + prob))
 
 
-def summary_of_draws(posterior: Posterior, drawn: Floats, prob: float) -> Shown:
+def summary_of_draws(posterior: Posterior, drawn: Floats, prob: float) -> Summary:
     """Summary of draws, along their first axis: some columns at a time, as sorting takes as much memory as draws do."""
     columns = drawn.reshape(len(drawn), -1)
     parts = []
-    for some in np.array_split(columns, max(1, columns.size // TOGETHER), axis=1):
-        sd = some.std(axis=0, ddof=1)
-        parts.append((_middle(some, sd), sd, *posterior.interval(some, prob)))
-    return Shown(*(np.concatenate(part).reshape(drawn.shape[1:]) for part in zip(*parts, strict=True)))
+    for batch in np.array_split(columns, max(1, columns.size // BATCH_SIZE), axis=1):
+        sd = batch.std(axis=0, ddof=1)
+        parts.append((_median_or_middle(batch, sd), sd, *posterior.interval(batch, prob)))
+    return Summary(*(np.concatenate(part).reshape(drawn.shape[1:]) for part in zip(*parts, strict=True)))
 
 
-def _middle(draws: Floats, sd: Floats) -> Floats:
+def _median_or_middle(draws: Floats, sd: Floats) -> Floats:
     """Median along the first axis; of draws in two heaps, with a half in either, it is any value between: the middle.
 
     Heaps are told from one by how far the quantiles of 45% and 55% are apart.
@@ -150,11 +150,11 @@ def _middle(draws: Floats, sd: Floats) -> Floats:
     --------
     >>> draws = np.repeat([[0.0, 0.0], [1.0, 1.0]], [51, 50], axis=0)
     >>> draws[51:80, 1] = 0.0
-    >>> _middle(draws, draws.std(axis=0)).tolist()
+    >>> _median_or_middle(draws, draws.std(axis=0)).tolist()
     [0.5, 0.0]
     """
-    low, median, high = np.quantile(draws, [0.5 - NEAR, 0.5, 0.5 + NEAR], axis=0)
-    return np.asarray(np.where(high - low > APART * sd, 0.5 * (low + high), median))
+    low, median, high = np.quantile(draws, [0.5 - MEDIAN_MARGIN, 0.5, 0.5 + MEDIAN_MARGIN], axis=0)
+    return np.asarray(np.where(high - low > MIN_GAP_SDS * sd, 0.5 * (low + high), median))
 
 
 def two_quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Floats]:
@@ -166,27 +166,29 @@ def two_quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Float
     (array(1.), array(3.6))
     """
     ordered = np.sort(draws.reshape(len(draws), -1).T, axis=1)  # every column side by side
-    found = []
-    for place in (low * (len(draws) - 1), high * (len(draws) - 1)):
-        below = min(int(place), max(len(draws) - 2, 0))
-        one, other = ordered[:, below], ordered[:, min(below + 1, len(draws) - 1)]
-        found.append((one + (place - below) * (other - one)).reshape(draws.shape[1:]))
-    return found[0], found[1]
+    quantiles = []
+    for position in (low * (len(draws) - 1), high * (len(draws) - 1)):
+        lower = min(int(position), max(len(draws) - 2, 0))
+        lower_value, upper_value = ordered[:, lower], ordered[:, min(lower + 1, len(draws) - 1)]
+        quantiles.append(
+            (lower_value + (position - lower) * (upper_value - lower_value)).reshape(draws.shape[1:])
+        )
+    return quantiles[0], quantiles[1]
 
 
 def _missing_summary(value: Floats) -> tuple[Floats, Floats, Floats]:
-    nothing = np.full(np.shape(value), np.nan)
-    return nothing, nothing, nothing
+    missing = np.full(np.shape(value), np.nan)
+    return missing, missing, missing
 
 
-def some_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:
+def thinned_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:
     """Named values of at most ``most`` draws, evenly spaced; the centre where there are no draws."""
     if posterior.draws is None:
         return [posterior.central_values]
     flat = posterior.draws.reshape(-1, posterior.density.size)
     chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), most)).astype(int))
     values = posterior.density.values(flat[chosen], np)
-    return [{name: of[n] for name, of in values.items()} for n in range(len(chosen))]
+    return [{name: draws[n] for name, draws in values.items()} for n in range(len(chosen))]
 
 
 def normalised_weights(density: LogDensity, values: Values) -> Floats:

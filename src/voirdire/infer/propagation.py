@@ -31,8 +31,8 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 
 from voirdire.typing import Bools, Floats
 
-SWEEPS, TOLERANCE = 300, 1e-6  # change of a site's parameters; the evidence is flat there
-_SHORTEST = 0.3  # of the steps
+MAX_SWEEPS, SITE_TOLERANCE = 300, 1e-6  # change of a site's parameters; the evidence is flat there
+_MIN_STEP = 0.3  # of the steps
 _NODES = 20
 
 
@@ -40,11 +40,11 @@ def _logistic_mixture() -> tuple[Floats, Floats]:
     """Scales and log weights of the normal distributions whose mixture is the logistic one."""
     log_k, gap = np.linspace(np.log(0.25), np.log(4.5), _NODES, retstep=True)
     k, j = np.exp(log_k), np.arange(1, 60)[:, None]
-    wide = 8.0 * k * ((-1.0) ** (j + 1) * j**2 * np.exp(-2.0 * j**2 * k**2)).sum(axis=0)
+    large_k = 8.0 * k * ((-1.0) ** (j + 1) * j**2 * np.exp(-2.0 * j**2 * k**2)).sum(axis=0)
     c = (2 * j - 1) ** 2 * np.pi**2 / 8.0
-    narrow = np.sqrt(2.0 * np.pi) * ((2.0 * c / k**4 - 1.0 / k**2) * np.exp(-c / k**2)).sum(axis=0)
+    small_k = np.sqrt(2.0 * np.pi) * ((2.0 * c / k**4 - 1.0 / k**2) * np.exp(-c / k**2)).sum(axis=0)
     weight = (
-        np.where(k < 0.8, narrow, wide) * k * gap
+        np.where(k < 0.8, small_k, large_k) * k * gap
     )  # both series are K's density; either converges fast on its side
     return 2.0 * k, np.log(weight / weight.sum())
 
@@ -85,18 +85,18 @@ class Regressions:
 
     def _probabilities_under(self, prior: int, features: Floats) -> Floats:
         loads = features @ self.factor[prior]
-        turned = loads @ self.basis[prior]
-        mean = features @ self.start[prior] + turned @ self.mean[prior]
-        kept = (loads**2).sum(axis=1) - (turned**2).sum(axis=1)
-        known = ((turned @ self.covariance[prior]) * turned).sum(axis=1)
-        return logistic_mean(mean, np.maximum(kept, 0.0) + known)
+        turned_loads = loads @ self.basis[prior]
+        mean = features @ self.start[prior] + turned_loads @ self.mean[prior]
+        prior_variance = (loads**2).sum(axis=1) - (turned_loads**2).sum(axis=1)
+        posterior_variance = ((turned_loads @ self.covariance[prior]) * turned_loads).sum(axis=1)
+        return logistic_mean(mean, np.maximum(prior_variance, 0.0) + posterior_variance)
 
     def draws(self, prior: int, count: int, rng: np.random.Generator) -> Floats:
         """Draws of beta under one of the priors, shape (count, parameters)."""
         basis = self.basis[prior]
-        free = rng.normal(size=(count, basis.shape[0]))
-        known = rng.normal(size=(count, basis.shape[1])) @ np.linalg.cholesky(self.covariance[prior]).T
-        z = free + (self.mean[prior] + known - free @ basis) @ basis.T
+        standard = rng.normal(size=(count, basis.shape[0]))
+        conditional = rng.normal(size=(count, basis.shape[1])) @ np.linalg.cholesky(self.covariance[prior]).T
+        z = standard + (self.mean[prior] + conditional - standard @ basis) @ basis.T
         return np.asarray(self.start[prior] + z @ self.factor[prior].T)
 
 
@@ -126,14 +126,14 @@ def propagate_expectations(features: Floats, answers: Floats, start: Floats, fac
         basis = np.linalg.qr(np.swapaxes(loads, 1, 2))[0]
         loads = loads @ basis
     sites = _Sites(loads, start @ features.T, answers)
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         if not sites.update_sites():
             break
     mean, covariance = sites.posterior()
     return Regressions(
         sites.log_evidence,
         np.exp(sites.log_left_out),
-        sites.change < TOLERANCE,
+        sites.change < SITE_TOLERANCE,
         start,
         factor,
         basis,
@@ -154,30 +154,32 @@ class _Sites:
 
     def update_sites(self) -> bool:
         """Renew the sites of those that do not rest yet; whether there were any."""
-        live = np.flatnonzero(self.change >= TOLERANCE)
-        if not len(live):
+        active = np.flatnonzero(self.change >= SITE_TOLERANCE)
+        if not len(active):
             return False
-        loads, base, tau, nu = self.loads[live], self.base[live], self.tau[live], self.nu[live]
+        loads, base, tau, nu = self.loads[active], self.base[active], self.tau[active], self.nu[active]
         mean, covariance = _normal_posterior(loads, base, tau, nu)
         shift = np.einsum("hdr,hr->hd", loads, mean)
         variance = np.maximum(((loads @ covariance) * loads).sum(axis=2), 1e-300)
-        spare = 1.0 / np.maximum(1.0 / variance - tau, 1e-300)  # variance of the cavity
-        centre = spare * ((base + shift) / variance - nu)
-        log, slope, bend = _sigmoid_moments(self.answers, centre, spare)
-        self.log_left_out[live] = log
+        cavity_variance = 1.0 / np.maximum(1.0 / variance - tau, 1e-300)  # variance of the cavity
+        centre = cavity_variance * ((base + shift) / variance - nu)
+        log, slope, curvature = _sigmoid_moments(self.answers, centre, cavity_variance)
+        self.log_left_out[active] = log
         determinant = np.linalg.slogdet(covariance)[1]
         sites = (nu * base - 0.5 * tau * base**2).sum(axis=1) + 0.5 * ((nu - tau * base) * shift).sum(axis=1)
-        part = 2.0 * nu * centre + nu**2 * spare - tau * centre**2
-        swapped = log + 0.5 * np.log1p(tau * spare) - 0.5 * part / (1.0 + tau * spare)
-        self.log_evidence[live] = 0.5 * determinant + sites + swapped.sum(axis=1)
-        new_tau = np.maximum(-bend / (1.0 + spare * bend), 0.0)
-        new_nu = (slope - centre * bend) / (1.0 + spare * bend)
+        part = 2.0 * nu * centre + nu**2 * cavity_variance - tau * centre**2
+        replaced = log + 0.5 * np.log1p(tau * cavity_variance) - 0.5 * part / (1.0 + tau * cavity_variance)
+        self.log_evidence[active] = 0.5 * determinant + sites + replaced.sum(axis=1)
+        new_tau = np.maximum(-curvature / (1.0 + cavity_variance * curvature), 0.0)
+        new_nu = (slope - centre * curvature) / (1.0 + cavity_variance * curvature)
         change = np.maximum(np.abs(new_tau - tau), np.abs(new_nu - nu)).max(axis=1, initial=0.0)
-        swings = change > self.change[live]
-        self.step[live] = np.where(swings, np.maximum(0.5 * self.step[live], _SHORTEST), self.step[live])
-        self.change[live] = change
-        step = self.step[live, None]
-        self.tau[live], self.nu[live] = tau + step * (new_tau - tau), nu + step * (new_nu - nu)
+        is_swinging = change > self.change[active]
+        self.step[active] = np.where(
+            is_swinging, np.maximum(0.5 * self.step[active], _MIN_STEP), self.step[active]
+        )
+        self.change[active] = change
+        step = self.step[active, None]
+        self.tau[active], self.nu[active] = tau + step * (new_tau - tau), nu + step * (new_nu - nu)
         return True
 
     def posterior(self) -> tuple[Floats, Floats]:
@@ -186,10 +188,10 @@ class _Sites:
 
 def _normal_posterior(loads: Floats, base: Floats, tau: Floats, nu: Floats) -> tuple[Floats, Floats]:
     """Mean and covariance of z, given the sites."""
-    turned = np.swapaxes(loads, 1, 2)
-    covariance = np.linalg.inv(np.eye(loads.shape[2]) + (turned * tau[:, None]) @ loads)
+    transposed = np.swapaxes(loads, 1, 2)
+    covariance = np.linalg.inv(np.eye(loads.shape[2]) + (transposed * tau[:, None]) @ loads)
     covariance = 0.5 * (covariance + np.swapaxes(covariance, 1, 2))
-    mean = covariance @ (turned @ (nu - tau * base)[..., None])
+    mean = covariance @ (transposed @ (nu - tau * base)[..., None])
     return np.asarray(mean[..., 0]), np.asarray(covariance)
 
 

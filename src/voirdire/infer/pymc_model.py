@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.infer.outcomes import Outcome
 from voirdire.model.density import LogDensity
-from voirdire.model.natural_scales import LOGITS, dimension_names, estimated_name, natural_name
+from voirdire.model.natural_scales import LOGIT_PARAMETERS, dimension_names, estimated_name, natural_name
 from voirdire.model.prior_draws import draw_last_part, draw_other_parts, draw_skewed
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -17,7 +17,7 @@ from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
 
-_TRANSFORMED = {LogitBeta: "_logodds__", LogExponential: "_log__"}  # names of PyMC's coordinates
+_COORDINATE_SUFFIXES = {LogitBeta: "_logodds__", LogExponential: "_log__"}  # names of PyMC's coordinates
 
 
 def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
@@ -56,8 +56,8 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
         values: dict[str, Any] = {}
         for p in density.dependency_order:
             values[p.name] = _add_variable(p, density, values, pm, pt)
-        for name, of in _natural_values(density, values, pt).items():
-            pm.Deterministic(name, of[0], dims=of[1])
+        for name, value in _natural_values(density, values, pt).items():
+            pm.Deterministic(name, value[0], dims=value[1])
         for outcome in outcomes:
             _add_generated_answers(outcome, values, pm, pt)
         if not outcomes:
@@ -69,14 +69,17 @@ def _add_counted_answers(problem: Problem, values: dict[str, Any], pm: Any, pt: 
     """Add how often each distinct answer was given, one variable a table."""
     density, data = problem.density, problem.data
     parts = density.log_parts(values, data, pt) + density.people_log_probabilities(values, data, pt)
-    together: dict[str, list[Any]] = {}  # a sum of more than thirty-one terms has no NumPy function
+    by_table: dict[str, list[Any]] = {}  # a sum of more than thirty-one terms has no NumPy function
     names = density.outcome_names(data) + density.people_outcome_names()
     for name, part in zip(names, parts, strict=True):
-        together.setdefault(name.split("_")[0], []).append(part)
-    for name, some in together.items():
-        log = pt.join(0, *[pt.as_tensor(one).flatten() for one, _ in some])
+        by_table.setdefault(name.split("_")[0], []).append(part)
+    for name, table_parts in by_table.items():
+        log = pt.join(0, *[pt.as_tensor(log_part).flatten() for log_part, _ in table_parts])
         pm.CustomDist(
-            name, log, logp=_weighted_log, observed=np.concatenate([np.ravel(count) for _, count in some])
+            name,
+            log,
+            logp=_weighted_log,
+            observed=np.concatenate([np.ravel(count) for _, count in table_parts]),
         )
 
 
@@ -114,7 +117,8 @@ def _variable_signature(parameters: Sequence[int], shape: tuple[int, ...]) -> st
     '(p0_0,p0_1),()->(7,3)'
     """
     dims = [
-        f"({','.join(f'p{place}_{at}' for at in range(count))})" for place, count in enumerate(parameters)
+        f"({','.join(f'p{number}_{axis}' for axis in range(count))})"
+        for number, count in enumerate(parameters)
     ]
     return f"{','.join(dims)}->({','.join(map(str, shape))})"
 
@@ -123,13 +127,17 @@ def _natural_values(
     density: LogDensity, values: dict[str, Any], pt: Any
 ) -> dict[str, tuple[Any, tuple[str, ...]]]:
     """Probabilities and weights that are no random variables themselves, with their dimensions."""
-    found = {}
+    natural = {}
     for p in density.parameters:
         if p.name == "weight":
-            found[p.name] = (pt.special.softmax(values[p.name], axis=-1), dimension_names(p.dims))
-        elif p.name in LOGITS and not isinstance(p.prior, LogitBeta) and p.name != "reliability_deviation":
-            found[p.name] = (pt.sigmoid(values[p.name]), dimension_names(p.dims))
-    return found
+            natural[p.name] = (pt.special.softmax(values[p.name], axis=-1), dimension_names(p.dims))
+        elif (
+            p.name in LOGIT_PARAMETERS
+            and not isinstance(p.prior, LogitBeta)
+            and p.name != "reliability_deviation"
+        ):
+            natural[p.name] = (pt.sigmoid(values[p.name]), dimension_names(p.dims))
+    return natural
 
 
 def _variable_name(parameter: Parameter) -> str:
@@ -142,53 +150,59 @@ def _variable_name(parameter: Parameter) -> str:
 
 
 def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, Any], pm: Any, pt: Any) -> Any:
-    prior, own = parameter.prior, _variable_name(parameter)
+    prior, variable = parameter.prior, _variable_name(parameter)
     if isinstance(prior, Spread):
         log_unit, log_ratio = density.log_unit(parameter, values, pt)
-        name, sd, shape = f"{own}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
+        name, sd, shape = f"{variable}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
         if isinstance(prior, Population):
             # one term of the sum that is the density, of which there may not be more than thirty-one
-            learned = [values[of] for of in (prior.of, prior.level)]
-            how = {"logp": _skewed_log_density(prior, pt), "random": _skewed_sampler(prior)}
-            free = pm.CustomDist(name, log_ratio, *learned, **how, shape=shape)
+            learned = [values[entry] for entry in (prior.of, prior.level)]
+            methods = {"logp": _skewed_log_density(prior, pt), "random": _skewed_sampler(prior)}
+            free = pm.CustomDist(name, log_ratio, *learned, **methods, shape=shape)
         else:
             free = pm.Normal(name, 0.0, sd, shape=shape)
         value = parameter.value(free, density.sizes, pt) * pt.exp(log_unit) + prior.mean(values, pt)
-        return pm.Deterministic(own, value, dims=dimension_names(parameter.dims))
+        return pm.Deterministic(variable, value, dims=dimension_names(parameter.dims))
     if isinstance(prior, LogDivided):
         count = density.count_scale_parts(prior)
-        how = {"logp": _divided_log_density(prior, count, pt), "random": _last_part_sampler(prior, count)}
-        return pm.CustomDist(own, values[prior.others], **how, signature="(n)->()")
+        methods = {"logp": _divided_log_density(prior, count, pt), "random": _last_part_sampler(prior, count)}
+        return pm.CustomDist(variable, values[prior.others], **methods, signature="(n)->()")
     if isinstance(prior, LogExponential):
         divided = [p.prior for p in density.parameters if isinstance(p.prior, LogDivided)]
-        if any(of.others == parameter.name for of in divided):
-            how = {
+        if any(entry.others == parameter.name for entry in divided):
+            methods = {
                 "logp": _exponential_log_density(prior),
                 "random": _other_parts_sampler(divided[0], density.count_scale_parts(divided[0])),
             }
             transform = pm.distributions.transforms.log
             shape = parameter.free_shape(density.sizes)
-            spread = pm.CustomDist(own, np.float64(prior.rate), **how, shape=shape, transform=transform)
+            spread = pm.CustomDist(
+                variable, np.float64(prior.rate), **methods, shape=shape, transform=transform
+            )
             return pt.log(spread)
         # a plain float would be rounded to single precision
-        return pt.log(pm.Exponential(own, np.float64(prior.rate), dims=dimension_names(parameter.dims)))
+        return pt.log(pm.Exponential(variable, np.float64(prior.rate), dims=dimension_names(parameter.dims)))
     if isinstance(prior, LogitBeta):
         if prior.reversed == 0:
-            probability = pm.Beta(own, prior.a, prior.b, dims=dimension_names(parameter.dims))
+            probability = pm.Beta(variable, prior.a, prior.b, dims=dimension_names(parameter.dims))
         else:
             parts = [pm.Beta.dist(prior.a, prior.b), pm.Beta.dist(prior.b, prior.a)]
             shares = [1.0 - prior.reversed, prior.reversed]
-            probability = pm.Mixture(own, w=shares, comp_dists=parts, dims=dimension_names(parameter.dims))
+            probability = pm.Mixture(
+                variable, w=shares, comp_dists=parts, dims=dimension_names(parameter.dims)
+            )
         return pm.math.logit(probability)
     if isinstance(prior, TwoSided):
         shares = [1.0 - prior.reversed, prior.reversed]
         means = [prior.mean, -prior.mean]
-        return pm.NormalMixture(own, w=shares, mu=means, sigma=prior.sd, dims=dimension_names(parameter.dims))
+        return pm.NormalMixture(
+            variable, w=shares, mu=means, sigma=prior.sd, dims=dimension_names(parameter.dims)
+        )
     if not parameter.zero_sum:
-        return pm.Normal(own, prior.mean, prior.sd, dims=dimension_names(parameter.dims))
-    free = pm.Normal(f"{own}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes))
+        return pm.Normal(variable, prior.mean, prior.sd, dims=dimension_names(parameter.dims))
+    free = pm.Normal(f"{variable}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes))
     return pm.Deterministic(
-        own, parameter.value(free, density.sizes, pt), dims=dimension_names(parameter.dims)
+        variable, parameter.value(free, density.sizes, pt), dims=dimension_names(parameter.dims)
     )
 
 
@@ -226,8 +240,8 @@ def _divided_log_density(prior: LogDivided, parts: int, pt: Any) -> Callable[...
 
     def log_density(x: Any, others: Any) -> Any:
         logs = pt.join(0, others, x[None])
-        own = np.eye(parts)[-1] * prior.log_density(logs, pt)
-        return (own + prior.log_division(logs, parts, pt)).sum()  # one term: see _variable
+        own_density = np.eye(parts)[-1] * prior.log_density(logs, pt)
+        return (own_density + prior.log_division(logs, parts, pt)).sum()  # one term: see _variable
 
     return log_density
 
@@ -243,12 +257,14 @@ def _skewed_log_density(prior: Population, pt: Any) -> Callable[..., Any]:
 
 def value_point(density: LogDensity, x: Floats) -> dict[str, Floats]:
     """Value-variable point of the PyMC model at a flat vector, for ``model.compile_logp()``."""
-    found = {}
+    point = {}
     for parameter in density.parameters:
         value = x[density.parameter_slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
-        suffix = _TRANSFORMED.get(type(parameter.prior), "_free" if _has_free_variable(parameter) else "")
-        found[f"{_variable_name(parameter)}{suffix}"] = value
-    return found
+        suffix = _COORDINATE_SUFFIXES.get(
+            type(parameter.prior), "_free" if _has_free_variable(parameter) else ""
+        )
+        point[f"{_variable_name(parameter)}{suffix}"] = value
+    return point
 
 
 def variable_draws(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[str, ...], Floats]]:
@@ -260,7 +276,7 @@ def variable_draws(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[
     ----------
     draws : array, shape (chains, draws, size)
     """
-    found = {}
+    variables = {}
     for parameter in density.parameters:
         value = draws[..., density.parameter_slices[parameter.name]]
         value = value.reshape(*draws.shape[:2], *parameter.free_shape(density.sizes))
@@ -271,8 +287,8 @@ def variable_draws(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[
         name, dims = _variable_name(parameter), dimension_names(parameter.dims)
         if _has_free_variable(parameter):
             name, dims = f"{name}_free", tuple(f"{name}_free_{axis}" for axis in range(value.ndim - 2))
-        found[name] = (dims, value)
-    return found
+        variables[name] = (dims, value)
+    return variables
 
 
 def free_draws(density: LogDensity, posterior: Any) -> Floats:

@@ -49,7 +49,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from voirdire.infer.checks import LARGEST_K
+from voirdire.infer.checks import MAX_PARETO_K
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.hmc_cost import moves_affordable
 from voirdire.infer.importance import pareto_smoothed, systematic_resample
@@ -58,17 +58,17 @@ from voirdire.infer.mirror import fold_draws, symmetric_log_prior
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-PROBES = 48  # pairs of gradients that the shifts are averaged over
-LEANING = (
+SHIFT_PROBES = 48  # pairs of gradients that the shifts are averaged over
+MAX_SKEWED_COORDINATES = (
     128  # coordinates whose skewness is computed: the widest, as all are log-odds and lean by their width
 )
-LARGEST_SKEWNESS = 1.5  # a log-odds with no contrary vote has 1.14; beyond, third order says little
-LARGEST_SHIFT = 1.0
-SMALLEST = 1e-6  # below it the map is the identity to rounding
+MAX_SKEWNESS = 1.5  # a log-odds with no contrary vote has 1.14; beyond, third order says little
+MAX_SHIFT = 1.0
+MIN_SKEW_COEFFICIENT = 1e-6  # below it the map is the identity to rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Skewed:
+class SkewedLaplace:
     """Laplace approximation with skewed marginals.
 
     Parameters
@@ -106,22 +106,22 @@ class Skewed:
         g = self._skew_coefficients
         # exp(g z), which no z makes negative: points beyond the shifted lognormal's end have no density
         t = ((x - self.base.mean) / self.scale - self.shift) / self.stretch
-        grown = 1.0 + g * t + np.expm1(0.5 * g * g)
-        inside = np.all(grown > 0, axis=1, keepdims=True)
-        slope = np.log(np.where(inside, grown, 1.0))
+        exp_value = 1.0 + g * t + np.expm1(0.5 * g * g)
+        is_inside = np.all(exp_value > 0, axis=1, keepdims=True)
+        slope = np.log(np.where(is_inside, exp_value, 1.0))
         white = np.linalg.solve(self.base.root, (self.scale * slope / g).T)
         square = (white * white).sum(axis=0)
-        heavy = np.isfinite(freedom)
-        log = -0.5 * (freedom + len(g)) * np.log1p(square / freedom) if heavy else -0.5 * square
-        return np.where(inside[:, 0], log - slope.sum(axis=1), -np.inf)
+        is_heavy = np.isfinite(freedom)
+        log = -0.5 * (freedom + len(g)) * np.log1p(square / freedom) if is_heavy else -0.5 * square
+        return np.where(is_inside[:, 0], log - slope.sum(axis=1), -np.inf)
 
     @property
     def _skew_coefficients(self) -> Floats:
         g = self.skewness / 3.0
-        return np.where(np.abs(g) < SMALLEST, SMALLEST, g)
+        return np.where(np.abs(g) < MIN_SKEW_COEFFICIENT, MIN_SKEW_COEFFICIENT, g)
 
 
-def skewed_approximation(problem: Problem, approximation: Laplace) -> Skewed:
+def skewed_approximation(problem: Problem, approximation: Laplace) -> SkewedLaplace:
     """Find the skewness and the shift of every coordinate.
 
     Examples
@@ -143,36 +143,36 @@ def skewed_approximation(problem: Problem, approximation: Laplace) -> Skewed:
 
     def third_derivatives(directions: Floats) -> Floats:
         """Minus D[direction, direction, .] of each direction, shape (directions, size)."""
-        before, after = np.split(derivatives.many(mean + np.concatenate([-directions, directions]))[1], 2)
-        return before + after
+        lower, upper = np.split(derivatives.many(mean + np.concatenate([-directions, directions]))[1], 2)
+        return lower + upper
 
     size = len(mean)
     skewness = np.zeros(size)
-    widest = np.argsort(-scale, kind="stable")[:LEANING]
+    widest = np.argsort(-scale, kind="stable")[:MAX_SKEWED_COORDINATES]
     along = root[widest] @ root.T / scale[widest, None]  # v_i
     skewness[widest] = -(along * third_derivatives(along)).sum(axis=1)
     # random signs on the columns of the root: their outer products average to the covariance
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (PROBES, size))
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (SHIFT_PROBES, size))
     pull = third_derivatives(signs @ root.T).mean(axis=0)
     shift = -0.5 * (root @ (root.T @ pull)) / scale
-    return Skewed(
+    return SkewedLaplace(
         approximation,
         scale,
-        np.clip(np.nan_to_num(shift), -LARGEST_SHIFT, LARGEST_SHIFT),
-        np.clip(np.nan_to_num(skewness), -LARGEST_SKEWNESS, LARGEST_SKEWNESS),
+        np.clip(np.nan_to_num(shift), -MAX_SHIFT, MAX_SHIFT),
+        np.clip(np.nan_to_num(skewness), -MAX_SKEWNESS, MAX_SKEWNESS),
         np.ones(size),
     )
 
 
-RESAMPLED_SIZE = 100  # parameters up to which weights are tried; with more they degenerate
-PROPOSALS = 4  # per draw wanted, and one more
-FREEDOM = 30.0  # of the proposals' multivariate t distribution
-ROUNDS = 3  # of matching moments, where nothing better follows
-FEW = 20.0  # even draws at which proposals go half of the way
-NARROWEST = 0.5  # share of a standard deviation that a round leaves at least
-LARGE = 5e8  # numbers times proposals from which a few are weighed first: some seconds
-TRIED = 300
-EVEN = 0.95  # effective share of the tried from which draws count as they are
+MAX_RESAMPLED_PARAMETERS = 100  # parameters up to which weights are tried; with more they degenerate
+PROPOSALS_PER_DRAW = 4  # per draw wanted, and one more
+DEGREES_OF_FREEDOM = 30.0  # of the proposals' multivariate t distribution
+MAX_ROUNDS = 3  # of matching moments, where nothing better follows
+HALF_WEIGHT_DRAWS = 20.0  # even draws at which proposals go half of the way
+MIN_SD_SHARE = 0.5  # share of a standard deviation that a round leaves at least
+MIN_TRIAL_WORK = 5e8  # numbers times proposals from which a few are weighed first: some seconds
+TRIAL_DRAWS = 300
+MIN_EVEN_SHARE = 0.95  # effective share of the tried from which draws count as they are
 
 
 def laplace_draws(
@@ -180,7 +180,7 @@ def laplace_draws(
     approximation: Laplace,
     count: int,
     rng: np.random.Generator,
-    rounds: int = ROUNDS,
+    rounds: int = MAX_ROUNDS,
 ) -> tuple[Floats, float | None]:
     """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
 
@@ -207,35 +207,35 @@ def laplace_draws(
         return approximation.draws(count, rng), None
     corrected = skewed_approximation(problem, approximation)
     density = problem.density
-    moving = density.mixture and moves_affordable(problem)
-    if not 0 < len(corrected.scale) <= RESAMPLED_SIZE and not moving:
+    will_move = density.mixture and moves_affordable(problem)
+    if not 0 < len(corrected.scale) <= MAX_RESAMPLED_PARAMETERS and not will_move:
         return corrected.draws(count, rng), None
-    wanted = PROPOSALS * (count + 1)
-    if not moving and Derivatives(density, problem.data).work * wanted > LARGE:
-        tried = _weigh_draws(problem, corrected, TRIED, rng, np.inf)
-        if tried.effective_draws >= EVEN * TRIED:
+    proposal_count = PROPOSALS_PER_DRAW * (count + 1)
+    if not will_move and Derivatives(density, problem.data).work * proposal_count > MIN_TRIAL_WORK:
+        trial = _weigh_draws(problem, corrected, TRIAL_DRAWS, rng, np.inf)
+        if trial.effective_draws >= MIN_EVEN_SHARE * TRIAL_DRAWS:
             draws = corrected.draws(count, rng)
             return fold_draws(density, draws, problem.data)[0] if density.has_mirror else draws, 0.0
-    latest = best = _weigh_draws(problem, corrected, wanted, rng)
-    for _ in range(0 if moving else rounds):
-        if best.k <= LARGEST_K:
+    latest = best = _weigh_draws(problem, corrected, proposal_count, rng)
+    for _ in range(0 if will_move else rounds):
+        if best.k <= MAX_PARETO_K:
             break
-        latest = _weigh_draws(problem, _match_moments(latest), wanted, rng)
-        best = min(best, latest, key=lambda found: found.k)
+        latest = _weigh_draws(problem, _match_moments(latest), proposal_count, rng)
+        best = min(best, latest, key=lambda moved: moved.k)
     k, draws = best.k, best.draws[systematic_resample(best.weights, count, rng)]
-    if not moving:
+    if not will_move:
         return draws, k
     from voirdire.infer.hmc_moves import rejuvenate_draws
 
-    found = rejuvenate_draws(problem, approximation, draws, count, rng)
-    return found.draws, 0.0 if found.has_converged else k
+    moved = rejuvenate_draws(problem, approximation, draws, count, rng)
+    return moved.draws, 0.0 if moved.has_converged else k
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighed:
+class _WeightedProposals:
     """Proposals with their weights: ``draws``, shape (count, size), and the tail shape ``k`` of the weights."""
 
-    proposal: Skewed
+    proposal: SkewedLaplace
     draws: Floats
     weights: Floats
     k: float
@@ -247,18 +247,22 @@ class _Weighed:
 
 
 def _weigh_draws(
-    problem: Problem, proposal: Skewed, count: int, rng: np.random.Generator, freedom: float = FREEDOM
-) -> _Weighed:
+    problem: Problem,
+    proposal: SkewedLaplace,
+    count: int,
+    rng: np.random.Generator,
+    freedom: float = DEGREES_OF_FREEDOM,
+) -> _WeightedProposals:
     density, data = problem.density, problem.data
     draws = proposal.draws(count, rng, freedom)
-    counting = np.ones(count, dtype=bool)
+    is_counted = np.ones(count, dtype=bool)
     twins: Iterable[Floats] = ()
     if density.has_mirror:
-        draws, counting, twins = density.fold_with_twins(draws, data)
-    both = density.has_mirror and not density.mixture and "pinned" not in data
-    log_target = Derivatives(density, data, symmetric=both).log_densities(draws)
+        draws, is_counted, twins = density.fold_with_twins(draws, data)
+    symmetric = density.has_mirror and not density.mixture and "pinned" not in data
+    log_target = Derivatives(density, data, symmetric=symmetric).log_densities(draws)
     log_proposal = proposal.log_density(draws, freedom)
-    if density.has_mirror and not both:
+    if density.has_mirror and not symmetric:
         log_target = (
             log_target
             - density.log_orientation(draws, data, np)
@@ -267,17 +271,17 @@ def _weigh_draws(
     for twin in twins:
         log_proposal = np.logaddexp(log_proposal, proposal.log_density(twin, freedom))
     log_ratio = np.full(count, -np.inf)
-    np.subtract(log_target, log_proposal, out=log_ratio, where=counting & np.isfinite(log_target))
-    return _Weighed(proposal, draws, *pareto_smoothed(log_ratio))
+    np.subtract(log_target, log_proposal, out=log_ratio, where=is_counted & np.isfinite(log_target))
+    return _WeightedProposals(proposal, draws, *pareto_smoothed(log_ratio))
 
 
-def _match_moments(found: _Weighed) -> Skewed:
+def _match_moments(found: _WeightedProposals) -> SkewedLaplace:
     """The proposals with the means and standard deviations that the weights say, as far as they can tell."""
     proposal, weights = found.proposal, found.weights
     t = (found.draws - proposal.base.mean) / proposal.scale
     mean = weights @ t
     sd = np.sqrt(weights @ (t - mean) ** 2)
-    share = found.effective_draws / (found.effective_draws + FEW)
-    narrowed = np.maximum(sd / t.std(axis=0), NARROWEST) ** share
+    share = found.effective_draws / (found.effective_draws + HALF_WEIGHT_DRAWS)
+    narrowed = np.maximum(sd / t.std(axis=0), MIN_SD_SHARE) ** share
     shift = proposal.shift + share * (mean - t.mean(axis=0))
     return replace(proposal, shift=shift, stretch=proposal.stretch * narrowed)

@@ -24,18 +24,27 @@ from voirdire.typing import Floats
 Metric: TypeAlias = Callable[[Floats], Callable[[Floats], Floats]]
 
 MEMORY = 40
-SCALED = (10, 30, 60, 120, 240, 480)  # iterations at which the diagonal of the Hessian is estimated
-REFRESHED = (0, 1, 2, 4, 8)  # iterations at which a known metric is taken anew
-PROBES = 6  # random signs for it
-PROBE = 1e-4  # length of the differences
-FLATTEST = 1e-2  # of the median: the least curvature a coordinate is taken to have
+DIAGONAL_ITERATIONS = (
+    10,
+    30,
+    60,
+    120,
+    240,
+    480,
+)  # iterations at which the diagonal of the Hessian is estimated
+METRIC_ITERATIONS = (0, 1, 2, 4, 8)  # iterations at which a known metric is taken anew
+DIAGONAL_PROBES = 6  # random signs for it
+PROBE_LENGTH = 1e-4  # length of the differences
+MIN_RELATIVE_CURVATURE = 1e-2  # of the median: the least curvature a coordinate is taken to have
 ARMIJO = 1e-4
-SHORTEST = 2.0**-40
-ROUNDED = 1e-12  # of the objective: a smaller gain may be rounding
-STALLED = 500  # evaluations without a gain, of the objective or by a half of the gradient, that end a search
+MIN_STEP = 2.0**-40
+ROUNDING_GAIN = 1e-12  # of the objective: a smaller gain may be rounding
+MAX_STALLED_EVALUATIONS = (
+    500  # evaluations without a gain, of the objective or by a half of the gradient, that end a search
+)
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """End of the search: position, objective, gradient, iterations and evaluations used."""
 
     x: Floats
@@ -52,7 +61,7 @@ def search_minimum(
     tolerance: float = 1e-6,
     max_iterations: int = 2000,
     metric: Metric | None = None,
-) -> Found:
+) -> SearchResult:
     """Minimise a smooth function of one vector; see :func:`voirdire.infer.engine.minimise_lbfgs` for the steps.
 
     Parameters
@@ -69,7 +78,7 @@ def search_minimum(
 
     Returns
     -------
-    Found
+    SearchResult
         The caller judges convergence by ``gradient``: a search that can get no further stops too, and one of which
         rounding alone is left.
 
@@ -89,55 +98,55 @@ def _quasi_newton_search(
     tolerance: float,
     max_iterations: int,
     metric: Metric | None,
-) -> Found:
+) -> SearchResult:
     value, gradient = both(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
-        return Found(x, np.inf, np.full_like(x, np.inf), 0, 1)
+        return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
     iterations, evaluations, gained = 0, 1, 1  # the last: evaluations until the last gain
     lowest, flattest = value, float(np.abs(gradient).max(initial=0.0))
-    known: Callable[[Floats], Floats] | None = None
+    metric_inverse: Callable[[Floats], Floats] | None = None
     inverse, signs = np.ones_like(x), np.random.default_rng(0)
     while np.abs(gradient).max(initial=0.0) > tolerance and iterations < max_iterations:
-        if evaluations - gained > STALLED:
+        if evaluations - gained > MAX_STALLED_EVALUATIONS:
             break
-        if metric is not None and iterations in REFRESHED:
-            known = metric(x)
+        if metric is not None and iterations in METRIC_ITERATIONS:
+            metric_inverse = metric(x)
             pairs.clear()  # they tell what another metric lacked
-        elif metric is None and iterations in SCALED:
+        elif metric is None and iterations in DIAGONAL_ITERATIONS:
             inverse = _inverse_curvatures(both, x, gradient, signs)
-            evaluations += PROBES
-        direction = _search_direction(gradient, pairs, inverse, known)
+            evaluations += DIAGONAL_PROBES
+        direction = _search_direction(gradient, pairs, inverse, metric_inverse)
         slope = float(direction @ gradient)
-        fresh = not pairs or not slope < 0
+        is_fresh = not pairs or not slope < 0
         if not slope < 0:
-            direction = -(inverse * gradient if known is None else known(gradient))
+            direction = -(inverse * gradient if metric_inverse is None else metric_inverse(gradient))
             slope = float(direction @ gradient)
-        whole = known is not None or not fresh  # a step of unknown scale starts short
-        length = 1.0 if whole else 1.0 / max(1.0, float(np.linalg.norm(direction)))
+        full_step = metric_inverse is not None or not is_fresh  # a step of unknown scale starts short
+        length = 1.0 if full_step else 1.0 / max(1.0, float(np.linalg.norm(direction)))
         while True:
-            moved = length * direction
-            there, slopes = both(x + moved)
+            step = length * direction
+            new_value, new_gradient = both(x + step)
             evaluations += 1
-            good = _is_acceptable(value, there, slope, float(slopes @ direction), length)
-            if good or length <= SHORTEST:
+            accepted = _is_acceptable(value, new_value, slope, float(new_gradient @ direction), length)
+            if accepted or length <= MIN_STEP:
                 break
             length *= 0.5
         iterations += 1
-        if not good:
+        if not accepted:
             if not pairs:
                 break
             pairs.clear()  # a failed search forgets the pairs once and goes down the gradient; failing again ends it
             continue
-        change = slopes - gradient
-        curvature = float(moved @ change)
-        if curvature > 1e-12 * float(np.linalg.norm(moved)) * float(np.linalg.norm(change)):
-            pairs.append((moved, change, 1.0 / curvature))
-        x, value, gradient = x + moved, there, slopes
+        change = new_gradient - gradient
+        curvature = float(step @ change)
+        if curvature > 1e-12 * float(np.linalg.norm(step)) * float(np.linalg.norm(change)):
+            pairs.append((step, change, 1.0 / curvature))
+        x, value, gradient = x + step, new_value, new_gradient
         steepest = float(np.abs(gradient).max())
-        if value < lowest - ROUNDED * (1.0 + abs(lowest)) or steepest < 0.5 * flattest:
+        if value < lowest - ROUNDING_GAIN * (1.0 + abs(lowest)) or steepest < 0.5 * flattest:
             lowest, flattest, gained = min(value, lowest), min(steepest, flattest), evaluations
-    return Found(x, value, gradient, iterations, evaluations)
+    return SearchResult(x, value, gradient, iterations, evaluations)
 
 
 def _is_acceptable(value: float, there: float, slope: float, slope_there: float, length: float) -> bool:
@@ -154,12 +163,16 @@ def _inverse_curvatures(
 ) -> Floats:
     """One over the diagonal of the Hessian, estimated and kept positive; ones where it cannot be."""
     diagonal = np.zeros_like(x)
-    for _ in range(PROBES):
+    for _ in range(DIAGONAL_PROBES):
         signs = rng.choice([-1.0, 1.0], x.size)
-        diagonal += signs * (both(x + PROBE * signs)[1] - gradient) / (PROBE * PROBES)
+        diagonal += signs * (both(x + PROBE_LENGTH * signs)[1] - gradient) / (PROBE_LENGTH * DIAGONAL_PROBES)
     diagonal = np.abs(diagonal)
-    least = FLATTEST * float(np.median(diagonal))
-    return 1.0 / np.maximum(diagonal, least) if np.isfinite(diagonal).all() and least > 0 else np.ones_like(x)
+    smallest = MIN_RELATIVE_CURVATURE * float(np.median(diagonal))
+    return (
+        1.0 / np.maximum(diagonal, smallest)
+        if np.isfinite(diagonal).all() and smallest > 0
+        else np.ones_like(x)
+    )
 
 
 def _search_direction(
@@ -171,8 +184,8 @@ def _search_direction(
     """Minus the approximate inverse Hessian times the gradient, by two loops from a known or diagonal one."""
     q = gradient.copy()
     alphas = []
-    for moved, change, rho in reversed(pairs):
-        alpha = rho * float(moved @ q)
+    for step, change, rho in reversed(pairs):
+        alpha = rho * float(step @ q)
         q -= alpha * change
         alphas.append(alpha)
     if known is not None:
@@ -181,6 +194,6 @@ def _search_direction(
         _, change, rho = pairs[-1]
         scale = 1.0 / (rho * float(change @ (inverse * change)))
         q *= inverse * (scale if np.isfinite(scale) else 1.0)
-    for (moved, change, rho), alpha in zip(pairs, reversed(alphas), strict=True):
-        q += (alpha - rho * float(change @ q)) * moved
+    for (step, change, rho), alpha in zip(pairs, reversed(alphas), strict=True):
+        q += (alpha - rho * float(change @ q)) * step
     return -q

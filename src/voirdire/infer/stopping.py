@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-Handler = Callable[[int, FrameType | None], Any]
+SignalHandler = Callable[[int, FrameType | None], Any]
 
 #: Handlers of signals in whose place chains may listen.
-ENDING: set[Handler] = {signal.default_int_handler}
+REPLACEABLE_HANDLERS: set[SignalHandler] = {signal.default_int_handler}
 
 
 class Stopped(Exception):
@@ -49,8 +49,8 @@ class Stop:
 @contextmanager
 def listen_for_interrupt() -> Iterator[Stop]:
     """Take the first Ctrl-C of the block as a request to end early; outside the main thread none is heard."""
-    stop, before = Stop(), signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before not in ENDING:
+    stop, previous = Stop(), signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or previous not in REPLACEABLE_HANDLERS:
         yield stop
         return
     terminated = signal.getsignal(signal.SIGTERM)
@@ -58,7 +58,7 @@ def listen_for_interrupt() -> Iterator[Stop]:
     wakeup = signal.set_wakeup_fd(-1)
 
     def restore_handlers() -> None:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
         signal.signal(signal.SIGTERM, terminated)
         signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
 
@@ -70,7 +70,7 @@ def listen_for_interrupt() -> Iterator[Stop]:
         signal.raise_signal(number)
 
     signal.signal(signal.SIGINT, handle_signal)
-    if terminated in ENDING:
+    if terminated in REPLACEABLE_HANDLERS:
         signal.signal(signal.SIGTERM, handle_signal)
     try:
         yield stop

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 Part = TypeVar("Part")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 THREADS = 2
 
@@ -33,7 +33,7 @@ def one_thread() -> AbstractContextManager[Any]:
     return limited
 
 
-def map_in_two_threads(of: Callable[[Part], Found], parts: Iterable[Part]) -> Iterator[Found]:
+def map_in_two_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
     """Yield the results of a function for each part, in order, two at a time.
 
     Examples

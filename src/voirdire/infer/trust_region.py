@@ -16,19 +16,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.search import Found
+from voirdire.infer.search import SearchResult
 from voirdire.model.density import Curvature
 from voirdire.typing import Floats
 
-ACCEPTED = 1e-4  # share of the foretold change from which a step is taken
-POOR, GOOD = 0.25, 0.75  # shares below which the region shrinks and above which it grows
+MIN_GAIN_RATIO = 1e-4  # share of the foretold change from which a step is taken
+SHRINK_RATIO, GROW_RATIO = 0.25, 0.75  # shares below which the region shrinks and above which it grows
 ROUNDING = 1e-13  # of the objective: smaller changes are lost in it
-MOST_STEPS = 300
-SHORTEST = 1.0  # radius at the start, in standard deviations, where the gradient asks for less
-REACH = 0.03  # share of the gradient that a step may leave
-FLATTEST = 1e-6  # of the largest: the least curvature that a direction is taken to have
-MOST_PRODUCTS = 300  # of one step
-SMALLEST = 1e-12  # radius in standard deviations, below which nothing is gained
+MAX_STEPS = 300
+MIN_FIRST_RADIUS = 1.0  # radius at the start, in standard deviations, where the gradient asks for less
+MAX_RESIDUAL_SHARE = 0.03  # share of the gradient that a step may leave
+MIN_RELATIVE_CURVATURE = 1e-6  # of the largest: the least curvature that a direction is taken to have
+MAX_PRODUCTS = 300  # of one step
+MIN_RADIUS = 1e-12  # radius in standard deviations, below which nothing is gained
 
 
 class _Step(NamedTuple):
@@ -47,8 +47,8 @@ def minimise_trust_region(
     *,
     tolerance: float = 1e-6,
     gain: float = 0.0,
-    max_iterations: int = MOST_STEPS,
-) -> Found:
+    max_iterations: int = MAX_STEPS,
+) -> SearchResult:
     """Minimise a smooth function of one vector, whose second derivatives need not be positive definite.
 
     Parameters
@@ -63,7 +63,7 @@ def minimise_trust_region(
     gain : float
         Stop, too, where the next step promises a smaller decrease of the objective.
     max_iterations : int
-        At most ``MOST_STEPS`` are made.
+        At most ``MAX_STEPS`` are made.
 
     Returns
     -------
@@ -91,38 +91,44 @@ def _trust_region_search(
     tolerance: float,
     gain: float,
     max_iterations: int,
-) -> Found:
+) -> SearchResult:
     value, gradient = both(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
-        return Found(x, np.inf, np.full_like(x, np.inf), 0, 1)
+        return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)
     evaluations, iterations = 1, 0
-    at, radius, known = curvature(x), 0.0, True  # the curvature, and whether it is that of x
-    while np.abs(gradient).max(initial=0.0) > tolerance and iterations < min(max_iterations, MOST_STEPS):
-        at = at if known else curvature(x)
-        radius = radius or max(SHORTEST, math.sqrt(float(gradient @ at.divide(gradient))))
-        step = _trust_region_step(gradient, at, radius)
+    local_curvature, radius, is_current = (
+        curvature(x),
+        0.0,
+        True,
+    )  # the curvature, and whether it is that of x
+    while np.abs(gradient).max(initial=0.0) > tolerance and iterations < min(max_iterations, MAX_STEPS):
+        local_curvature = local_curvature if is_current else curvature(x)
+        radius = radius or max(
+            MIN_FIRST_RADIUS, math.sqrt(float(gradient @ local_curvature.divide(gradient)))
+        )
+        step = _trust_region_step(gradient, local_curvature, radius)
         if step.decrease < gain and not step.at_border:
             break
-        there, slopes = both(x + step.move)
+        new_value, new_gradient = both(x + step.move)
         evaluations += 1
         iterations += 1
         if step.decrease <= ROUNDING * (1.0 + abs(value)) and not step.at_border:
-            known = not np.abs(slopes).max() < np.abs(gradient).max()
-            if known:
+            is_current = not np.abs(new_gradient).max() < np.abs(gradient).max()
+            if is_current:
                 break  # the change of the objective is lost in rounding, and that of the gradient, too
         else:
-            finite = np.isfinite(there) and np.isfinite(slopes).all()
-            share = (value - there) / step.decrease if finite else -math.inf
-            if share < POOR:
-                radius = POOR * step.length
-            elif share > GOOD and step.at_border:
+            finite = np.isfinite(new_value) and np.isfinite(new_gradient).all()
+            share = (value - new_value) / step.decrease if finite else -math.inf
+            if share < SHRINK_RATIO:
+                radius = SHRINK_RATIO * step.length
+            elif share > GROW_RATIO and step.at_border:
                 radius = 2.0 * radius
-            known = share <= ACCEPTED
-            if known and radius < SMALLEST:
+            is_current = share <= MIN_GAIN_RATIO
+            if is_current and radius < MIN_RADIUS:
                 break
-        if not known:
-            x, value, gradient = x + step.move, there, slopes
-    return Found(x, value, gradient, iterations, evaluations)
+        if not is_current:
+            x, value, gradient = x + step.move, new_value, new_gradient
+    return SearchResult(x, value, gradient, iterations, evaluations)
 
 
 def correct_preconditioner(at: Curvature, directions: Floats) -> Curvature:
@@ -140,11 +146,11 @@ def correct_preconditioner(at: Curvature, directions: Floats) -> Curvature:
     """
     if not len(directions):
         return at
-    turned = np.array([at.product(direction) for direction in directions]) @ directions.T
-    turned = 0.5 * (turned + turned.T)
-    size = np.sqrt(np.maximum(np.abs(turned.diagonal()), 1e-300))
-    values, vectors = np.linalg.eigh(turned / size / size[:, None])
-    values = np.maximum(np.abs(values), FLATTEST * np.abs(values).max())
+    projected = np.array([at.product(direction) for direction in directions]) @ directions.T
+    projected = 0.5 * (projected + projected.T)
+    size = np.sqrt(np.maximum(np.abs(projected.diagonal()), 1e-300))
+    values, vectors = np.linalg.eigh(projected / size / size[:, None])
+    values = np.maximum(np.abs(values), MIN_RELATIVE_CURVATURE * np.abs(values).max())
     inverse = (vectors / values) @ vectors.T / size / size[:, None]
     return Curvature(at.product, lambda v: at.divide(v) + (inverse @ (directions @ v)) @ directions)
 
@@ -155,31 +161,37 @@ def _trust_region_step(gradient: Floats, at: Curvature, radius: float) -> _Step:
     Inner products with the preconditioner follow from those without (Conn, Gould and Toint 2000, Trust-Region Methods,
     section 7.5.1), so that it is only ever divided by.
     """
-    move, left = np.zeros_like(gradient), gradient.copy()
-    scaled = at.divide(left)
-    size = float(left @ scaled)
-    goal = min(REACH, math.sqrt(size)) ** 2 * size
+    move, residual = np.zeros_like(gradient), gradient.copy()
+    scaled = at.divide(residual)
+    size = float(residual @ scaled)
+    goal = min(MAX_RESIDUAL_SHARE, math.sqrt(size)) ** 2 * size
     direction = -scaled
-    moved, across, along = 0.0, 0.0, size  # move' M move, move' M direction, direction' M direction
+    move_norm, cross_norm, direction_norm = (
+        0.0,
+        0.0,
+        size,
+    )  # move' M move, move' M direction, direction' M direction
     decrease = 0.0
-    for _ in range(MOST_PRODUCTS):
-        turned = at.product(direction)
-        bend = float(direction @ turned)
-        length = size / bend if bend > 0 else math.inf
-        if bend <= 0 or moved + length * (2.0 * across + length * along) >= radius**2:
-            rest = radius**2 - moved
-            length = rest / (across + math.sqrt(max(across**2 + along * rest, 0.0)))
-            decrease += length * (size - 0.5 * length * bend)
+    for _ in range(MAX_PRODUCTS):
+        product = at.product(direction)
+        curvature = float(direction @ product)
+        length = size / curvature if curvature > 0 else math.inf
+        if curvature <= 0 or move_norm + length * (2.0 * cross_norm + length * direction_norm) >= radius**2:
+            remaining = radius**2 - move_norm
+            length = remaining / (
+                cross_norm + math.sqrt(max(cross_norm**2 + direction_norm * remaining, 0.0))
+            )
+            decrease += length * (size - 0.5 * length * curvature)
             return _Step(move + length * direction, radius, decrease, True)
         move += length * direction
         decrease += 0.5 * length * size
-        moved += length * (2.0 * across + length * along)
-        left += length * turned
-        scaled = at.divide(left)
-        before, size = size, float(left @ scaled)
+        move_norm += length * (2.0 * cross_norm + length * direction_norm)
+        residual += length * product
+        scaled = at.divide(residual)
+        previous, size = size, float(residual @ scaled)
         if size <= goal:
             break
-        direction = size / before * direction - scaled
-        across = size / before * (across + length * along)
-        along = size + (size / before) ** 2 * along
-    return _Step(move, math.sqrt(moved), decrease, False)
+        direction = size / previous * direction - scaled
+        cross_norm = size / previous * (cross_norm + length * direction_norm)
+        direction_norm = size + (size / previous) ** 2 * direction_norm
+    return _Step(move, math.sqrt(move_norm), decrease, False)

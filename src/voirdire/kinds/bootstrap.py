@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.mode import find_held_modes
+from voirdire.infer.latent_gaussian.mode import find_modes_at_spreads
 from voirdire.infer.mode import find_modes
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
@@ -53,7 +53,7 @@ def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, 
     for start in range(0, resamples, BATCH_SIZE):
         tables = [drawn() for _ in range(min(BATCH_SIZE, resamples - start))]
         if density.uses_marginal_likelihood:
-            modes += find_held_modes(density, tables, mode)
+            modes += find_modes_at_spreads(density, tables, mode)
         else:
             modes += [refit.x for refit in find_modes(density, tables)]
     return np.stack(modes)

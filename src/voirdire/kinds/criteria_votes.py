@@ -17,7 +17,7 @@ from voirdire.infer.latent_gaussian.answers import Answers as CellCounts
 from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums
 from voirdire.kinds.answers import Answers, repeated_indices
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.design import Cells, Places, Term, build_design
+from voirdire.model.design import Cells, LatentPositions, Term, build_design
 from voirdire.model.family.sharpness import sharpness_family
 from voirdire.model.problem import Problem
 from voirdire.model.terms import WEIGHTS
@@ -60,7 +60,7 @@ def log_criteria_votes(
     return log_sigmoid(gap if seen is None else seen(gap, part["judge"]), xp), part["weight"]
 
 
-def sums_of_criteria_votes(part: dict[str, Any], places: Places) -> AnsweredSums:
+def sums_of_criteria_votes(part: dict[str, Any], places: LatentPositions) -> AnsweredSums:
     """Sums that votes on criteria depend on: what the first, which was chosen, weighs more than the second."""
     cells = Cells(len(part["first"]), {}, (part["first"], part["second"]))
     terms = [Term("weight", ("item",), 0)]

@@ -33,7 +33,7 @@ from voirdire.tables.output_library import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.words import count_in_words
-from voirdire.trust.drift import OverTime, check_drift, habits_over_time
+from voirdire.trust.drift import AnswersOverTime, check_drift, habits_over_time
 from voirdire.trust.prior import check_prior
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Fit:
         return self._frame({name: np.array(column) for name, column in self._judge_habits.items()})
 
     @cached_property
-    def _time_series(self) -> list[OverTime | None]:
+    def _time_series(self) -> list[AnswersOverTime | None]:
         return self.kind.over_time(self.problem, self.posterior)
 
     @cached_property

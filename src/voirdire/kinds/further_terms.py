@@ -22,7 +22,7 @@ from voirdire.model.panel_density import (
     term_label,
 )
 from voirdire.model.specs import Model
-from voirdire.model.term_rows import PLUS, TIMES, TermRow
+from voirdire.model.term_rows import FACTOR_SEPARATOR, TERM_SEPARATOR, TermRow
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families, shared_families
 from voirdire.tables.further import (
@@ -305,7 +305,9 @@ def model_with_terms(
 def _missing_item_message(rows: Sequence[TermRow], text: str) -> str:
     single_names = [row.words for row in rows if len(row.factors) == 1]
     hint = next((nearest for name in single_names if (nearest := nearest_name(name, ("item",)))), "")
-    hint = hint or f"; between terms stands {PLUS}, between names of one {TIMES!r}, as in item + judge:length"
+    hint = hint or (
+        f"; between terms stands {TERM_SEPARATOR}, between names of one {FACTOR_SEPARATOR!r}, as in item + judge:length"
+    )
     return f"terms {text!r}: there is no term item, what is compared{hint}"
 
 

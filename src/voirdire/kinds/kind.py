@@ -36,7 +36,7 @@ from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.words import count_in_words
-from voirdire.trust.drift import OverTime
+from voirdire.trust.drift import AnswersOverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Bools, Floats, Ints
@@ -264,11 +264,11 @@ class Kind(ABC, Generic[T, P]):
         """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
         return {}
 
-    def time_series(self, problem: P, posterior: Posterior) -> OverTime | None:
+    def time_series(self, problem: P, posterior: Posterior) -> AnswersOverTime | None:
         """Quantities of answers of this kind followed over time; None where the table has no times."""
         return None
 
-    def over_time(self, problem: P, posterior: Posterior) -> list[OverTime | None]:
+    def over_time(self, problem: P, posterior: Posterior) -> list[AnswersOverTime | None]:
         """As :meth:`time_series`, by kind of answers."""
         return [kind.time_series(part, posterior) for kind, part in self.parts(problem)]
 

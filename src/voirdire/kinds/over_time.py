@@ -25,12 +25,12 @@ from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import total_severity
-from voirdire.trust.drift import OverTime
+from voirdire.trust.drift import AnswersOverTime
 from voirdire.trust.random_walk import Habit
 from voirdire.typing import Floats, Ints
 
 
-def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
+def vote_series(problem: VotesProblem, posterior: Posterior) -> AnswersOverTime | None:
     """Series of every vote, at the centre of the posterior; None where the table has no times.
 
     With d the difference of the items as judges meet them and r = 1, 0 or -1 (first, tie, second) less its
@@ -54,7 +54,7 @@ def vote_series(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
         ("for what is shown first", "for what is shown second"): r,
     }
     habits = _reliability_and_position_bias(problem, values)
-    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, signals, habits)
+    return AnswersOverTime(problem.judges, votes.judge[cell], votes.details.time, question, signals, habits)
 
 
 def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
@@ -88,7 +88,7 @@ def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tup
     return habits if coins[0] != coins[1] else habits[:1]
 
 
-def score_series(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
+def score_series(problem: ScoresProblem, posterior: Posterior) -> AnswersOverTime | None:
     """Series of every score, at the centre of the posterior; None where the table has no times."""
     table = problem.table
     if table.time is None:
@@ -102,7 +102,7 @@ def score_series(problem: ScoresProblem, posterior: Posterior) -> OverTime | Non
         ("out of line with the panel", "in line with the panel"): deviation - mean[table.judge],
     }
     question = table.item if table.context is None else table.context
-    return OverTime(
+    return AnswersOverTime(
         problem.judges, table.judge, table.time, question, signals, _severity_habit(problem, posterior)
     )
 
@@ -139,7 +139,7 @@ def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
     return np.asarray((np.bincount(unit, table.score) / count)[unit])
 
 
-def label_series(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
+def label_series(problem: LabelsProblem, posterior: Posterior) -> AnswersOverTime | None:
     """Series of every label: 1 where it is the item's most probable class, less the judge's mean.
 
     The mean is over the judge's labels of items of that class. None without times, or where the model has no classes.
@@ -155,7 +155,7 @@ def label_series(problem: LabelsProblem, posterior: Posterior) -> OverTime | Non
     question = table.item if table.context is None else table.context
     signals = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
     habits = _reliability_habit(problem, posterior, top)
-    return OverTime(problem.judges, table.judge, table.time, question, signals, habits)
+    return AnswersOverTime(problem.judges, table.judge, table.time, question, signals, habits)
 
 
 def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Habit, ...]:

@@ -16,10 +16,10 @@ from voirdire.kinds.further_terms import ResolvedTerms
 from voirdire.kinds.panel_gap import shown_draws, target_and_panel_scores
 from voirdire.kinds.results import context_strengths
 from voirdire.model.design import Term
-from voirdire.model.natural_scales import LOG, LOGITS, LOGS, natural_name
-from voirdire.model.panel_density import ALONE, STEP, term_label
+from voirdire.model.natural_scales import LOG_PARAMETERS, LOG_PREFIX, LOGIT_PARAMETERS, natural_name
+from voirdire.model.panel_density import EFFECT_PREFIX, STEP, term_label
 from voirdire.model.problem import PANEL, TARGET, Problem
-from voirdire.model.term_rows import TIMES
+from voirdire.model.term_rows import FACTOR_SEPARATOR
 from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.parameters import LogExponential
 from voirdire.model.terms.raters import scaled_discrimination
@@ -58,7 +58,7 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
             by_criterion = np.asarray(logistic_sigmoid(values["reliability"][..., None] + value, np))
             quantities["reliability_by_criterion"] = Quantity(by_criterion, parameter.dims)
             continue
-        if name in LOGITS:
+        if name in LOGIT_PARAMETERS:
             draws = np.asarray(logistic_sigmoid(value, np))
         elif name == "weight":
             draws = normalised_weights(density, values)
@@ -66,7 +66,7 @@ def parameter_quantities(problem: Problem, values: Values) -> Quantities:
             draws = _softmax_shares(value)
         elif name == "raw_discrimination":
             draws = scaled_discrimination(value)
-        elif name in LOGS or name.startswith(LOG):
+        elif name in LOG_PARAMETERS or name.startswith(LOG_PREFIX):
             draws = np.exp(value)
         quantities[natural_name(name)] = Quantity(draws, parameter.dims)
     return quantities
@@ -166,13 +166,13 @@ def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
     """
     added: ResolvedTerms = problem.added
     names = {term.name: term for term in added.terms}
-    covariate_of = {ALONE + name: name for name in added.units}
+    covariate_of = {EFFECT_PREFIX + name: name for name in added.units}
     slopes = {name: covariate_of[name] for name in names if name in covariate_of}
     tables: dict[str, Any] = {}
     if slopes:
         tables["covariates"] = to_records(_slope_columns(problem, posterior, slopes, prob))
     judge_slopes = _judge_slopes_name(added, OWN_FAMILY)
-    if ALONE + OWN_FAMILY in names:
+    if EFFECT_PREFIX + OWN_FAMILY in names:
         tables["own_family"] = to_records(own_family_rows(problem, posterior, prob))
         slopes |= {judge_slopes: OWN_FAMILY} if judge_slopes else {}
     other_terms = [term for name, term in names.items() if name not in slopes]
@@ -206,7 +206,7 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
     judge_slopes = _judge_slopes_name(problem.added, OWN_FAMILY)
 
     def family_effects(values: Values) -> Values:
-        overall = values[ALONE + OWN_FAMILY][..., None]
+        overall = values[EFFECT_PREFIX + OWN_FAMILY][..., None]
         effect = np.zeros(len(codes)) if judge_slopes is None else values[judge_slopes][..., codes]
         return {"effect": problem.unit[1] * np.concatenate([overall, overall + effect], axis=-1)}
 
@@ -218,7 +218,9 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
 def _judge_slopes_name(added: ResolvedTerms, covariate: str) -> str | None:
     """Name of judges' slopes of a covariate; None without them."""
     names = (term.name for term in added.terms)
-    return next((name for name in names if {*term_label(name).split(TIMES)} == {"judge", covariate}), None)
+    return next(
+        (name for name in names if {*term_label(name).split(FACTOR_SEPARATOR)} == {"judge", covariate}), None
+    )
 
 
 def _term_rows(

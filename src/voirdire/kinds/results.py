@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from voirdire.infer.posterior import (
     Posterior,
-    Shown,
+    Summary,
     integrated_scores,
     normalised_weights,
     summary_of_draws,
@@ -151,7 +151,7 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
     return {name: column[order] for name, column in columns.items()}
 
 
-def _rank_items(problem: Problem, shown: Shown, drawn: Floats | None, prob: float) -> Columns:
+def _rank_items(problem: Problem, shown: Summary, drawn: Floats | None, prob: float) -> Columns:
     columns: Columns = {"item": np.array(problem.items, dtype=object), **rank_columns(shown, drawn, prob)}
     return average_equal_rows(columns, interchangeable_items(problem))
 
@@ -165,7 +165,7 @@ def average_equal_rows(columns: Columns, groups: Sequence[Ints]) -> Columns:
     return columns
 
 
-def rank_columns(shown: Shown, drawn: Floats | None, prob: float) -> Columns:
+def rank_columns(shown: Summary, drawn: Floats | None, prob: float) -> Columns:
     """Scores (along the last axis) with sd and interval, their ranks with interval, and P(best); missing without draws.
 
     Parameters

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, thinned_draws
 from voirdire.model.terms.parameters import Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
@@ -29,7 +29,7 @@ def predictive_draws(
     seen, asked : mapping of str to int array
         Codes of the table's answers, and of what is asked, by dimension of the parameters; -1 for any level.
     """
-    draws = some_draws(posterior)
+    draws = thinned_draws(posterior)
     if posterior.draws is not None:
         return draws
     (mode,) = draws

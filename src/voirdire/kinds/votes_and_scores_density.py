@@ -23,7 +23,7 @@ from voirdire.kinds.scores.latent_model import centre_values, subtract_general, 
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.latent_model import WELL_IDENTIFIED, sums_of_votes
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.design import Places
+from voirdire.model.design import LatentPositions
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
@@ -90,7 +90,7 @@ class VotesAndScoresDensity(LogDensity):
         InputError
             Its factor would take too much memory.
         """
-        places = Places(self)
+        places = LatentPositions(self)
         form = ordinal.cells(self.of_scores, data)
         parts = (
             sums_of_votes(self.of_votes, data, places),

@@ -11,7 +11,7 @@ from typing import Any
 from voirdire.model.specs import SECTIONS, Model, load_model, model_names
 from voirdire.model.terms.parameters import Parameter
 
-_JUDGES = {
+_JUDGE_WORDS = {
     "absent": "all alike",
     "fixed": "all alike",
     "one-coin": "one coin",
@@ -40,8 +40,8 @@ _JUDGES = {
     "linked-position": "sharpness, shift and severity",
     "learned-linked-position": "sharpness, shift and severity",
 }
-_CRITERIA = {"collapse": "collapsed", "separate": "separate"}
-_WEIGHTS = {"votes": "weights from votes", "uniform": "equal weights"}
+_CRITERIA_WORDS = {"collapse": "collapsed", "separate": "separate"}
+_WEIGHT_WORDS = {"votes": "weights from votes", "uniform": "equal weights"}
 
 
 def models() -> dict[str, Model]:
@@ -84,14 +84,14 @@ def model_card(model: Model) -> dict[str, Any]:
         "equation": model.equation,
         "prior": {name: {"kind": term.kind} | term.numbers for name, term in model.sections.items()},
         "parameters": list_parameters(model),
-        "mode": [MODE, *prior_densities(model)],
+        "mode": [MODE_NOTE, *prior_densities(model)],
         "identifiability": model.identifiability,
         "reduces_to": [{"model": simpler.model, "when": simpler.when} for simpler in model.reduces_to],
         "source": model.source,
     }
 
 
-MODE = (
+MODE_NOTE = (
     "The mode is that of the log likelihood (every answer counts once, without binomial factors) "
     "plus these log "
     "densities, in these coordinates x. Where n values sum to zero, they are H y of n - 1 "
@@ -135,8 +135,8 @@ def prior_densities(model: Model) -> list[str]:
     'Normal(m, s): -(x - m)^2 / (2 s^2) - log s - log(2 pi) / 2'
     """
     terms = {name: SECTIONS[model.data][name][term.kind] for name, term in model.sections.items()}
-    said = [f"{name}: {term.says}" for name, term in terms.items() if term.says]
-    return [*dict.fromkeys(parameter.prior.words for parameter in _model_parameters(model)), *said]
+    term_notes = [f"{name}: {term.says}" for name, term in terms.items() if term.says]
+    return [*dict.fromkeys(parameter.prior.words for parameter in _model_parameters(model)), *term_notes]
 
 
 def _model_parameters(model: Model) -> list[Parameter]:
@@ -156,11 +156,11 @@ def prior_lines(model: Model) -> list[tuple[str, str, str]]:
     >>> prior_lines(load_model("crowd-bt").with_priors({"reliability": {"a": 8, "b": 2}}))[1]
     ('reliability', 'one-coin', 'a = 8, b = 2, reversed = 0.1')
     """
-    found = []
+    lines = []
     for name, numbers in model_card(model)["prior"].items():
         kind = numbers.pop("kind")
-        found.append((name, kind, ", ".join(f"{key} = {value:g}" for key, value in numbers.items())))
-    return found
+        lines.append((name, kind, ", ".join(f"{key} = {value:g}" for key, value in numbers.items())))
+    return lines
 
 
 def parameter_sentence(parameter: dict[str, Any]) -> str:
@@ -171,9 +171,9 @@ def parameter_sentence(parameter: dict[str, Any]) -> str:
     >>> parameter_sentence(list_parameters(load_model("crowd-bt"))[0])
     'strength, of each criterion and item, sum zero over item: Normal(0, 4)'
     """
-    each = f", of each {' and '.join(parameter['of'])}" if parameter["of"] else ""
+    dims_note = f", of each {' and '.join(parameter['of'])}" if parameter["of"] else ""
     zero = f", sum zero over {parameter['sum_zero']}" if parameter["sum_zero"] else ""
-    return f"{parameter['name']}{each}{zero}: {parameter['prior']}"
+    return f"{parameter['name']}{dims_note}{zero}: {parameter['prior']}"
 
 
 def criteria_in_words(model: Model) -> str:
@@ -184,8 +184,8 @@ def criteria_in_words(model: Model) -> str:
     >>> criteria_in_words(load_model("maple"))
     'separate, weights from votes'
     """
-    word = _CRITERIA[model.criteria]
-    return word if model.weights is None else f"{word}, {_WEIGHTS[model.weights.kind]}"
+    word = _CRITERIA_WORDS[model.criteria]
+    return word if model.weights is None else f"{word}, {_WEIGHT_WORDS[model.weights.kind]}"
 
 
 def models_table(folder: str) -> str:
@@ -197,7 +197,7 @@ def models_table(folder: str) -> str:
     order = list(SECTIONS)
     for name, model in sorted(models().items(), key=lambda entry: order.index(entry[1].data)):
         simpler = ", ".join(f"`{reduction.model}`" for reduction in model.reduces_to) or "–"
-        judge = _JUDGES[model.reliability.kind] if model.pool == "none" else f"pooled by {model.pool}"
+        judge = _JUDGE_WORDS[model.reliability.kind] if model.pool == "none" else f"pooled by {model.pool}"
         if model.cutpoints is not None and model.cutpoints.kind == "by-judge" and "cutpoints" not in judge:
             judge += " and cutpoints"
         link = f"[`{name}`]({folder}{name}.toml)"
@@ -218,7 +218,7 @@ def models_readme() -> str:
         "`voirdire models NAME` shows a card, `voirdire fit --prior section.key=value` changes a "
         "number for one fit,\n"
         "and `--model FILE.toml` fits a model file of your own.",
-        f"{MODE} `voirdire models NAME` writes out the densities that a card names.",
+        f"{MODE_NOTE} `voirdire models NAME` writes out the densities that a card names.",
         models_table(""),
         *(_markdown_card(model) for model in models().values()),
     ]

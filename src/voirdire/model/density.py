@@ -159,12 +159,12 @@ class LogDensity(ABC):
     @cached_property
     def parameter_slices(self) -> dict[str, slice]:
         """Slice of each parameter's free coordinates in the flat vector."""
-        found, start = {}, 0
+        slices, start = {}, 0
         for parameter in self.parameters:
             stop = start + math.prod(parameter.free_shape(self.sizes))
-            found[parameter.name] = slice(start, stop)
+            slices[parameter.name] = slice(start, stop)
             start = stop
-        return found
+        return slices
 
     @property
     def size(self) -> int:
@@ -183,21 +183,21 @@ class LogDensity(ABC):
 
     def _values_in_units(self, x: Array, xp: Any) -> tuple[Values, dict[str, Array]]:
         """Named values; and of those in units the log of the unit over the standard deviation."""
-        found: Values = {}
+        named_values: Values = {}
         ratios: dict[str, Array] = {}
         units: dict[Spread, tuple[Array, Array]] = {}  # what has one prior has one unit
         for p in self.dependency_order:
             value = p.value(self._free_coordinates(p, x), self.sizes, xp)
             if isinstance(p.prior, Spread):
                 if p.prior not in units:
-                    units[p.prior] = self.log_unit(p, found, xp)
+                    units[p.prior] = self.log_unit(p, named_values, xp)
                 log_unit, ratios[p.name] = units[p.prior]
-                value = value * xp.exp(log_unit) + p.prior.mean(found, xp)
-            found[p.name] = value
-        return {p.name: found[p.name] for p in self.parameters}, ratios
+                value = value * xp.exp(log_unit) + p.prior.mean(named_values, xp)
+            named_values[p.name] = value
+        return {p.name: named_values[p.name] for p in self.parameters}, ratios
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About how much the answers say of what is estimated in units that they set.
+        """Information that answers hold, about, of what is estimated in units that they set.
 
         Broadcasts with its values and has one axis more, over which the logarithms of units are averaged: the
         eigenvalues of its information matrix, of which the determinant is made.
@@ -242,19 +242,21 @@ class LogDensity(ABC):
         return self._log_priors(x, *self._values_in_units(x, xp), xp)
 
     def _log_priors(self, x: Array, values: Values, ratios: dict[str, Array], xp: Any) -> dict[str, Array]:
-        found: dict[str, Array] = {}
+        densities: dict[str, Array] = {}
         for p in self.parameters:
             if isinstance(p.prior, Spread):
                 log = p.prior.log_density(self._free_coordinates(p, x), ratios[p.name], values, xp)
-                found[p.name] = log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
+                densities[p.name] = log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
             else:
-                found[p.name] = p.prior.log_density(x[..., self.parameter_slices[p.name]], xp).sum(axis=-1)
+                densities[p.name] = p.prior.log_density(x[..., self.parameter_slices[p.name]], xp).sum(
+                    axis=-1
+                )
             if isinstance(p.prior, LogDivided):
                 parts = [x[..., self.parameter_slices[name]] for name in (p.prior.others, p.name)]
                 logs = xp.concatenate(parts, axis=-1)
                 division = p.prior.log_division(logs, self.count_scale_parts(p.prior), xp).sum(axis=-1)
-                found[p.name] = found[p.name] + division
-        return found
+                densities[p.name] = densities[p.name] + division
+        return densities
 
     def count_scale_parts(self, prior: LogDivided) -> int:
         """Number of spreads that are parts of one scale."""
@@ -296,9 +298,9 @@ class LogDensity(ABC):
         of the others given those, times a standard normal one, so that it still falls off in every direction.
         """
         if "pinned" in data:
-            held, there = data["pinned"]["held"], data["pinned"]["x"]
-            away = 0.5 * (held * (x - there) ** 2).sum(axis=-1)
-            return self._log_density(xp.where(held > 0, there, x), data, xp) - away
+            is_fixed, fixed_x = data["pinned"]["held"], data["pinned"]["x"]
+            penalty = 0.5 * (is_fixed * (x - fixed_x) ** 2).sum(axis=-1)
+            return self._log_density(xp.where(is_fixed > 0, fixed_x, x), data, xp) - penalty
         return self._log_density(x, data, xp)
 
     def _log_density(self, x: Array, data: Data, xp: Any) -> Array:
@@ -307,10 +309,10 @@ class LogDensity(ABC):
 
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of the sum over all twins of x, x among them, of all that tells them apart (:meth:`log_orientation`)."""
-        here = self.log_orientation(x, data, xp)
+        log_own = self.log_orientation(x, data, xp)
         if not self.has_mirror:
-            return here
-        return xp.logaddexp(here, self.log_orientation(self.mirror_values(x, xp), data, xp))
+            return log_own
+        return xp.logaddexp(log_own, self.log_orientation(self.mirror_values(x, xp), data, xp))
 
     def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
         """Contribution of the twins of x: :meth:`symmetric_log_prior` less :meth:`log_orientation`, shape (...)."""
@@ -334,9 +336,9 @@ class LogDensity(ABC):
             Which draws were replaced.
         """
         twin = np.asarray(self.mirror_values(draws, np))
-        here, there = self.log_orientation(draws, data, np), self.log_orientation(twin, data, np)
-        turned = np.asarray(there > here)
-        return np.where(turned[..., None], twin, draws), np.exp(-np.abs(here - there)), turned
+        log_own, log_twin = self.log_orientation(draws, data, np), self.log_orientation(twin, data, np)
+        is_turned = np.asarray(log_twin > log_own)
+        return np.where(is_turned[..., None], twin, draws), np.exp(-np.abs(log_own - log_twin)), is_turned
 
     def prior_prefers(self, x: Floats) -> npt.NDArray[np.bool_]:
         """True where the prior, without what people answered, prefers a vector to its twins, shape (...)."""

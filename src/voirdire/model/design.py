@@ -20,7 +20,7 @@ from voirdire.model.terms.parameters import LogExponential, LogNormal
 from voirdire.typing import Floats, Ints
 
 COMMON = -1  # the block of what all blocks share
-LEARNED = (LogExponential, LogNormal)  # priors of what is found by its marginal likelihood
+LEARNED_PRIORS = (LogExponential, LogNormal)  # priors of what is found by its marginal likelihood
 
 
 class Scale(NamedTuple):
@@ -132,14 +132,14 @@ class Design:
         return Design(self.index[:, used], self.coefficients[:, used], self.predictor[used])
 
 
-class Places:
+class LatentPositions:
     """Places of latent values, or of what is ``learned`` of them: the values of parameters in order, each flattened.
 
     Examples
     --------
     >>> from voirdire.kinds.votes.density import VotesDensity
     >>> from voirdire.model.specs import load_model
-    >>> places = Places(VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False))
+    >>> places = LatentPositions(VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False))
     >>> places.size, places.of("reliability", np.array([0, 1])).tolist(), places.block("judge").tolist()
     (5, [3, 4], [-1, -1, -1, 0, 1])
     """
@@ -148,15 +148,15 @@ class Places:
         self.shapes = {
             p.name: p.shape(density.sizes)
             for p in density.parameters
-            if isinstance(p.prior, LEARNED) is learned
+            if isinstance(p.prior, LEARNED_PRIORS) is learned
         }
         self.dims = {p.name: p.dims for p in density.parameters}
-        self.start, at = {}, 0
+        self.start, position = {}, 0
         for name, shape in self.shapes.items():
-            self.start[name] = at
-            at += int(np.prod(shape))
-        self.size = at
-        self.of_learned = self if learned else Places(density, learned=True)
+            self.start[name] = position
+            position += int(np.prod(shape))
+        self.size = position
+        self.of_learned = self if learned else LatentPositions(density, learned=True)
 
     def of(self, name: str, *codes: Ints) -> Ints:
         """Places of values by the codes of their dimensions."""
@@ -164,17 +164,17 @@ class Places:
 
     def block(self, dim: str) -> Ints:
         """Level of ``dim`` of each value, ``COMMON`` for those without."""
-        found = np.full(self.size, COMMON)
+        block_levels = np.full(self.size, COMMON)
         for name, shape in self.shapes.items():
             if dim in self.dims[name]:
                 axis = self.dims[name].index(dim)
                 levels = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
                 start = self.start[name]
-                found[start : start + int(np.prod(shape))] = np.broadcast_to(levels, shape).ravel()
-        return found
+                block_levels[start : start + int(np.prod(shape))] = np.broadcast_to(levels, shape).ravel()
+        return block_levels
 
 
-def build_design(terms: Sequence[Term], cells: Cells, places: Places) -> Design:
+def build_design(terms: Sequence[Term], cells: Cells, places: LatentPositions) -> Design:
     """The design of cells: a column for each term, or of terms of items for each item.
 
     Terms whose values the model does not have take no value.
@@ -183,7 +183,7 @@ def build_design(terms: Sequence[Term], cells: Cells, places: Places) -> Design:
     --------
     >>> from voirdire.kinds.votes.density import VotesDensity
     >>> from voirdire.model.specs import load_model
-    >>> places = Places(VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False))
+    >>> places = LatentPositions(VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False))
     >>> terms = [Term("strength", ("criterion", "item"), 0), Term("reliability", ("judge",), 1)]
     >>> cells = Cells(1, {"judge": np.array([1]), "criterion": np.array([0])}, (np.array([0]), np.array([2])))
     >>> found = build_design(terms, cells, places)
@@ -203,34 +203,38 @@ def stack_designs(designs: Sequence[Design]) -> Design:
     return Design(index, coefficients, designs[0].predictor)
 
 
-def _term_columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Floats, int]]:
-    nothing = np.full(cells.number, places.size), np.zeros(cells.number)
+def _term_columns(term: Term, cells: Cells, places: LatentPositions) -> list[tuple[Ints, Floats, int]]:
+    no_value = np.full(cells.number, places.size), np.zeros(cells.number)
     sides = range(len(cells.items)) if term.has_item_columns else (None,)
-    found = []
+    columns = []
     for side in sides:
         predictor = term.predictor + (side or 0) * term.apart
         codes = _factor_codes(term, cells, side) if term.name in places.start else None
         if codes is None:
-            found.append((*nothing, predictor))
+            columns.append((*no_value, predictor))
             continue
-        known = np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
+        is_known = (
+            np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
+        )
         levels = [np.maximum(code, 0) for code in codes][: len(places.shapes[term.name])]
-        place = places.of(term.name, *levels) if levels else np.full(cells.number, places.start[term.name])
+        position = places.of(term.name, *levels) if levels else np.full(cells.number, places.start[term.name])
         sign = -term.sign if side == 1 and term.contrast and not term.apart else term.sign
         number = np.ones(cells.number)
         if term.covariate is not None:
             number = number * 0.0 if cells.numbers is None else cells.numbers[..., term.covariate]
             if number.ndim > 1:  # without a side of its own a term has the difference of both
                 number = number[0] - number[1] if side is None else number[side]
-        found.append((np.where(known, place, places.size), np.where(known, sign * number, 0.0), predictor))
-    return found
+        columns.append(
+            (np.where(is_known, position, places.size), np.where(is_known, sign * number, 0.0), predictor)
+        )
+    return columns
 
 
 def _factor_codes(term: Term, cells: Cells, side: int | None) -> list[Ints] | None:
     """Levels of the factors of a term in each cell; None where the cells know nothing of one."""
     fixed = {factor: np.full(cells.number, level) for factor, level in term.at}
-    own = {"item": cells.items[side]} if side is not None else {}
-    levels = {**cells.factors, **fixed, **own}
+    item_levels = {"item": cells.items[side]} if side is not None else {}
+    levels = {**cells.factors, **fixed, **item_levels}
     if any(factor not in levels for factor in term.factors):
         return None
     return [levels[factor] for factor in term.factors]

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.design import LEARNED, Cells, Places, Scale, Term, build_design
+from voirdire.model.design import LEARNED_PRIORS, Cells, LatentPositions, Scale, Term, build_design
 from voirdire.model.family.family import Family
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.arrays import Array
@@ -84,9 +84,9 @@ class PanelDensity(LogDensity):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those of the terms, in their order, each once."""
-        found = {parameter.name: parameter for term in self.terms for parameter in term_parameters(term)}
-        return tuple(found.values())
+        """Parameters of the terms, in their order, each once."""
+        by_name = {parameter.name: parameter for term in self.terms for parameter in term_parameters(term)}
+        return tuple(by_name.values())
 
     @property
     def uses_marginal_likelihood(self) -> bool:
@@ -99,7 +99,7 @@ class PanelDensity(LogDensity):
 
     def table(self, cells: Cells, answers: Any) -> Data:
         """The data of cells and what was answered in each, shape (..., cells)."""
-        sums = build_design(self.terms, cells, Places(self))
+        sums = build_design(self.terms, cells, LatentPositions(self))
         return {"panel": {"index": sums.index, "coefficients": sums.coefficients, "answers": answers}}
 
     @cached_property
@@ -116,7 +116,7 @@ class PanelDensity(LogDensity):
         part = data["panel"]
         flat = []
         for p in self.parameters:
-            if not isinstance(p.prior, LEARNED):
+            if not isinstance(p.prior, LEARNED_PRIORS):
                 value = values[p.name]
                 lead = tuple(value.shape[axis] for axis in range(value.ndim - len(p.dims)))
                 flat.append(value.reshape((*lead, -1)))
@@ -125,23 +125,23 @@ class PanelDensity(LogDensity):
         for column, predictor in enumerate(self.predictor):
             value = x[..., part["index"][:, column]] * part["coefficients"][:, column]
             total[predictor] = total[predictor] + value
-        return xp.concatenate([of[..., None, :] for of in total], axis=-2)
+        return xp.concatenate([array[..., None, :] for array in total], axis=-2)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """As the family has them."""
         return self.family.log_parts(self.predictors(values, data, xp), data["panel"]["answers"], xp)
 
     def outcome_names(self, data: Data) -> list[str]:
-        """Numbered."""
+        """Numbered names."""
         count = len(self.log_parts(self.values(np.zeros(self.size), np), data, np))
         return [f"answers_{number}" for number in range(1, count + 1)]
 
 
 TIME, STEP = "time", "step"
 #: What rows of answers hold beside the factors that terms are of; a column of such a name is another one.
-HELD = (STEP, "numbers", "level", "weight", "end", "people", "gap")
-ALONE = "effect:"  # before the name of a term of one factor, which parameters of sections may have
-RATE = 1.0  # of the spread of effects by factors, in log-odds
+RESERVED_COLUMNS = (STEP, "numbers", "level", "weight", "end", "people", "gap")
+EFFECT_PREFIX = "effect:"  # before the name of a term of one factor, which parameters of sections may have
+EFFECT_RATE = 1.0  # of the spread of effects by factors, in log-odds
 SLOPE_SD, SLOPE_RATE = 1.5, 2.0  # of the slope of a covariate, and of the spread of slopes and of steps
 
 
@@ -153,7 +153,7 @@ def factor_of_column(name: str) -> str:
     >>> factor_of_column("topic"), factor_of_column("level")
     ('topic', 'column level')
     """
-    return f"column {name}" if name in HELD else name
+    return f"column {name}" if name in RESERVED_COLUMNS else name
 
 
 def added_terms(
@@ -184,31 +184,31 @@ def added_terms(
     >>> term.name, term.factors, term.covariate
     ('judge:length', ('judge',), 0)
     """
-    found: list[Term] = []
+    terms: list[Term] = []
     for row in rows:
-        name = row.words if len(row.factors) > 1 else ALONE + row.factors[0]
-        number = next((covariates.index(one) for one in row.factors if one in covariates), None)
-        axes = tuple(factor_of_column(one) for one in row.factors if one not in (*covariates, TIME))
+        name = row.words if len(row.factors) > 1 else EFFECT_PREFIX + row.factors[0]
+        number = next((covariates.index(factor) for factor in row.factors if factor in covariates), None)
+        axes = tuple(factor_of_column(factor) for factor in row.factors if factor not in (*covariates, TIME))
         scale = _term_scale(row, name, number is not None or TIME in row.factors, not axes, unit)
         if TIME in row.factors:
-            found += [
+            terms += [
                 Term(
                     name, (*axes, STEP), 0, at=((STEP, step),), covariate=len(covariates) + step, scale=scale
                 )
                 for step in range(steps)
             ]
         else:
-            found.append(Term(name, axes, 0, covariate=number, scale=scale))
-    return tuple(term._replace(apart=apart) for term in found)
+            terms.append(Term(name, axes, 0, covariate=number, scale=scale))
+    return tuple(term._replace(apart=apart) for term in terms)
 
 
 def _term_scale(row: TermRow, name: str, slopes: bool, alone: bool, unit: float) -> Scale:
-    given = (
+    fixed_sd = (
         row.sd if row.sd is not None or row.rate is not None or not (slopes and alone) else unit * SLOPE_SD
     )
-    if given is not None:
-        return Scale(sd=given)
-    return Scale(rate=row.rate or (SLOPE_RATE if slopes else RATE) / unit, spread=f"log_{name}_spread")
+    if fixed_sd is not None:
+        return Scale(sd=fixed_sd)
+    return Scale(rate=row.rate or (SLOPE_RATE if slopes else EFFECT_RATE) / unit, spread=f"log_{name}_spread")
 
 
 def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: float = 1.0) -> str:
@@ -219,26 +219,26 @@ def added_equation(rows: Sequence[TermRow], covariates: Sequence[str], unit: flo
     >>> added_equation([TermRow(("length",)), TermRow(("judge", "time"))], ["length"])
     'eta has more: length ~ Normal(0, 1.5) * length; judge:time, s ~ Exponential(2), a random walk over periods; ...'
     """
-    said = []
+    lines = []
     for row in rows:
-        number = next((one for one in row.factors if one in covariates), None)
-        alone = all(one in (*covariates, TIME) for one in row.factors)
+        number = next((part for part in row.factors if part in covariates), None)
+        alone = all(part in (*covariates, TIME) for part in row.factors)
         scale = _term_scale(row, row.words, number is not None or TIME in row.factors, alone, unit)
         prior = f", s ~ Exponential({scale.rate:g})" if scale.rate else f" ~ Normal(0, {scale.sd:g})"
         walk = ", a random walk over periods" if TIME in row.factors else ""
-        said.append(f"{row.words}{prior}{walk}{'' if number is None else f' * {number}'}")
-    more = (
+        lines.append(f"{row.words}{prior}{walk}{'' if number is None else f' * {number}'}")
+    values_note = (
         "; values ~ Normal(0, s) for each combination of levels"
-        if any(", s ~" in one for one in said)
+        if any(", s ~" in part for part in lines)
         else ""
     )
-    return f"eta has more: {'; '.join(said)}{more}"
+    return f"eta has more: {'; '.join(lines)}{values_note}"
 
 
 def added_parameters(terms: Sequence[Term]) -> tuple[Parameter, ...]:
     """The parameters of terms, each once."""
-    found = {parameter.name: parameter for term in terms for parameter in term_parameters(term)}
-    return tuple(found.values())
+    by_name = {parameter.name: parameter for term in terms for parameter in term_parameters(term)}
+    return tuple(by_name.values())
 
 
 def sum_of_terms(
@@ -255,9 +255,9 @@ def sum_of_terms(
     total: Any = 0.0
     for term in terms:
         fixed = dict(term.at)
-        found = [fixed.get(factor, about.get(factor)) for factor in term.factors]
-        codes: list[Any] = [code for code in found if code is not None]
-        if len(codes) < len(found) or (term.covariate is not None and numbers is None):
+        levels = [fixed.get(factor, about.get(factor)) for factor in term.factors]
+        codes: list[Any] = [code for code in levels if code is not None]
+        if len(codes) < len(levels) or (term.covariate is not None and numbers is None):
             continue
         columns = [code for code in codes if np.ndim(code)]
         value = values[term.name][(..., *(code * (code >= 0) for code in codes))]
@@ -279,8 +279,8 @@ def random_walk_design(period: Ints, periods: int) -> Floats:
     >>> random_walk_design(np.array([0, 1, 2, 2]), 3).tolist()
     [[-0.75, -0.5], [0.25, -0.5], [0.25, 0.5], [0.25, 0.5]]
     """
-    after = (period[:, None] > np.arange(periods - 1)).astype(float)
-    return np.asarray(after - after.mean(axis=0))
+    is_after = (period[:, None] > np.arange(periods - 1)).astype(float)
+    return np.asarray(is_after - is_after.mean(axis=0))
 
 
 def term_label(name: str) -> str:
@@ -291,4 +291,4 @@ def term_label(name: str) -> str:
     >>> term_label("effect:context"), term_label("judge:item")
     ('context', 'judge:item')
     """
-    return name.removeprefix(ALONE)
+    return name.removeprefix(EFFECT_PREFIX)

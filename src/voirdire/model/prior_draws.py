@@ -12,8 +12,8 @@ from voirdire.model.terms.divided_spread import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
 
-GRID = 4000  # points of a distribution function
-SMALLEST = 1e-300
+GRID_POINTS = 4000  # points of a distribution function
+MIN_POSITIVE = 1e-300
 
 
 def draw_from_prior(
@@ -71,10 +71,10 @@ def draw_skewed(
 ) -> Floats:
     """Draws of (x - m) / t of a population with mean m and standard deviation t before it is skewed."""
     z = rng.normal(size=shape)
-    waits = np.ones(shape, dtype=bool)
-    while waits.any():
-        waits &= rng.random(shape) > np.exp(prior.log_weight(m + t * z, np))
-        z = np.where(waits, rng.normal(size=shape), z)
+    is_pending = np.ones(shape, dtype=bool)
+    while is_pending.any():
+        is_pending &= rng.random(shape) > np.exp(prior.log_weight(m + t * z, np))
+        z = np.where(is_pending, rng.normal(size=shape), z)
     return z
 
 
@@ -92,12 +92,14 @@ def draw_last_part(prior: LogDivided, parts: int, total: float, rng: np.random.G
     The sum T of all has a density proportional to exp(-a T) / T^(n - 1) above the others' sum.
     """
     rate = prior.rate_of_sum(parts)
-    log_sum = np.linspace(np.log(total), np.log(total + 40.0 / rate), GRID)
-    middle = 0.5 * (log_sum[1:] + log_sum[:-1])
-    log = -rate * np.exp(middle) - (parts - 2) * middle  # by the logarithm of T
-    ends = np.exp(log - log.max()).cumsum()
-    at = int(np.searchsorted(ends, rng.random() * ends[-1]))
-    return float(np.log(np.exp(log_sum[at] + rng.random() * (log_sum[1] - log_sum[0])) - total + SMALLEST))
+    log_sum = np.linspace(np.log(total), np.log(total + 40.0 / rate), GRID_POINTS)
+    midpoints = 0.5 * (log_sum[1:] + log_sum[:-1])
+    log = -rate * np.exp(midpoints) - (parts - 2) * midpoints  # by the logarithm of T
+    cumulative = np.exp(log - log.max()).cumsum()
+    cell = int(np.searchsorted(cumulative, rng.random() * cumulative[-1]))
+    return float(
+        np.log(np.exp(log_sum[cell] + rng.random() * (log_sum[1] - log_sum[0])) - total + MIN_POSITIVE)
+    )
 
 
 def level_names(kind: str, count: int) -> tuple[str, ...]:

@@ -44,13 +44,13 @@ def changes_by_section(
     for name, value in priors.items():
         section, dot, key = str(name).partition(".")
         if section not in numbers and (dot or isinstance(value, Mapping)):
-            known = list(numbers)
-            near = nearest_word(section, known)
+            sections = list(numbers)
+            suggestion = nearest_word(section, sections)
             problems.append(
-                f"priors: model {model} has no section {section!r}{near}; it has {', '.join(known)}"
+                f"priors: model {model} has no section {section!r}{suggestion}; it has {', '.join(sections)}"
             )
         elif section not in numbers:
-            flat = [f"{one}.{key}" for one, keys in numbers.items() for key in keys]
+            flat = [f"{entry}.{key}" for entry, keys in numbers.items() for key in keys]
             problems.append(
                 f"priors: model {model} has no number {name!r}{nearest_word(str(name), flat)}; it has {', '.join(flat)}"
             )
@@ -62,7 +62,9 @@ def changes_by_section(
             new = {key: value} if dot else dict(value)  # type: ignore[arg-type]
             known_already = changes.setdefault(section, {})
             problems += [
-                f"priors: {section}.{one} is given twice; give it once" for one in new if one in known_already
+                f"priors: {section}.{entry} is given twice; give it once"
+                for entry in new
+                if entry in known_already
             ]
             known_already |= new
     return changes, problems

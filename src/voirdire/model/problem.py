@@ -17,7 +17,7 @@ from voirdire.typing import Ints
 Level = Literal["ok", "warn", "fail"]
 
 
-_NAMED = 5  # names listed in a sentence before it only counts
+_MAX_NAMED = 5  # names listed in a sentence before it only counts
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ def worst_level(checks: Sequence[Check]) -> Level:
 
 def list_names(names: list[str], verb: bool = True) -> str:
     """Return the first few names and how many more there are, with the verb that fits."""
-    shown = ", ".join(names[:_NAMED])
-    rest = len(names) - _NAMED
-    text = f"{shown} and {rest} more" if rest > 0 else shown
+    shown = ", ".join(names[:_MAX_NAMED])
+    remaining = len(names) - _MAX_NAMED
+    text = f"{shown} and {remaining} more" if remaining > 0 else shown
     return f"{text} {'is' if len(names) == 1 else 'are'}" if verb else text
 
 
 PANEL, TARGET = "panel", "target"
-FEWER = "use method='map' (Fit.bootstrap gives intervals of votes then), or fewer items or judges"
+FEWER_PARAMETERS = "use method='map' (Fit.bootstrap gives intervals of votes then), or fewer items or judges"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ class Problem:
 
     @property
     def fewer_parameters(self) -> str:
-        """What can be done where there are more parameters than can be held."""
-        return FEWER
+        """Remedy where there are more parameters than can be held."""
+        return FEWER_PARAMETERS
 
     @property
     def model(self) -> Model:

@@ -78,12 +78,12 @@ class Grammar:
 
 
 #: Kinds of strengths that models of votes alone do not have.
-_BESIDE_SCORES = (LearnedStrength.kind, SharedStrength.kind)
+_SCORE_STRENGTHS = (LearnedStrength.kind, SharedStrength.kind)
 _GRAMMARS = (
     Grammar(
         "votes",
         {
-            "strength": {name: term for name, term in STRENGTH.items() if name not in _BESIDE_SCORES},
+            "strength": {name: term for name, term in STRENGTH.items() if name not in _SCORE_STRENGTHS},
             "reliability": {name: term for name, term in RELIABILITY.items() if name not in LINKED},
             "ties": TIES,
             "weights": WEIGHTS,
@@ -147,28 +147,29 @@ _GRAMMARS = (
 GRAMMARS = {grammar.data: grammar for grammar in _GRAMMARS}
 SECTIONS = {data: grammar.sections for data, grammar in GRAMMARS.items()}
 SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
-_HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
-_MUST = "{key} must be {words}, not {value!r}"
-_NUMBER = Rule("a number", lambda v: is_number(v) and -_HUGE < v < _HUGE, _MUST)
+_MAX_NUMBER = 1e300  # TOML knows infinity, nan and integers beyond any float
+_MUST_BE = "{key} must be {words}, not {value!r}"
+_NUMBER_RULE = Rule("a number", lambda v: is_number(v) and -_MAX_NUMBER < v < _MAX_NUMBER, _MUST_BE)
 # What a number of a prior must be, by the word that terms use in their ``keys``.
-_NUMBERS = {
-    "number": _NUMBER,
-    "positive": Rule("positive", lambda v: v > 0, _MUST, _NUMBER),
-    "share": Rule("from 0 to below 0.5", lambda v: 0 <= v < 0.5, _MUST, _NUMBER),
+_NUMBER_RULES = {
+    "number": _NUMBER_RULE,
+    "positive": Rule("positive", lambda v: v > 0, _MUST_BE, _NUMBER_RULE),
+    "share": Rule("from 0 to below 0.5", lambda v: 0 <= v < 0.5, _MUST_BE, _NUMBER_RULE),
 }
-_TEXT = dict.fromkeys(
-    ("name", "title", "data", "criteria", "equation", "identifiability", "source"), replace(TEXT, says=_MUST)
+_TEXT_RULES = dict.fromkeys(
+    ("name", "title", "data", "criteria", "equation", "identifiability", "source"),
+    replace(TEXT, says=_MUST_BE),
 )
-_REDUCTIONS = Rule(
+_REDUCTIONS_RULE = Rule(
     "a list of tables",
     lambda v: isinstance(v, list) and all(_is_reduction(entry) for entry in v),
     "each [[reduces_to]] needs exactly 'model' and 'when', both text",
 )
-_TOP = _TEXT | {
-    "data": replace(choice_rule(SECTIONS), base=_TEXT["data"]),
-    "criteria": replace(choice_rule(("collapse", "separate")), base=_TEXT["criteria"]),
+_TOP_LEVEL_RULES = _TEXT_RULES | {
+    "data": replace(choice_rule(SECTIONS), base=_TEXT_RULES["data"]),
+    "criteria": replace(choice_rule(("collapse", "separate")), base=_TEXT_RULES["criteria"]),
     "pool": choice_rule(("none", "majority", "mean", "median")),
-    "reduces_to": _REDUCTIONS,
+    "reduces_to": _REDUCTIONS_RULE,
     "term": ANY,
 }
 
@@ -186,7 +187,7 @@ class Section:
         return dict(self.prior)
 
 
-ABSENT = Section("absent")  # in the place of a term that models of a kind of data never have
+ABSENT_SECTION = Section("absent")  # in the place of a term that models of a kind of data never have
 
 
 @dataclass(frozen=True)
@@ -208,8 +209,8 @@ class Model:
     equation: str
     identifiability: str
     source: str
-    strength: Section = ABSENT
-    reliability: Section = ABSENT
+    strength: Section = ABSENT_SECTION
+    reliability: Section = ABSENT_SECTION
     ties: Section | None = None
     weights: Section | None = None
     anchors: Section | None = None
@@ -229,7 +230,7 @@ class Model:
     def sections(self) -> dict[str, Section]:
         """The terms that the model has, by section."""
         found = {name: getattr(self, name) for name in SECTION_NAMES}
-        return {name: section for name, section in found.items() if section not in (None, ABSENT)}
+        return {name: section for name, section in found.items() if section not in (None, ABSENT_SECTION)}
 
     @property
     def position_aware(self) -> bool:
@@ -354,9 +355,9 @@ def _read_model(path: Path) -> Model:
     problems = [f"model file {path}: {problem}" for problem in _model_problems(content)]
     if problems:
         raise InputError(problems)
-    given = {name: _read_section(content.get(name)) for name in SECTIONS[content["data"]]}
-    sections = {name: section for name, section in given.items() if section is not None}
-    texts = {key: content[key].strip() for key in _TEXT}
+    parsed = {name: _read_section(content.get(name)) for name in SECTIONS[content["data"]]}
+    sections = {name: section for name, section in parsed.items() if section is not None}
+    texts = {key: content[key].strip() for key in _TEXT_RULES}
     reductions = tuple(Reduction(**entry) for entry in content.get("reduces_to", []))
     terms, _ = read_rows(content.get("term", []))
     pool = content.get("pool", "none")
@@ -374,8 +375,8 @@ def _model_problems(content: dict[str, Any]) -> list[str]:
     data = content["data"] if content.get("data") in list(SECTIONS) else "votes"
     grammar = GRAMMARS[data]
     kinds = grammar.sections
-    rules = _TOP | dict.fromkeys(kinds, ANY)
-    problems = [fault for _, fault in find_faults(content, rules, (*_TEXT, *grammar.needed))]
+    rules = _TOP_LEVEL_RULES | dict.fromkeys(kinds, ANY)
+    problems = [fault for _, fault in find_faults(content, rules, (*_TEXT_RULES, *grammar.needed))]
     if "ties" in kinds and "ties" not in content:
         problems.append("'ties' is missing: a [ties] section, or ties = \"refuse\"")
     for name, terms in kinds.items():
@@ -412,9 +413,9 @@ def _is_reduction(entry: Any) -> bool:
 
 def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[str]:
     takes = f"{term.kind} takes {', '.join(term.keys) or 'none'}"
-    rules = {key: _NUMBERS[rule] for key, rule in term.keys.items()}
-    found = [
+    rules = {key: _NUMBER_RULES[rule] for key, rule in term.keys.items()}
+    faults = [
         fault for _, fault in find_faults(numbers, rules, unknown=f"has no key {{key!r}}{{near}}; {takes}")
     ]
-    found += [f"needs {key!r}, a {rule} number" for key, rule in term.keys.items() if key not in numbers]
-    return [f"{place} {fault}" for fault in found]
+    faults += [f"needs {key!r}, a {rule} number" for key, rule in term.keys.items() if key not in numbers]
+    return [f"{place} {fault}" for fault in faults]

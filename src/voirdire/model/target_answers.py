@@ -21,16 +21,21 @@ import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-SHARPNESS = np.log(1.5), 0.7  # mean and sd of log c: two random items are told apart by a person in some 75%
-NODES = np.linspace(-2.25, 2.25, 7)  # standard deviations
-SHARES = np.linspace(0.06, 0.98, 9)  # of the variance of single scores that is what people make of items
-FLAT = 10.0  # sd of m, in those of the scores
-STEPS = 50
-CLOSE = 1e-8
+SHARPNESS_PRIOR = (
+    np.log(1.5),
+    0.7,
+)  # mean and sd of log c: two random items are told apart by a person in some 75%
+GRID_NODES = np.linspace(-2.25, 2.25, 7)  # standard deviations
+VARIANCE_SHARES = np.linspace(
+    0.06, 0.98, 9
+)  # of the variance of single scores that is what people make of items
+MEAN_SD = 10.0  # sd of m, in those of the scores
+MAX_STEPS = 50
+STEP_TOLERANCE = 1e-8
 
 
 class PeopleEvidence(NamedTuple):
-    """What answers say of the items they are about.
+    """Evidence of people's answers about items.
 
     Attributes
     ----------
@@ -131,8 +136,8 @@ class ComparedByPeople(TargetAnswers):
 
     def grid(self) -> list[tuple[float, Any]]:
         """Sharpness of people."""
-        middle, sd = SHARPNESS
-        return [(-0.5 * float(z) ** 2, float(np.exp(middle + sd * z))) for z in NODES]
+        mean, sd = SHARPNESS_PRIOR
+        return [(-0.5 * float(z) ** 2, float(np.exp(mean + sd * z))) for z in GRID_NODES]
 
     def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, by Newton's method."""
@@ -155,25 +160,25 @@ class ComparedByPeople(TargetAnswers):
         def log_posterior(t: Floats, a: Floats) -> float:
             return log_likelihood(t) - 0.5 * float((t - mean) @ a)
 
-        one, t, a = np.eye(len(mean)), mean, np.zeros_like(mean)
-        for _ in range(STEPS):
+        identity, t, a = np.eye(len(mean)), mean, np.zeros_like(mean)
+        for _ in range(MAX_STEPS):
             gradient, w = gradient_and_curvature(t)
-            new = np.linalg.solve(one + w @ cov, w @ (t - mean) + gradient)
+            new = np.linalg.solve(identity + w @ cov, w @ (t - mean) + gradient)
             step, old = 1.0, log_posterior(t, a)
             while (
-                step > CLOSE
+                step > STEP_TOLERANCE
                 and log_posterior(mean + cov @ (a + step * (new - a)), a + step * (new - a)) < old
             ):
                 step *= 0.5
             a = a + step * (new - a)
-            moved, t = float(np.abs(mean + cov @ a - t).max()), mean + cov @ a
-            if moved < CLOSE:
+            change, t = float(np.abs(mean + cov @ a - t).max()), mean + cov @ a
+            if change < STEP_TOLERANCE:
                 break
         w = gradient_and_curvature(t)[1]
-        turned = one + cov @ w
-        log_det = float(np.linalg.slogdet(turned)[1])
+        precision_factor = identity + cov @ w
+        log_det = float(np.linalg.slogdet(precision_factor)[1])
         return PeopleEvidence(
-            log_posterior(t, a) - 0.5 * log_det, t, np.asarray(np.linalg.solve(turned, cov))
+            log_posterior(t, a) - 0.5 * log_det, t, np.asarray(np.linalg.solve(precision_factor, cov))
         )
 
 
@@ -211,7 +216,11 @@ class ScoredByPeople(TargetAnswers):
         if variance == 0.0:
             return []
         sd = np.sqrt(2.0 / (len(self.score) - 1))
-        return [(0.0, (float(rho), variance * float(np.exp(sd * z)))) for rho in SHARES for z in NODES]
+        return [
+            (0.0, (float(rho), variance * float(np.exp(sd * z))))
+            for rho in VARIANCE_SHARES
+            for z in GRID_NODES
+        ]
 
     def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, exactly."""
@@ -223,16 +232,16 @@ class ScoredByPeople(TargetAnswers):
         within, noise = float(((score - means[cell]) ** 2).sum()), variance * (1.0 - rho)
         slope, further = np.sqrt(variance * rho), len(score) - len(seen)
         prior = cov[np.ix_(seen, seen)]
-        marginal = slope**2 * prior + np.diag(noise / count) + FLAT**2 * float(np.var(score))
-        left = means - score.mean() - slope * mean[seen]
+        marginal = slope**2 * prior + np.diag(noise / count) + MEAN_SD**2 * float(np.var(score))
+        residual = means - score.mean() - slope * mean[seen]
         gain = np.linalg.solve(marginal, cov[seen] * slope).T
         log_evidence = -0.5 * (
             float(np.linalg.slogdet(marginal)[1])
-            + float(left @ np.linalg.solve(marginal, left))
+            + float(residual @ np.linalg.solve(marginal, residual))
             + further * np.log(noise)
             + within / noise
         )
-        return PeopleEvidence(float(log_evidence), mean + gain @ left, cov - gain @ (slope * cov[seen]))
+        return PeopleEvidence(float(log_evidence), mean + gain @ residual, cov - gain @ (slope * cov[seen]))
 
 
 def read_target_answers(content: dict[str, Any] | None) -> TargetAnswers | None:

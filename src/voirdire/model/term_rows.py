@@ -8,8 +8,8 @@ from typing import NamedTuple
 from voirdire.errors import InputError
 from voirdire.settings import is_number
 
-PLUS, TIMES = "+", ":"
-NUMBERS = ("rate", "sd")  # keys of a row of a model file beside its factors
+TERM_SEPARATOR, FACTOR_SEPARATOR = "+", ":"
+NUMBER_KEYS = ("rate", "sd")  # keys of a row of a model file beside its factors
 
 
 class TermRow(NamedTuple):
@@ -32,7 +32,7 @@ class TermRow(NamedTuple):
     @property
     def words(self) -> str:
         """As people write it."""
-        return TIMES.join(self.factors)
+        return FACTOR_SEPARATOR.join(self.factors)
 
 
 def parse_terms(text: object) -> tuple[TermRow, ...]:
@@ -50,7 +50,10 @@ def parse_terms(text: object) -> tuple[TermRow, ...]:
     """
     if not isinstance(text, str):
         raise InputError(f"terms={text!r} is no text; write terms='item + judge:item'")
-    rows = [TermRow(tuple(name.strip() for name in term.split(TIMES))) for term in text.split(PLUS)]
+    rows = [
+        TermRow(tuple(name.strip() for name in term.split(FACTOR_SEPARATOR)))
+        for term in text.split(TERM_SEPARATOR)
+    ]
     problems = [problem for row in rows for problem in _row_problems(row, f"terms {text!r}")]
     problems += _repeated_rows(rows, f"terms {text!r}")
     if problems:
@@ -76,11 +79,11 @@ def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
                 "each [[term]] needs 'factors', names with a colon between, such as \"judge:item\""
             )
             continue
-        numbers = {key: row[key] for key in NUMBERS if key in row}
+        numbers = {key: row[key] for key in NUMBER_KEYS if key in row}
         problems += [
             f"[[term]] {factors} has no key {key!r}; it takes factors, rate, sd"
             for key in row
-            if key not in ("factors", *NUMBERS)
+            if key not in ("factors", *NUMBER_KEYS)
         ]
         problems += [
             f"[[term]] {factors}: {key} must be positive, not {value!r}"
@@ -89,22 +92,23 @@ def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
         ]
         if len(numbers) > 1:
             problems.append(f"[[term]] {factors} has both rate and sd; give one")
-        one = TermRow(tuple(name.strip() for name in factors.split(TIMES)), **numbers)
-        problems += _row_problems(one, f"[[term]] {factors}")
-        rows.append(one)
+        term_row = TermRow(tuple(name.strip() for name in factors.split(FACTOR_SEPARATOR)), **numbers)
+        problems += _row_problems(term_row, f"[[term]] {factors}")
+        rows.append(term_row)
     return tuple(rows), [*problems, *_repeated_rows(rows, "[[term]]")]
 
 
 def _row_problems(row: TermRow, place: str) -> list[str]:
     if not all(row.factors):
         return [
-            f"{place}: a name is missing beside a {PLUS!r} or {TIMES!r}; write them as in item + judge:item"
+            f"{place}: a name is missing beside a {TERM_SEPARATOR!r} or {FACTOR_SEPARATOR!r}; write them as in item + "
+            "judge:item"
         ]
-    twice = sorted({name for name in row.factors if row.factors.count(name) > 1})
-    return [f"{place}: {name!r} is named twice in {row.words}; name it once" for name in twice]
+    repeated = sorted({name for name in row.factors if row.factors.count(name) > 1})
+    return [f"{place}: {name!r} is named twice in {row.words}; name it once" for name in repeated]
 
 
 def _repeated_rows(rows: Sequence[TermRow], place: str) -> list[str]:
     sets = [frozenset(row.factors) for row in rows]
-    twice = {row.words for at, row in enumerate(rows) if sets[at] in sets[:at]}
-    return [f"{place}: {words} stands there twice; name it once" for words in sorted(twice)]
+    repeated = {row.words for index, row in enumerate(rows) if sets[index] in sets[:index]}
+    return [f"{place}: {words} stands there twice; name it once" for words in sorted(repeated)]

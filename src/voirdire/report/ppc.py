@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import some_draws
+from voirdire.infer.posterior import thinned_draws
 from voirdire.kinds.answers import Shares
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import votes_of
@@ -48,7 +48,7 @@ def replicated_shares(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
     One table is drawn for each draw of the posterior, 200 of the centre where there are no draws.
     """
     (kind, problem), rng = answers_of_kind(fit, of), np.random.default_rng(fit.seed)
-    draws = some_draws(fit.posterior, REPLICATES)
+    draws = thinned_draws(fit.posterior, REPLICATES)
     draws = draws if len(draws) > 1 else draws * REPLICATES
     tables = [kind.draw(problem, values, rng) for values in draws]
     return kind.shares(problem, [kind.table_of(problem)]), kind.shares(problem, tables)
@@ -88,7 +88,7 @@ def cell_probability_draws(fit: Fit, most: int) -> list[Floats]:
     votes = votes_of(fit.problem, "report")
     return [
         cell_probabilities(votes.model, votes.density, [values], votes.coded_votes)
-        for values in some_draws(fit.posterior, most)
+        for values in thinned_draws(fit.posterior, most)
     ]
 
 

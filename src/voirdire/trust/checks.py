@@ -9,14 +9,14 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.problem import Check, Problem
 from voirdire.tables.words import count_in_words
-from voirdire.trust.dependence import SHOWN, alike_pairs_in_words, most_alike, pairwise_dependence
+from voirdire.trust.dependence import MAX_SHOWN_PAIRS, alike_pairs_in_words, most_alike, pairwise_dependence
 from voirdire.trust.influence import Rivals, judges_changing_first
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
-ALPHA = 0.01  # of the tests of one check together
-CLEAR = 0.9  # probability from which a lead counts as clear
+SIGNIFICANCE_LEVEL = 0.01  # of the tests of one check together
+MIN_CLEAR_LEAD = 0.9  # probability from which a lead counts as clear
 
 
 def check_dependent_judges(
@@ -38,43 +38,45 @@ def check_dependent_judges(
     count = len(left.judges)
     if count < 2:
         return []
-    found = pairwise_dependence(left, np.random.default_rng(seed))
-    alike = most_alike(found, ALPHA)
-    worth = (
-        f"{count} judges, worth about {found.size:.0f} independent ones (90% interval {found.low:.0f} to "
-        f"{found.high:.0f})"
+    dependence = pairwise_dependence(left, np.random.default_rng(seed))
+    similar = most_alike(dependence, SIGNIFICANCE_LEVEL)
+    summary = (
+        f"{count} judges, worth about {dependence.size:.0f} independent ones (90% interval {dependence.low:.0f} to "
+        f"{dependence.high:.0f})"
     )
-    if not alike:
-        return [Check("dependence", "ok", found.size, f"{worth}: none agree more than the model expects.")]
-    pairs = alike_pairs_in_words([problem.judges[judge] for judge in left.judges], alike)
-    if not found.matters:
-        message = found.minor_message(f"{pairs} agree", f"{count} judges")
-        return [Check("dependence", "ok", found.size, message)]
-    message = f"{worth}: {pairs} agree far more than the model expects of independent judges"
+    if not similar:
+        return [
+            Check("dependence", "ok", dependence.size, f"{summary}: none agree more than the model expects.")
+        ]
+    pairs = alike_pairs_in_words([problem.judges[judge] for judge in left.judges], similar)
+    if not dependence.matters:
+        message = dependence.minor_message(f"{pairs} agree", f"{count} judges")
+        return [Check("dependence", "ok", dependence.size, message)]
+    message = f"{summary}: {pairs} agree far more than the model expects of independent judges"
     if chosen is not None and chosen not in ("joint", "cut"):
         message += f". The pairs do not rest on their consensus but on the anchors ({chosen}); strengths and ranks do."
-        return [Check("dependence", "warn", found.size, message)]
+        return [Check("dependence", "warn", dependence.size, message)]
     people = (getattr(problem, name, None) for name in ("anchors", "target_answers"))
-    human = "human answers" if all(one is None for one in people) else "more human answers"
+    human = "human answers" if all(answers is None for answers in people) else "more human answers"
     weight = getattr(problem, "answer_weight", None)
     weight = np.ones(count) if weight is None else weight[left.judges]
-    if found.high < 0.5 * weight.sum():
+    if dependence.high < 0.5 * weight.sum():
         message += (
             ". Their shared mistakes count as evidence many times over: this ranking and its intervals must not be "
             f"trusted as they are. {remedy()}; name families of judges (families=..., --families)."
         )
-        return [Check("dependence", "fail", found.size, message)]
-    if (weight[np.unique(alike)] < 1.0).all():
+        return [Check("dependence", "fail", dependence.size, message)]
+    if (weight[np.unique(similar)] < 1.0).all():
         message += (
             f". So their answers count for less, all {count} judges as {weight.sum():.1f} independent ones. "
-            f"{'Drop copies, and get' if weight.sum() > found.high else 'Get'} {human} where much hangs on it."
+            f"{'Drop copies, and get' if weight.sum() > dependence.high else 'Get'} {human} where much hangs on it."
         )
-        return [Check("dependence", "warn", found.size, message)]
+        return [Check("dependence", "warn", dependence.size, message)]
     message += (
         ". Their agreement counts more than it should: name families (families=..., --families) or drop copies, and "
         f"get {human} where much hangs on it."
     )
-    return [Check("dependence", "warn", found.size, message)]
+    return [Check("dependence", "warn", dependence.size, message)]
 
 
 def check_influence(problem: Problem, posterior: Posterior, rivals: Rivals | None = None) -> list[Check]:
@@ -109,18 +111,26 @@ def check_first_place(
     >>> check_first_place([("ann", "y")], "item", ["x", "y"], draws).message
     'Which item is ranked first hangs on single judges: without ann it is y. Ask more judges about the best items.'
     """
-    first = int(np.argmax(np.median(draws, axis=0)))
-    changed = [(judge, name) for judge, name in changed if name != names[first]]  # of a mode that had another
+    leader = int(np.argmax(np.median(draws, axis=0)))
+    changed = [
+        (judge, name) for judge, name in changed if name != names[leader]
+    ]  # of a mode that had another
     if not changed:
         return Check("influence", "ok", 0.0, f"No single judge decides which {called} is first.")
-    said = [f"without {judge} it is {name}" for judge, name in changed[:SHOWN]]
-    more = f" (and {count_in_words(len(changed) - SHOWN, 'more judges')})" if len(changed) > SHOWN else ""
-    lead = [(draws[:, first] > draws[:, names.index(name)]).mean() for _, name in changed]
-    if max(lead) <= CLEAR:
-        message = f"Which {called} is ranked first changes with single judges: {'; '.join(said)}{more}."
+    changes = [f"without {judge} it is {name}" for judge, name in changed[:MAX_SHOWN_PAIRS]]
+    rest_note = (
+        f" (and {count_in_words(len(changed) - MAX_SHOWN_PAIRS, 'more judges')})"
+        if len(changed) > MAX_SHOWN_PAIRS
+        else ""
+    )
+    lead = [(draws[:, leader] > draws[:, names.index(name)]).mean() for _, name in changed]
+    if max(lead) <= MIN_CLEAR_LEAD:
+        message = (
+            f"Which {called} is ranked first changes with single judges: {'; '.join(changes)}{rest_note}."
+        )
         return Check("influence", "ok", float(len(changed)), message)
     message = (
-        f"Which {called} is ranked first hangs on single judges: {'; '.join(said)}{more}. "
+        f"Which {called} is ranked first hangs on single judges: {'; '.join(changes)}{rest_note}. "
         f"Ask more judges about the best {called}s."
     )
     return Check("influence", "warn", float(len(changed)), message)

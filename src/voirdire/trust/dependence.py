@@ -12,10 +12,10 @@ import numpy as np
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats
 
-SMALLEST = 2.0  # summed variance below which two judges share too little to be tested
+MIN_VARIANCE = 2.0  # summed variance below which two judges share too little to be tested
 RESAMPLES = 100
-SHOWN = 3  # pairs that are named
-MATTERS = 0.95  # share of its judges below which a panel is worth less than their number
+MAX_SHOWN_PAIRS = 3  # pairs that are named
+MIN_FULL_SHARE = 0.95  # share of its judges below which a panel is worth less than their number
 
 
 class PairSums(Protocol):
@@ -71,7 +71,7 @@ class Dependence(Correlations):
     @property
     def matters(self) -> bool:
         """True where the panel is worth less than the number of its judges, in whole judges, as it is shown."""
-        return self.size < MATTERS * len(self.z) and round(self.size) < len(self.z)
+        return self.size < MIN_FULL_SHARE * len(self.z) and round(self.size) < len(self.z)
 
     def minor_message(self, names: str, of: str) -> str:
         """Say that judges who agree more than expected (``names``) take next to nothing from the panel."""
@@ -99,14 +99,14 @@ def pairwise_dependence(found: PairSums, rng: np.random.Generator) -> Dependence
     (True, 1.8)
     """
     comparisons = found.comparison_count
-    whole = found.sums()
+    totals = found.sums()
     weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
     excess = np.zeros(RESAMPLES)
     for sums in found.resampled(weights.astype(float)):
         excess += 2.0 * _excess_squares(*sums).sum(axis=0)
-    judges = len(whole[0])
+    judges = len(totals[0])
     low, high = np.quantile(_size_from_excess(judges, excess), [0.05, 0.95])
-    pairs, size = _pair_correlations(*whole), _panel_effective_size(*whole)
+    pairs, size = _pair_correlations(*totals), _panel_effective_size(*totals)
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
 
 
@@ -121,7 +121,7 @@ def residual_correlations(found: PairSums) -> Correlations:
 
 
 def _pair_correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
-    usable = (var >= SMALLEST) & ~np.eye(len(var), dtype=bool)
+    usable = (var >= MIN_VARIANCE) & ~np.eye(len(var), dtype=bool)
     z = np.where(usable, t / np.sqrt(np.where(usable, var, 1.0)), 0.0)
     rho = np.where(usable, t / np.where(usable, scale, 1.0), 0.0)
     return Correlations(z, rho, int(usable.sum()) // 2)
@@ -129,21 +129,21 @@ def _pair_correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
 
 def _excess_squares(t: Floats, var: Floats, scale: Floats) -> Floats:
     """Squares of the pairs' correlations less what noise adds to them."""
-    usable = var >= SMALLEST
+    usable = var >= MIN_VARIANCE
     return np.where(usable, (t**2 - var) / np.where(usable, scale, 1.0) ** 2, 0.0)
 
 
 def _panel_effective_size(t: Floats, var: Floats, scale: Floats) -> float:
-    between = ~np.eye(len(t), dtype=bool)
-    return float(_size_from_excess(len(t), _excess_squares(t, var, scale)[between].sum()))
+    off_diagonal = ~np.eye(len(t), dtype=bool)
+    return float(_size_from_excess(len(t), _excess_squares(t, var, scale)[off_diagonal].sum()))
 
 
 def leave_one_out_sizes(found: PairSums) -> tuple[float, Floats]:
     """:attr:`Dependence.size`, and the same without each judge, shape (judges,)."""
     sums = found.sums()
     others = [np.delete(np.arange(len(sums[0])), judge) for judge in range(len(sums[0]))]
-    left = [_panel_effective_size(*(part[np.ix_(rest, rest)] for part in sums)) for rest in others]
-    return _panel_effective_size(*sums), np.array(left)
+    sizes = [_panel_effective_size(*(part[np.ix_(kept, kept)] for part in sums)) for kept in others]
+    return _panel_effective_size(*sums), np.array(sizes)
 
 
 def _size_from_excess(judges: int, excess: Floats) -> Floats:
@@ -155,9 +155,9 @@ def most_alike(found: Correlations, alpha: float) -> list[tuple[int, int]]:
     if not found.tested:
         return []
     bound = -NormalDist().inv_cdf(alpha / found.tested)
-    one, other = np.nonzero(np.triu(found.z > bound, 1))
-    order = np.argsort(-found.rho[one, other], kind="stable")
-    return [(int(one[i]), int(other[i])) for i in order]
+    first, second = np.nonzero(np.triu(found.z > bound, 1))
+    order = np.argsort(-found.rho[first, second], kind="stable")
+    return [(int(first[i]), int(second[i])) for i in order]
 
 
 def alike_pairs_in_words(names: Sequence[str], alike: Sequence[tuple[int, int]]) -> str:
@@ -168,5 +168,9 @@ def alike_pairs_in_words(names: Sequence[str], alike: Sequence[tuple[int, int]])
     >>> alike_pairs_in_words(["a", "b", "c"], [(0, 1), (1, 2)])
     'a and b; b and c'
     """
-    more = f" and {count_in_words(len(alike) - SHOWN, 'more pairs')}" if len(alike) > SHOWN else ""
-    return "; ".join(f"{names[i]} and {names[j]}" for i, j in alike[:SHOWN]) + more
+    rest_note = (
+        f" and {count_in_words(len(alike) - MAX_SHOWN_PAIRS, 'more pairs')}"
+        if len(alike) > MAX_SHOWN_PAIRS
+        else ""
+    )
+    return "; ".join(f"{names[i]} and {names[j]}" for i, j in alike[:MAX_SHOWN_PAIRS]) + rest_note

@@ -12,22 +12,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.mode import find_held_modes
+from voirdire.infer.latent_gaussian.mode import find_modes_at_spreads
 from voirdire.infer.mode import find_modes
-from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
+from voirdire.infer.posterior import Posterior, integrated_scores, thinned_draws
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-DRAWS = 200
-REFITS = 5  # judges at most that are left out in earnest
-TOGETHER = 4_000_000  # scores without single judges that are held at once
-NEAR = 0.75  # share of the lead that must be left, to first order, for a judge not to be tried
+INFLUENCE_DRAWS = 200
+MAX_REFITS = 5  # judges at most that are left out in earnest
+BATCH_SIZE = 4_000_000  # scores without single judges that are held at once
+MAX_LEAD_SHARE = 0.75  # share of the lead that must be left, to first order, for a judge not to be tried
 
 
 class Rivals(NamedTuple):
-    """Those of whom one is first, where these are not the items: systems whose answers items are.
+    """Candidates for the first place that are not the items: systems whose answers items are.
 
     Attributes
     ----------
@@ -63,35 +63,42 @@ def judges_changing_first(
     """
     if posterior.draws is None:
         return []
-    each = some_draws(posterior, DRAWS)
-    some = {name: np.stack([values[name] for values in each]) for name in each[0]}
-    score = _rival_scores(problem, some, rivals)
-    log = _log_likelihoods(problem, some)
+    draws = thinned_draws(posterior, INFLUENCE_DRAWS)
+    stacked = {name: np.stack([values[name] for values in draws]) for name in draws[0]}
+    score = _rival_scores(problem, stacked, rivals)
+    log = _log_likelihoods(problem, stacked)
     if log is None:
         return []
-    whole = _rival_scores(problem, posterior.central_values, rivals)
-    first = int(np.argmax(whole))
-    margin = _leads_without_judges(whole, score - score.mean(axis=0), log - log.mean(axis=0))
+    central_scores = _rival_scores(problem, posterior.central_values, rivals)
+    leader = int(np.argmax(central_scores))
+    margin = _leads_without_judges(central_scores, score - score.mean(axis=0), log - log.mean(axis=0))
     # first-order changes are rough: judges that come near to a change are tried, too
-    near = np.argsort(margin, kind="stable")[:REFITS]
-    lead = np.delete(whole[first] - whole, first).min() if len(whole) > 1 else -np.inf
-    near = near[margin[near] < NEAR * lead]
-    if not len(near):
+    candidates = np.argsort(margin, kind="stable")[:MAX_REFITS]
+    lead = (
+        np.delete(central_scores[leader] - central_scores, leader).min()
+        if len(central_scores) > 1
+        else -np.inf
+    )
+    candidates = candidates[margin[candidates] < MAX_LEAD_SHARE * lead]
+    if not len(candidates):
         return []
-    tables = [problem.data, *(_data_without_judge(problem, int(judge)) for judge in near)]
+    tables = [problem.data, *(_data_without_judge(problem, int(judge)) for judge in candidates)]
     if problem.density.uses_marginal_likelihood:  # spreads are hardly one judge's
-        centre, *modes = find_held_modes(problem.density, tables, posterior.centre)
+        centre, *modes = find_modes_at_spreads(problem.density, tables, posterior.centre)
     else:
         centre, *modes = (find_modes(problem.density, [table])[0].x for table in tables)
     # where mode and mean disagree on the first item, no judge is to blame for either
-    usual = {first, int(np.argmax(_rival_scores(problem, problem.density.values(centre, np), rivals)))}
+    expected_leaders = {
+        leader,
+        int(np.argmax(_rival_scores(problem, problem.density.values(centre, np), rivals))),
+    }
     names = problem.items if rivals is None else rivals.names
-    found = []
-    for judge, mode in zip(near, modes, strict=True):
-        top = int(np.argmax(_rival_scores(problem, problem.density.values(mode, np), rivals)))
-        if top not in usual:
-            found.append((problem.judges[judge], names[top]))
-    return found
+    changes = []
+    for judge, mode in zip(candidates, modes, strict=True):
+        new_leader = int(np.argmax(_rival_scores(problem, problem.density.values(mode, np), rivals)))
+        if new_leader not in expected_leaders:
+            changes.append((problem.judges[judge], names[new_leader]))
+    return changes
 
 
 def _leads_without_judges(whole: Floats, score: Floats, log: Floats) -> Floats:
@@ -99,22 +106,22 @@ def _leads_without_judges(whole: Floats, score: Floats, log: Floats) -> Floats:
 
     Of scores, shape (n,), and their deviations in draws, shape (draws, n), beside those of judges' log likelihoods.
     """
-    first, margin = int(np.argmax(whole)), np.empty(log.shape[1])
-    step = max(1, TOGETHER // len(whole))
+    leader, margin = int(np.argmax(whole)), np.empty(log.shape[1])
+    step = max(1, BATCH_SIZE // len(whole))
     for start in range(0, len(margin), step):
-        some = slice(start, start + step)
-        left = log[:, some].T @ (score / -max(len(score) - 1, 1))
-        left += whole
-        of_first = left[:, first].copy()
-        left[:, first] = -np.inf
-        margin[some] = of_first - left.max(axis=1)
+        batch = slice(start, start + step)
+        scores_left = log[:, batch].T @ (score / -max(len(score) - 1, 1))
+        scores_left += whole
+        leader_score = scores_left[:, leader].copy()
+        scores_left[:, leader] = -np.inf
+        margin[batch] = leader_score - scores_left.max(axis=1)
     return margin
 
 
 def _rival_scores(problem: Problem, values: Values, rivals: Rivals | None) -> Floats:
     """Scores of items, or of rivals, shape (..., n)."""
-    found = integrated_scores(problem.density, values)
-    return found if rivals is None else found @ rivals.part
+    scores = integrated_scores(problem.density, values)
+    return scores if rivals is None else scores @ rivals.part
 
 
 def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | None:
@@ -125,10 +132,10 @@ def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | No
         return None  # the model does not tell judges apart
     out = np.zeros((len(values["strength"]), judges))
     for row in range(len(out)):
-        one = {name: value[row] for name, value in values.items()}
+        draw = {name: value[row] for name, value in values.items()}
         # of votes with ties, whether they are ties comes in parts of its own
         parts = zip(
-            density.log_parts(one, problem.data, np), density.outcome_names(problem.data), strict=True
+            density.log_parts(draw, problem.data, np), density.outcome_names(problem.data), strict=True
         )
         logs = [part for part, name in parts if not name.endswith(("_tied", "_not_tied"))]
         for (log, weight), part in zip(logs, tables, strict=True):

@@ -6,20 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.trust.families import HIGHEST, LEAST, factor_loads, families_by_answers, judge_signs
+from voirdire.trust.families import (
+    MAX_CORRELATION,
+    MIN_SHARED_QUESTIONS,
+    factor_loads,
+    families_by_answers,
+    judge_signs,
+)
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
-NOISE = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer nearly at random
-SHARP = np.linspace(0.3, 0.95, 14)
-USEFUL = np.concatenate([SHARP, -SHARP])  # who answers against the others tells as much
-LIKE = 0.15  # sd of a useful judge's load from the middle one of the others'
-ODDS = 7.0  # by which a judge must be noise rather than useful to be named
-FEWEST = 3  # judges, no two of one family, of whom one can be told to be noise
-DIVIDED = 100  # judges at most among whom families are sought: of more, copies are not the others
+NOISE_LOADS = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer nearly at random
+SHARP_LOADS = np.linspace(0.3, 0.95, 14)
+USEFUL_LOADS = np.concatenate([SHARP_LOADS, -SHARP_LOADS])  # who answers against the others tells as much
+LOAD_SD = 0.15  # sd of a useful judge's load from the middle one of the others'
+MIN_NOISE_ODDS = 7.0  # by which a judge must be noise rather than useful to be named
+MIN_JUDGES = 3  # judges, no two of one family, of whom one can be told to be noise
+MAX_DIVIDED_JUDGES = 100  # judges at most among whom families are sought: of more, copies are not the others
 
 
-class Shared(NamedTuple):
+class SharedVariance(NamedTuple):
     """Share of the variance of single answers that all judges see in items, with its standard error without any."""
 
     share: float
@@ -47,40 +53,50 @@ def noise_odds(found: Residuals) -> Floats:
     >>> y[4] = rng.normal(size=60)
     >>> items, none, flat = np.arange(60), np.zeros(0, dtype=np.int64), np.zeros((1, 5))
     >>> odds = noise_odds(Residuals(np.arange(5), y[None], np.ones_like(y)[None], flat, flat, items, none, none))
-    >>> (odds > ODDS).tolist()
+    >>> (odds > MIN_NOISE_ODDS).tolist()
     [False, False, False, False, True]
     """
-    family = families_by_answers(found) if len(found.judges) <= DIVIDED else np.arange(len(found.judges))
+    family = (
+        families_by_answers(found)
+        if len(found.judges) <= MAX_DIVIDED_JUDGES
+        else np.arange(len(found.judges))
+    )
     y, seen, voice = _mean_by_family(*_standardised_answers(found), family)
     shared = seen @ seen.T
     np.fill_diagonal(shared, 0.0)
     correlation = np.divide(y @ y.T, shared, out=np.zeros_like(shared), where=shared > 0)
-    one_way = judge_signs(correlation)
-    load = np.abs(factor_loads(correlation * np.outer(one_way, one_way), shared))
+    signs = judge_signs(correlation)
+    load = np.abs(factor_loads(correlation * np.outer(signs, signs), shared))
     weight = load / (1.0 - load**2)
     odds = np.zeros(len(y))
-    for judge in range(len(y)) if len(y) >= FEWEST else ():
-        others = one_way * weight * (np.arange(len(y)) != judge)
-        told = np.abs(others) * load @ seen  # information of the others on each question
-        both = (seen[judge] > 0.0) & (told > 0.0)
-        if both.sum() < LEAST:
+    for judge in range(len(y)) if len(y) >= MIN_JUDGES else ():
+        other_weights = signs * weight * (np.arange(len(y)) != judge)
+        information = np.abs(other_weights) * load @ seen  # information of the others on each question
+        is_shared = (seen[judge] > 0.0) & (information > 0.0)
+        if is_shared.sum() < MIN_SHARED_QUESTIONS:
             continue
-        mean = (others @ (y * seen))[both] / (1.0 + told[both])
-        own = y[judge, both]
-        scale = np.sqrt((own**2).sum() * (mean**2).sum())
-        z = np.arctanh(np.clip(own @ mean / scale if scale > 0.0 else 0.0, -HIGHEST, HIGHEST))
-        known = float(np.sqrt((told[both] / (1.0 + told[both])).mean()))
-        count = independent_count(own, mean, found.one[both])
-        typical = np.exp(-0.5 * ((np.abs(USEFUL) - np.median(np.delete(load, judge))) / LIKE) ** 2)
-        ways = (NOISE, np.ones_like(NOISE)), (USEFUL, np.ones_like(USEFUL)), (USEFUL, typical)
-        precision = max(count - 3.0, 1.0)
-        noise, useful, like = (
-            np.logaddexp.reduce(
-                np.log(prior / prior.sum()) - 0.5 * (z - np.arctanh(some * known)) ** 2 * precision
-            )
-            for some, prior in ways
+        mean = (other_weights @ (y * seen))[is_shared] / (1.0 + information[is_shared])
+        answers = y[judge, is_shared]
+        scale = np.sqrt((answers**2).sum() * (mean**2).sum())
+        z = np.arctanh(
+            np.clip(answers @ mean / scale if scale > 0.0 else 0.0, -MAX_CORRELATION, MAX_CORRELATION)
         )
-        odds[judge] = np.exp(noise - np.logaddexp(useful, like) + np.log(2.0))
+        reliability = float(np.sqrt((information[is_shared] / (1.0 + information[is_shared])).mean()))
+        count = independent_count(answers, mean, found.one[is_shared])
+        typical = np.exp(-0.5 * ((np.abs(USEFUL_LOADS) - np.median(np.delete(load, judge))) / LOAD_SD) ** 2)
+        load_priors = (
+            (NOISE_LOADS, np.ones_like(NOISE_LOADS)),
+            (USEFUL_LOADS, np.ones_like(USEFUL_LOADS)),
+            (USEFUL_LOADS, typical),
+        )
+        precision = max(count - 3.0, 1.0)
+        noise, useful, similar = (
+            np.logaddexp.reduce(
+                np.log(prior / prior.sum()) - 0.5 * (z - np.arctanh(loads * reliability)) ** 2 * precision
+            )
+            for loads, prior in load_priors
+        )
+        odds[judge] = np.exp(noise - np.logaddexp(useful, similar) + np.log(2.0))
     return np.asarray(odds[voice])
 
 
@@ -110,7 +126,7 @@ def independent_count(one: Floats, other: Floats, item: Ints) -> float:
     return len(one) / (1.0 + size * float(np.prod(np.clip(within, 0.0, 1.0))))
 
 
-def shared_variance(found: Residuals) -> Shared | None:
+def shared_variance(found: Residuals) -> SharedVariance | None:
     """Mean correlation of single answers of two judges to one question; None where no two answer the same.
 
     Parameters
@@ -123,15 +139,17 @@ def shared_variance(found: Residuals) -> Shared | None:
     products = 0.5 * (y.sum(axis=0) ** 2 - (y**2).sum(axis=0))
     pairs = 0.5 * seen.sum(axis=0) * (seen.sum(axis=0) - 1.0)
     total = float(pairs.sum())
-    return Shared(float(products.sum()) / total, total**-0.5) if total else None
+    return SharedVariance(float(products.sum()) / total, total**-0.5) if total else None
 
 
 def _mean_by_family(y: Floats, seen: Floats, family: Ints) -> tuple[Floats, Floats, Ints]:
     """Mean answers of each family with a mean square of one, 1 where there are any, and the family of each judge."""
     voice = np.unique(family, return_inverse=True)[1]
-    of = (voice == np.arange(voice.max(initial=-1) + 1)[:, None]).astype(float)
-    count = of @ seen
-    return *_with_unit_square(of @ (y * seen) / np.maximum(count, 1.0), (count > 0.0).astype(float)), voice
+    member = (voice == np.arange(voice.max(initial=-1) + 1)[:, None]).astype(float)
+    count = member @ seen
+    return *_with_unit_square(
+        member @ (y * seen) / np.maximum(count, 1.0), (count > 0.0).astype(float)
+    ), voice
 
 
 def _standardised_answers(found: Residuals) -> tuple[Floats, Floats]:

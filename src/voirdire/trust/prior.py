@@ -24,7 +24,7 @@ import numpy as np
 
 from voirdire.infer.importance import pareto_smoothed
 from voirdire.infer.posterior import Posterior, normalised_weights
-from voirdire.model.natural_scales import LOGITS
+from voirdire.model.natural_scales import LOGIT_PARAMETERS
 from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.problem import Check, Problem, list_names
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -32,9 +32,9 @@ from voirdire.model.terms.parameters import Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-DELTA = 0.01  # a = 1 + DELTA and its inverse
-BAD_K = 0.7  # Pareto shape above which weights are not to be trusted
-INFORMATIVE = 0.05  # sensitivity from which a prior informs, as the paper has it
+POWER_STEP = 0.01  # a = 1 + POWER_STEP and its inverse
+MAX_PARETO_K = 0.7  # Pareto shape above which weights are not to be trusted
+MIN_SENSITIVITY = 0.05  # sensitivity from which a prior informs, as the paper has it
 
 
 def power_sensitivity(quantity: Floats, log_component: Floats) -> float:
@@ -55,13 +55,13 @@ def power_sensitivity(quantity: Floats, log_component: Floats) -> float:
     if np.ptp(quantity) == 0.0 or np.ptp(log_component) == 0.0:
         return 0.0
     order = np.argsort(quantity, kind="stable")
-    found = 0.0
-    for alpha in (1.0 / (1.0 + DELTA), 1.0 + DELTA):
+    distance = 0.0
+    for alpha in (1.0 / (1.0 + POWER_STEP), 1.0 + POWER_STEP):
         weights, k = pareto_smoothed((alpha - 1.0) * log_component)
-        if k > BAD_K:
+        if k > MAX_PARETO_K:
             return float("nan")
-        found += 0.5 * symmetric_distance(quantity[order], weights[order])
-    return found / float(np.log2(1.0 + DELTA))
+        distance += 0.5 * symmetric_distance(quantity[order], weights[order])
+    return distance / float(np.log2(1.0 + POWER_STEP))
 
 
 def symmetric_distance(ordered: Floats, weights: Floats) -> float:
@@ -83,17 +83,26 @@ def _jensen_shannon_distance(ordered: Floats, weights: Floats) -> float:
     width = np.diff(ordered)
     p = np.arange(1, len(ordered)) / len(ordered)
     q = np.cumsum(weights)[:-1]
-    middle = 0.5 * (p + q)
+    mean_p = 0.5 * (p + q)
     # the terms of Q - P and P - Q add up to nothing
-    apart = float(width @ (rel_entr(p, middle) + rel_entr(q, middle))) / np.log(2.0)
-    return float(np.sqrt(max(apart, 0.0) / float(width @ (p + q))))
+    divergence = float(width @ (rel_entr(p, mean_p) + rel_entr(q, mean_p))) / np.log(2.0)
+    return float(np.sqrt(max(divergence, 0.0) / float(width @ (p + q))))
 
 
-MOST = 0.5  # share of the variance before any answer, and of the judges, from which the prior decides
-FEWEST = 100  # draws of a posterior
-DRAWS = 200  # of the prior
-COINS = ("reliability", "coin_first", "coin_second", "log_discrimination", "raw_discrimination", "log_noise")
-ASK = {
+MAX_VARIANCE_SHARE = (
+    0.5  # share of the variance before any answer, and of the judges, from which the prior decides
+)
+MIN_DRAWS = 100  # draws of a posterior
+PRIOR_DRAWS = 200  # of the prior
+COIN_PARAMETERS = (
+    "reliability",
+    "coin_first",
+    "coin_second",
+    "log_discrimination",
+    "raw_discrimination",
+    "log_noise",
+)
+REMEDIES = {
     "weights": "Ask for more votes on criteria, or give the weights (criteria=... with a column weight).",
     "reliability": "Ask these judges more, or get human answers.",
 }
@@ -107,21 +116,21 @@ def check_prior(problem: Problem, posterior: Posterior, weights_voted: bool = Tr
     weights_voted : bool
         Whether anything was asked about weights; that they are the prior's alone is another check otherwise.
     """
-    if posterior.draws is None or posterior.around_centre or posterior.draws[..., 0].size < FEWEST:
+    if posterior.draws is None or posterior.around_centre or posterior.draws[..., 0].size < MIN_DRAWS:
         return []
-    before = _prior_variances(problem)
-    found = []
-    if weights_voted and "weight" in before:
-        left = _weight_variance_left(problem, posterior, before["weight"])
-        found += [("weights", "Weights are", left)] if left > MOST else []
-    judges = _judge_variance_left(problem, posterior, before)
-    if len(judges) > MOST * (problem.judge_votes > 0).sum():
+    prior_variances = _prior_variances(problem)
+    decided = []
+    if weights_voted and "weight" in prior_variances:
+        share = _weight_variance_left(problem, posterior, prior_variances["weight"])
+        decided += [("weights", "Weights are", share)] if share > MAX_VARIANCE_SHARE else []
+    judges = _judge_variance_left(problem, posterior, prior_variances)
+    if len(judges) > MAX_VARIANCE_SHARE * (problem.judge_votes > 0).sum():
         names = list_names([problem.judges[judge] for judge in judges], verb=False)
-        found.append(("reliability", f"Reliability of {names} is", float(np.mean(list(judges.values())))))
-    said = "{} set mostly by the prior: the answers reduce the prior's variance by only {:.0%}. {}".format
+        decided.append(("reliability", f"Reliability of {names} is", float(np.mean(list(judges.values())))))
+    message = "{} set mostly by the prior: the answers reduce the prior's variance by only {:.0%}. {}".format
     return [
-        Check("prior", "warn", min(left, 1.0), said(what, 1.0 - min(left, 1.0), ASK[name]))
-        for name, what, left in found
+        Check("prior", "warn", min(share, 1.0), message(subject, 1.0 - min(share, 1.0), REMEDIES[name]))
+        for name, subject, share in decided
     ]
 
 
@@ -131,8 +140,10 @@ def _weight_variance_left(problem: Problem, posterior: Posterior, before: Floats
     assert posterior.values is not None  # of a posterior with draws
     drawn = normalised_weights(problem.density, posterior.values)
     log = _log_prior(parameter, problem, posterior).sum(axis=-1)
-    moved = np.mean([power_sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])])
-    return float(drawn.var(axis=0).sum() / before.sum()) if moved >= INFORMATIVE else 0.0
+    sensitivity = np.mean(
+        [power_sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])]
+    )
+    return float(drawn.var(axis=0).sum() / before.sum()) if sensitivity >= MIN_SENSITIVITY else 0.0
 
 
 def _judge_variance_left(
@@ -140,22 +151,22 @@ def _judge_variance_left(
 ) -> dict[int, float]:
     """Share of the variance that is left of each judge about whom the prior decides."""
     assert posterior.values is not None  # of a posterior with draws
-    found: dict[int, float] = {}
+    shares: dict[int, float] = {}
     for parameter in _coin_parameters(problem):
         name = parameter.name
         drawn = _to_natural_scale(name, posterior.values[name])
         log = _log_prior_component(parameter, problem, posterior)
-        left = drawn.var(axis=0) / before[name]
-        for judge in np.flatnonzero((problem.judge_votes > 0) & (left > MOST)):
-            if power_sensitivity(drawn[:, judge], log[:, judge % log.shape[1]]) >= INFORMATIVE:
-                found[int(judge)] = max(found.get(int(judge), 0.0), float(left[judge]))
-    return found
+        share = drawn.var(axis=0) / before[name]
+        for judge in np.flatnonzero((problem.judge_votes > 0) & (share > MAX_VARIANCE_SHARE)):
+            if power_sensitivity(drawn[:, judge], log[:, judge % log.shape[1]]) >= MIN_SENSITIVITY:
+                shares[int(judge)] = max(shares.get(int(judge), 0.0), float(share[judge]))
+    return shares
 
 
 def _coin_parameters(problem: Problem) -> list[Parameter]:
-    """Of each judge; where these sum to zero a judge alone has none."""
-    of_judges = (p for p in problem.density.parameters if p.name in COINS and p.dims == ("judge",))
-    return [p for p in of_judges if not (p.zero_sum and problem.density.judges == 1)]
+    """Parameters of each judge; where these sum to zero a single judge has none."""
+    coins = (p for p in problem.density.parameters if p.name in COIN_PARAMETERS and p.dims == ("judge",))
+    return [p for p in coins if not (p.zero_sum and problem.density.judges == 1)]
 
 
 def _prior_variances(problem: Problem) -> dict[str, Floats]:
@@ -165,32 +176,34 @@ def _prior_variances(problem: Problem) -> dict[str, Floats]:
     if density.criteria > 1 and "weight" in density.parameter_slices:
         names.add("weight")
     rng = np.random.default_rng(0)
-    x = np.stack([draw_from_prior(density, rng, names) for _ in range(DRAWS)])
+    x = np.stack([draw_from_prior(density, rng, names) for _ in range(PRIOR_DRAWS)])
     values: Values = density.values(x, np)
-    found = {p.name: _to_natural_scale(p.name, values[p.name]).var(axis=0) for p in coins}
-    return found | ({"weight": normalised_weights(density, values).var(axis=0)} if "weight" in names else {})
+    variances = {p.name: _to_natural_scale(p.name, values[p.name]).var(axis=0) for p in coins}
+    return variances | (
+        {"weight": normalised_weights(density, values).var(axis=0)} if "weight" in names else {}
+    )
 
 
 def _learned_parameters(parameter: Parameter) -> tuple[str, ...]:
     """Names of the parameters that a prior is about."""
-    of = parameter.prior
-    return tuple(filter(None, (of.of, of.level))) if isinstance(of, Spread) else ()
+    prior = parameter.prior
+    return tuple(filter(None, (prior.of, prior.level))) if isinstance(prior, Spread) else ()
 
 
 def _to_natural_scale(name: str, value: Floats) -> Floats:
-    return np.asarray(logistic_sigmoid(value, np)) if name in LOGITS else value
+    return np.asarray(logistic_sigmoid(value, np)) if name in LOGIT_PARAMETERS else value
 
 
 def _log_prior_component(parameter: Parameter, problem: Problem, posterior: Posterior) -> Floats:
     """Log prior that is each judge's own, shape (draws, judges), or that of the population, (draws, 1)."""
-    values, of = posterior.values, parameter.prior
+    values, prior = posterior.values, parameter.prior
     assert values is not None  # of a posterior with draws
-    if isinstance(of, Spread):
-        about = [p for p in problem.density.parameters if p.name in _learned_parameters(parameter)]
-        total = sum(_log_prior(p, problem, posterior).sum(axis=-1) for p in about)
+    if isinstance(prior, Spread):
+        learned = [p for p in problem.density.parameters if p.name in _learned_parameters(parameter)]
+        total = sum(_log_prior(p, problem, posterior).sum(axis=-1) for p in learned)
         return np.asarray(total)[:, None]
-    if parameter.zero_sum and isinstance(of, Normal):
-        return np.asarray(of.log_density(values[parameter.name], np))
+    if parameter.zero_sum and isinstance(prior, Normal):
+        return np.asarray(prior.log_density(values[parameter.name], np))
     return _log_prior(parameter, problem, posterior)
 
 
@@ -199,6 +212,6 @@ def _log_prior(parameter: Parameter, problem: Problem, posterior: Posterior) -> 
     density = problem.density
     assert posterior.draws is not None
     x = posterior.draws.reshape(-1, density.size)[:, density.parameter_slices[parameter.name]]
-    of = parameter.prior
-    assert not isinstance(of, Spread)  # which has no prior of its own
-    return np.asarray(of.log_density(x, np))
+    prior = parameter.prior
+    assert not isinstance(prior, Spread)  # which has no prior of its own
+    return np.asarray(prior.log_density(x, np))

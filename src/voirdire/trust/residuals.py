@@ -22,9 +22,9 @@ import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-DRAWS = 16
-LARGEST = 4_000_000  # judges x comparisons that are looked at
-MOST_JUDGES = 1_000  # that are: what two have in common is looked at for all pairs
+RESIDUAL_DRAWS = 16
+MAX_CELLS = 4_000_000  # judges x comparisons that are looked at
+MAX_JUDGES = 1_000  # that are: what two have in common is looked at for all pairs
 
 
 def examined_judges(answers: Ints, comparisons: int) -> Ints:
@@ -41,8 +41,8 @@ def examined_judges(answers: Ints, comparisons: int) -> Ints:
     >>> examined_judges(np.array([5, 0, 7]), 10).tolist(), examined_judges(np.array([5, 6, 7]), 2_000_000).tolist()
     ([0, 2], [1, 2])
     """
-    most = max(2, min(LARGEST // max(comparisons, 1), MOST_JUDGES))
-    order = np.argsort(-answers, kind="stable")[:most]
+    judge_count = max(2, min(MAX_CELLS // max(comparisons, 1), MAX_JUDGES))
+    order = np.argsort(-answers, kind="stable")[:judge_count]
     return np.asarray(np.sort(order[answers[order] > 0]))
 
 
@@ -79,14 +79,14 @@ class Residuals:
         return int(self.r.shape[2])
 
     def beside(self, other: Residuals) -> Residuals:
-        """With the residuals of other answers after these, of the judges of both; with these items and first places."""
+        """Residuals of other answers after these, of the judges of both; with these items and first places."""
         judges = np.union1d(self.judges, other.judges)
 
         def among_all(part: Residuals, name: str) -> Floats:
-            own: Floats = getattr(part, name)
-            wide = np.zeros((len(own), len(judges), *own.shape[2:]))
-            wide[:, np.searchsorted(judges, part.judges)] = own
-            return wide
+            array: Floats = getattr(part, name)
+            padded = np.zeros((len(array), len(judges), *array.shape[2:]))
+            padded[:, np.searchsorted(judges, part.judges)] = array
+            return padded
 
         r, v = (np.concatenate([among_all(part, n) for part in (self, other)], axis=2) for n in ("r", "v"))
         first = among_all(self, "first"), among_all(self, "first_variance")
@@ -121,7 +121,7 @@ class Residuals:
             answered = np.flatnonzero(self.v[0, i])
             r, v, root = (part[0][:, answered] for part in (self.r, self.v, self._variance_roots))
             counts = weights[:, answered].T
-            step = max(1, LARGEST // max(len(answered), 1))
+            step = max(1, MAX_CELLS // max(len(answered), 1))
             for start in range(i + 1, judges, step):
                 others = slice(start, start + step)
                 t, var, scale = (part[others] * part[i] @ counts for part in (r, v, root))

@@ -21,7 +21,7 @@ from voirdire.tables.families import family_codes
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
 
-CLEAR = 3.0  # standard errors of a correlation of residuals that is no chance
+MIN_STANDARD_ERRORS = 3.0  # standard errors of a correlation of residuals that is no chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +55,10 @@ class SharedErrors:
     def sums(self) -> tuple[Floats, Floats, Floats]:
         """T, its variance and its scale, as of :meth:`.Residuals.sums`."""
         size = len(self.judges)
-        found = np.zeros((3, size, size))
+        totals = np.zeros((3, size, size))
         for t, variance, scale in self.resampled(np.ones((1, self.comparison_count))):
-            found[:, self.one, self.other] = t[:, 0], variance[:, 0], scale[:, 0]
-        t, variance, scale = found + found.swapaxes(1, 2)
+            totals[:, self.one, self.other] = t[:, 0], variance[:, 0], scale[:, 0]
+        t, variance, scale = totals + totals.swapaxes(1, 2)
         return t, variance, scale
 
     def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
@@ -113,9 +113,9 @@ def family_answer_weight(
         rows = np.flatnonzero(np.isin(found.judges, members))
         if len(rows) < 2:
             continue
-        between = ~np.eye(len(rows), dtype=bool)
-        total = float(scale[np.ix_(rows, rows)][between].sum())
-        rho = float(t[np.ix_(rows, rows)][between].sum()) / total if total > 0 else 0.0
+        off_diagonal = ~np.eye(len(rows), dtype=bool)
+        total = float(scale[np.ix_(rows, rows)][off_diagonal].sum())
+        rho = float(t[np.ix_(rows, rows)][off_diagonal].sum()) / total if total > 0 else 0.0
         out[members] = 1.0 / (1.0 + (len(members) - 1) * min(max(rho, 0.0), 1.0))
     return out
 
@@ -154,8 +154,8 @@ def copy_answer_weight(
     """
     codes, (t, variance, scale) = family_codes(families, problem.judges)[found.judges], found.sums()
     rho = np.divide(t, scale, out=np.zeros(t.shape), where=scale > 0)
-    alike = (codes[:, None] == codes) & ~np.eye(len(codes), dtype=bool)
-    alike &= (rho > copied) & (t > CLEAR * np.sqrt(variance))
+    repeats = (codes[:, None] == codes) & ~np.eye(len(codes), dtype=bool)
+    repeats &= (rho > copied) & (t > MIN_STANDARD_ERRORS * np.sqrt(variance))
     out = np.ones(len(problem.judges))
-    out[found.judges] = 1.0 / (1.0 + np.where(alike, np.minimum(rho, 1.0), 0.0).sum(axis=1))
+    out[found.judges] = 1.0 / (1.0 + np.where(repeats, np.minimum(rho, 1.0), 0.0).sum(axis=1))
     return out

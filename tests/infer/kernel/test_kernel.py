@@ -22,9 +22,9 @@ from voirdire.infer.kernel.rescaled import apply_steps_by_kernel
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, follow_path
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.panel import FormedAnswers
+from voirdire.infer.latent_gaussian.panel import FamilyAnswers
 from voirdire.infer.latent_gaussian.rescaling import apply_steps, draw_steps
 from voirdire.model import COMMON
 from voirdire.model.family.family import Family, refuse_alternatives
@@ -90,7 +90,7 @@ def test_rankings_are_those_of_the_family(places: int, number: int) -> None:
     order = np.where(order < items, np.minimum(order, np.maximum(items - untold, 0)), -1)
     family = ranking_family(places)
     pattern, _ = cells(family, number, seed=3)
-    answers = FormedAnswers(refuse_alternatives, order, family.closed_form, family.name, parts=family.parts)
+    answers = FamilyAnswers(refuse_alternatives, order, family.closed_form, family.name, parts=family.parts)
     x = 3.0 * rng.normal(size=(11, SIZE))
     found = fused_answers(pattern, answers)
     assert found is not None
@@ -166,7 +166,7 @@ def test_steps_of_spreads_are_those_without_the_kernel(kind: str, chains: int) -
     assert (ends[0][1] != hyper).any(axis=1).mean() > 0.1
 
 
-HYPERS = (Hyper("a", 2.0), Hyper("b", 1.0, -0.5, 0.7))
+HYPERS = (Hyperparameter("a", 2.0), Hyperparameter("b", 1.0, -0.5, 0.7))
 GROUPS = (
     Group("plain", 3, 0.8, mean=0.5),
     Group("learned", 4, "a"),
@@ -244,7 +244,7 @@ def test_without_a_kernel_chains_say_so_once(monkeypatch: pytest.MonkeyPatch) ->
         without = voirdire.fit(table, model="learned-bradley-terry", seed=1)
     finally:
         of_library.kernel_library.cache_clear()
-    assert without.notes.count(of_library.NONE) == 1
-    assert of_library.NONE not in with_kernel.notes or not BUILT
+    assert without.notes.count(of_library.NO_KERNEL_NOTE) == 1
+    assert of_library.NO_KERNEL_NOTE not in with_kernel.notes or not BUILT
     one, other = (fit.ranking()["score"].to_numpy() for fit in (with_kernel, without))
     np.testing.assert_allclose(one, other, atol=0.2)

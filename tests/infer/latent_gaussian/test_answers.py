@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from voirdire.infer.latent_gaussian.answers import Answers
-from voirdire.infer.latent_gaussian.joined_answers import Kind, SeveralAnswers
+from voirdire.infer.latent_gaussian.joined_answers import AnswerKind, SeveralAnswers
 from voirdire.kinds import encode_votes
 from voirdire.model import load_model
 from voirdire.model.family.ordinal import ordinal_family
@@ -152,7 +152,7 @@ def test_gradients_of_many_points_and_how_they_turn(answers: Answers, predictors
 def test_two_kinds_of_answers_are_each_of_their_own_predictors() -> None:
     """Votes and scores: information, half the change of a sum of it, and how gradients turn, by differences."""
     votes, levels = of_sharpness(True), of_levels(4, sloped=True)
-    both = SeveralAnswers((Kind((0, 1, 2, 3), 12, votes), Kind((4, 5, 6, 7), 12, levels)))
+    both = SeveralAnswers((AnswerKind((0, 1, 2, 3), 12, votes), AnswerKind((4, 5, 6, 7), 12, levels)))
     x, change = 0.5 * np.random.default_rng(1).normal(size=(2, 8, 24))
     alone = votes.expected_information(x[:4, :12]), levels.expected_information(x[4:, 12:])
     found = both.expected_information(x)

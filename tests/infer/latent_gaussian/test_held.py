@@ -7,7 +7,7 @@ import pandas as pd
 
 from voirdire.infer.latent_gaussian.few_observations import is_sparse
 from voirdire.infer.latent_gaussian.marginal import find_conditional_mode
-from voirdire.infer.latent_gaussian.mode import CLOSE, find_held_modes
+from voirdire.infer.latent_gaussian.mode import MODE_TOLERANCE, find_modes_at_spreads
 from voirdire.kinds import encode_votes
 from voirdire.model import load_model
 from voirdire.tables import read_votes
@@ -29,12 +29,12 @@ def test_modes_with_shared_coordinates_are_those_of_each_table() -> None:
     assert not is_sparse(density.latent_model(problem.data))
     for data, mode in zip(
         (problem.data, without),
-        find_held_modes(density, [problem.data, without], start),
+        find_modes_at_spreads(density, [problem.data, without], start),
         strict=True,
     ):
         field = density.latent_model(data)
         x, hyper = field.latent(start)
         expected = find_conditional_mode(field, hyper, x)
         off = field.latent(mode)[0] - field.latent(field.flat(expected.x, hyper))[0]
-        assert np.linalg.norm(expected.factor.from_draws(off[:, None])) < 3 * CLOSE
+        assert np.linalg.norm(expected.factor.from_draws(off[:, None])) < 3 * MODE_TOLERANCE
         np.testing.assert_allclose(field.latent(mode)[1], hyper)

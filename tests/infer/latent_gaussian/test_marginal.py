@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.marginal import Marginal, find_conditional_mode, refine_fixed_effects
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.spread_posterior import draw_posterior, maximise_spreads
@@ -28,7 +28,7 @@ def field(answers: Any, groups: tuple[Group, ...] | None = None) -> LatentGaussi
     pattern = Pattern(block, index, np.ones((GROUPS, 2)), np.array([0, 0]))
     return LatentGaussianModel(
         groups,
-        (Hyper("spread", 1.0),),
+        (Hyperparameter("spread", 1.0),),
         pattern,
         answers,
         lambda x: (x[:-1], x[-1:]),

@@ -14,9 +14,9 @@ from scipy.special import expit
 from voirdire.infer.latent_gaussian.adapting import adapt_coordinates
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.coordinates import Coordinates, build_coordinates
-from voirdire.infer.latent_gaussian.cost import MOST_STEPS, moves_seconds
+from voirdire.infer.latent_gaussian.cost import MAX_PATH_STEPS, moves_seconds
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.moves import Moves
 from voirdire.infer.latent_gaussian.nuts import sample_nuts
@@ -42,7 +42,7 @@ def searched(reversed_share: float) -> SpreadSearch:
     )
     model = LatentGaussianModel(
         (Group("own", GROUPS, "spread", "mean", reversed_share),),
-        (Hyper("spread", 1.0), Hyper("mean", 1.0)),
+        (Hyperparameter("spread", 1.0), Hyperparameter("mean", 1.0)),
         pattern,
         Answers(chances, [np.stack([right, EACH - right])]),
         lambda x: (x[:-2], x[-2:]),
@@ -137,7 +137,7 @@ def test_a_path_has_no_more_than_its_most_steps(
     )
     before = moves.z.copy()
     assert moves._run_paths().went.mean() > 0.99
-    assert len(asked) == 2 * MOST_STEPS
+    assert len(asked) == 2 * MAX_PATH_STEPS
     assert 0.0 < np.abs(moves.z - before).max() < 1.0
 
 

@@ -11,7 +11,7 @@ from scipy import integrate, sparse, stats
 from voirdire.infer.latent_gaussian import marginal as searched
 from voirdire.infer.latent_gaussian.coordinates import build_coordinates
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.marginal import Marginal, find_conditional_mode
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.normal import NormalAnswers
@@ -101,7 +101,10 @@ def field(y: np.ndarray, end: np.ndarray | None = None) -> LatentGaussianModel:
     at = (cells + np.arange(cells), 1 + k)  # the second predictor of each cell, by its judge's noise
     scales = sparse.csr_array((np.ones(cells), at), shape=(2 * cells, 1 + JUDGES))
     end = np.zeros(cells, dtype=int) if end is None else end
-    hypers = (Hyper("spread", 3.0), *(Hyper(f"noise{j}", 0.0, -1.9, 0.7) for j in range(JUDGES)))
+    hypers = (
+        Hyperparameter("spread", 3.0),
+        *(Hyperparameter(f"noise{j}", 0.0, -1.9, 0.7) for j in range(JUDGES)),
+    )
     return LatentGaussianModel(
         (Group("theta", ITEMS, "spread"), Group("level", 1, 0.3)),
         hypers,
@@ -142,7 +145,9 @@ def test_the_marginal_likelihood_is_that_of_the_normal_distribution(table: np.nd
 def test_its_gradient_by_spreads_and_noise_is_that_of_differences(
     table: np.ndarray, at_ends: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searched, "CLOSE", 1e-7)  # differences of values whose modes are the same to that
+    monkeypatch.setattr(
+        searched, "GRADIENT_TOLERANCE", 1e-7
+    )  # differences of values whose modes are the same to that
     y, end, hyper = table, None, HYPER
     if at_ends:
         y = np.clip(10 * table, -0.5, 0.5)

@@ -9,9 +9,9 @@ from scipy import sparse, stats
 
 import voirdire
 from voirdire.infer.convergence import convergence_diagnostics
-from voirdire.infer.latent_gaussian.collapsed import Collapsed, log_determinant
+from voirdire.infer.latent_gaussian.collapsed import CollapsedDensity, log_determinant
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.normal import NormalAnswers, is_normal
 from voirdire.infer.latent_gaussian.normal_moves import NormalMoves
@@ -44,7 +44,11 @@ def made(at_ends: float, weight: float = 1.0) -> LatentGaussianModel:
     )
     return LatentGaussianModel(
         (Group("item", ITEMS, "spread"), Group("level", 1, LEVEL_SD, 0.1)),
-        (Hyper("spread", 3.0), Hyper("noise0", 0.0, -1.9, 0.7), Hyper("noise1", 0.0, -1.9, 0.7)),
+        (
+            Hyperparameter("spread", 3.0),
+            Hyperparameter("noise0", 0.0, -1.9, 0.7),
+            Hyperparameter("noise1", 0.0, -1.9, 0.7),
+        ),
         pattern,
         NormalAnswers(score, (score >= 0.5).astype(int), np.full(len(item), weight)),
         lambda x: (x[:-3], x[-3:]),
@@ -69,7 +73,7 @@ def exact(model: LatentGaussianModel, hyper: Floats) -> float:
 def test_density_is_that_of_the_whole_table_up_to_a_constant() -> None:
     model = made(0.0)
     assert is_normal(model)
-    density, points = Collapsed(model), np.random.default_rng(0).normal(-2.0, 1.0, (5, 3))
+    density, points = CollapsedDensity(model), np.random.default_rng(0).normal(-2.0, 1.0, (5, 3))
     assert len(density.counts) == 2  # items with two answers, and with three
     said = density.summarise_answers(np.repeat(density.score[None], 5, axis=0))
     ours, theirs = density.log_density(points, said)[0], np.array([exact(model, point) for point in points])
@@ -78,7 +82,7 @@ def test_density_is_that_of_the_whole_table_up_to_a_constant() -> None:
 
 @pytest.mark.parametrize("weight", [1.0, 0.4])
 def test_gradient_is_that_of_differences(weight: float) -> None:
-    density, points = Collapsed(made(0.0, weight)), np.random.default_rng(0).normal(-2.0, 1.0, (5, 3))
+    density, points = CollapsedDensity(made(0.0, weight)), np.random.default_rng(0).normal(-2.0, 1.0, (5, 3))
     said = density.summarise_answers(np.repeat(density.score[None], 5, axis=0))
     slope = density.log_density(points, said)[1]
     for at, step in enumerate(1e-5 * np.eye(3)):
@@ -87,7 +91,7 @@ def test_gradient_is_that_of_differences(weight: float) -> None:
 
 
 def test_a_noise_finer_than_scores_are_has_no_density() -> None:
-    density = Collapsed(made(0.0))
+    density = CollapsedDensity(made(0.0))
     said = density.summarise_answers(density.score[None])
     assert density.log_density(np.array([[-2.0, -7.1, -2.0]]), said)[0][0] == -np.inf
     assert np.isfinite(density.log_density(np.array([[-9.0, -6.9, -2.0]]), said)[0][0])
@@ -129,7 +133,7 @@ def test_chains_have_the_posterior_of_the_exact_density() -> None:
 def test_answers_at_ends_are_drawn_beyond_them() -> None:
     """Values of items given spreads beside quadrature over each item and the level, answers beyond the end unknown."""
     model, hyper = made(0.3), np.log([0.2, 0.15, 0.25])
-    density, rng, found = Collapsed(model), np.random.default_rng(2), []
+    density, rng, found = CollapsedDensity(model), np.random.default_rng(2), []
     at, answers = np.repeat(hyper[None], 50, axis=0), np.repeat(density.score[None], 50, axis=0)
     for turn in range(150):
         common, answers, known = density.draw_common(at, answers, rng)

@@ -16,7 +16,7 @@ from voirdire.infer.latent_gaussian.adapting import adapt_coordinates
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.coordinates import Coordinates, build_coordinates
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.moves import Moves
 from voirdire.infer.latent_gaussian.parent_child_move import ParentChildMove, move_parent_and_children
@@ -43,7 +43,7 @@ def field(counts: Floats, skew: float = 0.5) -> LatentGaussianModel:
             Group("own[0]", items, "log_own[0]"),
             Group("taste[0]", len(item), "log_taste[0]", reversed=skew),
         ),
-        (Hyper("log_own[0]", 0.5), Hyper("log_taste[0]", 0.5)),
+        (Hyperparameter("log_own[0]", 0.5), Hyperparameter("log_taste[0]", 0.5)),
         Pattern(
             np.append(np.full(items, COMMON), judge), index, np.ones((len(item), 2)), np.zeros(2, dtype=int)
         ),

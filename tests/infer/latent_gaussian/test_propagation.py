@@ -21,7 +21,7 @@ from voirdire.infer.latent_gaussian.few_observations import (
     search_by_evidence,
 )
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.marginal import find_conditional_mode, refine_fixed_effects
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.propagation import NotConverged, Propagated, propagate_answers
@@ -117,7 +117,7 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
     chances = field(table(2, 3, 30, 1.0))[0].answers.log_probabilities
     answers = Answers(chances, [np.stack([won, lost])], CLOSED_FORM)
     model = LatentGaussianModel(
-        groups, (Hyper("spread", 1.0),), pattern, answers, lambda x: (x, x[:1]), lambda x, h: x
+        groups, (Hyperparameter("spread", 1.0),), pattern, answers, lambda x: (x, x[:1]), lambda x, h: x
     )
     z, weight = np.polynomial.hermite_e.hermegauss(24)
     u = np.stack([g.ravel() for g in np.meshgrid(z, z, z, indexing="ij")])
@@ -233,10 +233,10 @@ def test_spreads_are_learned_from_as_many_blocks_as_have_enough_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model, x, hyper = field(table(48, 4, 6, 1.0))
-    monkeypatch.setattr(few_observations, "MANY", 48)
+    monkeypatch.setattr(few_observations, "MANY_BLOCKS", 48)
     for enough, used in ((6.0 * 20, 20), (1.0, 5), (1e6, 40)):
-        monkeypatch.setattr(few_observations, "SOME", (5, 40))
-        monkeypatch.setattr(few_observations, "ENOUGH", enough)
+        monkeypatch.setattr(few_observations, "BLOCK_RANGE", (5, 40))
+        monkeypatch.setattr(few_observations, "TARGET_ANSWERS", enough)
         found = search_by_evidence(model, x, hyper)
         assert found.by_part == used
         assert found.model is model

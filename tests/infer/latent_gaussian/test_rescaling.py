@@ -13,7 +13,7 @@ from voirdire.infer.latent_gaussian.adapting import adapt_coordinates
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.coordinates import Coordinates, build_coordinates
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.spread_posterior import maximise_spreads, spread_covariance
 from voirdire.model import COMMON
@@ -32,7 +32,7 @@ def placed(answered: int, reversed_share: float = 0.5) -> Coordinates:
     counts = np.full((2, VALUES), float(answered))
     model = LatentGaussianModel(
         (Group("own", VALUES, "spread", "mean", reversed_share),),
-        (Hyper("spread", 1.0), Hyper("mean", 1.0)),
+        (Hyperparameter("spread", 1.0), Hyperparameter("mean", 1.0)),
         Pattern(np.full(VALUES, COMMON), np.arange(VALUES)[:, None], np.ones((VALUES, 1)), np.array([0])),
         Answers(chances, [counts]),
         lambda x: (x[:-2], x[-2:]),

@@ -8,7 +8,7 @@ import pytest
 from voirdire.infer.latent_gaussian import whitening
 from voirdire.infer.latent_gaussian.arrow import Factor, sparse_factor
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.whitening import DENSE, choose_whitening
+from voirdire.infer.latent_gaussian.whitening import MAX_DENSE_VALUES, choose_whitening
 from voirdire.model import COMMON
 
 COMMONS = 30
@@ -33,12 +33,12 @@ def factored(blocks: int, each: int) -> Factor:
 def test_products_are_those_of_the_factor(
     monkeypatch: pytest.MonkeyPatch, blocks: int, each: int, largest: float
 ) -> None:
-    monkeypatch.setattr(whitening, "LARGEST", largest)
-    monkeypatch.setattr(whitening, "SMALL", 0.0)
-    monkeypatch.setattr(whitening, "OF_COMMON", 0.0)
+    monkeypatch.setattr(whitening, "MAX_MATRIX_NUMBERS", largest)
+    monkeypatch.setattr(whitening, "MIN_BLOCK_ENTRY", 0.0)
+    monkeypatch.setattr(whitening, "MIN_COMMON_ENTRY", 0.0)
     factor = factored(blocks, each)
     rng, size = np.random.default_rng(1), factor.pattern.size
-    assert (size <= DENSE) == (blocks == 6)
+    assert (size <= MAX_DENSE_VALUES) == (blocks == 6)
     z, slopes = rng.standard_normal((2, 4, size))
     products = choose_whitening(factor)
     np.testing.assert_allclose(products.normal(z), factor.to_draws(z.T).T, rtol=1e-4, atol=1e-5)

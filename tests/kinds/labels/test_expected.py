@@ -8,10 +8,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from voirdire.infer import Derivatives, find_modes, mode
-from voirdire.infer.autodiff import TAPED, value_and_gradient
+from voirdire.infer.autodiff import TAPE_NUMPY, value_and_gradient
 from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.kinds.labels import curvature
-from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.expected import ExpectedLabels
 from voirdire.kinds.labels.layout import DenseCounts, SparseCounts, choose_count_storage
 from voirdire.model import load_model
 from voirdire.tables import read_labels
@@ -50,11 +50,11 @@ def test_value_and_gradient(model: str) -> None:
     problem = encoded(model, known=False)
     density, data = problem.density, problem.data
     assert data["labels"]["weight"].max() > 1
-    found = Expected(density, data)
+    found = ExpectedLabels(density, data)
     for seed in range(3):
         x = np.random.default_rng(seed).normal(0, 1.5, density.size)
         value, slope = found.both(x)
-        other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPED), x)
+        other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPE_NUMPY), x)
         assert value == pytest.approx(other, rel=1e-12)
         np.testing.assert_allclose(slope, automatic, rtol=1e-10, atol=1e-10)
 
@@ -70,7 +70,7 @@ def test_all_orientations_alike() -> None:
     values, slopes = derivatives.many(points)
     for value, slope, x in zip(values, slopes, points, strict=True):
         other, automatic = value_and_gradient(
-            lambda node: -density.symmetric_log_density(node, data, TAPED), x
+            lambda node: -density.symmetric_log_density(node, data, TAPE_NUMPY), x
         )
         assert value == pytest.approx(float(other), rel=1e-12)
         np.testing.assert_allclose(slope, automatic, atol=1e-10)
@@ -82,7 +82,7 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
 
     def slope(point: np.ndarray) -> np.ndarray:
         return value_and_gradient(
-            lambda node: -problem.density.log_density(node, problem.data, TAPED), point
+            lambda node: -problem.density.log_density(node, problem.data, TAPE_NUMPY), point
         )[1]
 
     step = 1e-5
@@ -94,10 +94,10 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
 def test_the_hessian(model: str, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = encoded(model, known=known)
     x = np.random.default_rng(4).normal(0, 1.0, problem.density.size)
-    found = curvature.negative_hessian(Expected(problem.density, problem.data), x)
+    found = curvature.negative_hessian(ExpectedLabels(problem.density, problem.data), x)
     np.testing.assert_allclose(found, hessian(problem, x), atol=1e-6)
-    monkeypatch.setattr(curvature, "TOGETHER", 3 * len(x))  # three items at a time
-    again = curvature.negative_hessian(Expected(problem.density, problem.data), x)
+    monkeypatch.setattr(curvature, "BATCH_SIZE", 3 * len(x))  # three items at a time
+    again = curvature.negative_hessian(ExpectedLabels(problem.density, problem.data), x)
     np.testing.assert_allclose(again, found, atol=1e-12)
 
 
@@ -119,7 +119,7 @@ def test_sums_over_labels_given_are_products_of_matrices() -> None:
 def test_the_metric_is_the_hessian_where_all_classes_are_known(model: str) -> None:
     problem = encoded(model, known=True)
     x = np.random.default_rng(1).normal(0, 1.0, problem.density.size)
-    apply = Expected(problem.density, problem.data).metric(x)
+    apply = ExpectedLabels(problem.density, problem.data).metric(x)
     inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
     np.testing.assert_allclose(inverse @ hessian(problem, x), np.eye(x.size), atol=1e-7)
 
@@ -128,7 +128,7 @@ def test_the_metric_is_the_hessian_where_all_classes_are_known(model: str) -> No
 def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> None:
     problem = encoded(model, known=False)
     x = np.random.default_rng(2).normal(0, 1.0, problem.density.size)
-    apply = Expected(problem.density, problem.data).metric(x)
+    apply = ExpectedLabels(problem.density, problem.data).metric(x)
     inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-12)
     curvature = np.linalg.eigvalsh(np.linalg.inv(inverse) - hessian(problem, x))
@@ -141,7 +141,7 @@ def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> N
 def test_the_search_ends_at_the_mode_of_the_compiled_one(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = encoded(model, known=False)
     alone = find_modes(problem.density, [problem.data])[0]
-    monkeypatch.setattr(mode, "FEW", 0)
+    monkeypatch.setattr(mode, "MAX_UNCOMPILED_WORK", 0)
     compiled = find_modes(problem.density, [problem.data] * 2)[0]
     assert alone.converged
     assert alone.evaluations < compiled.evaluations

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.infer.autodiff import TAPED, value_and_gradient
+from voirdire.infer.autodiff import TAPE_NUMPY, value_and_gradient
 from voirdire.kinds import LabelsProblem, encode_labels
 from voirdire.model import load_model
 from voirdire.tables import read_labels
@@ -39,7 +39,7 @@ def test_value_and_gradient(levels: int, families: dict[str, str] | None) -> Non
     for seed in range(3):
         x = np.random.default_rng(seed).normal(0, 1.0, density.size)
         value, slope = by_hand.both(x)
-        other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPED), x)
+        other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPE_NUMPY), x)
         assert value == pytest.approx(other, rel=1e-12)
         np.testing.assert_allclose(slope, automatic, rtol=1e-10, atol=1e-10)
 

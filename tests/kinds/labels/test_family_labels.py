@@ -10,7 +10,7 @@ import pytest
 
 import voirdire
 from voirdire.kinds import encode_labels
-from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.families import find_families
 from voirdire.model import load_model
 from voirdire.tables import read_labels
 from voirdire.typing import Floats, Ints
@@ -82,7 +82,7 @@ def test_families_of_judges_who_are_independent_cost_nothing() -> None:
     truth = rng.integers(0, CLASSES, ITEMS)
     table = table_of([honest(rng, truth, 0.6, 0.85) for _ in range(8)])
     families = {f"j{k:02d}": "one" if k < 4 else "other" for k in range(8)}
-    assert found_families(read_labels(table)) == {}
+    assert find_families(read_labels(table)) == {}
     apart, named = (voirdire.fit(table, method="map", families=f, about="panel") for f in (None, families))
     assert (apart.model.name, named.model.name) == ("hierarchical-dawid-skene", "family-dawid-skene")
     assert np.abs(chances(apart) - chances(named)).mean() < 0.01

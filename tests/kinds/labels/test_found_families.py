@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.families import find_families
 from voirdire.tables import read_labels
 
 Simulated = Callable[..., tuple[pd.DataFrame, Any]]
@@ -25,7 +25,7 @@ SPARSE = (
 
 
 def families_of(table: pd.DataFrame) -> list[set[str]]:
-    found = found_families(read_labels(table))
+    found = find_families(read_labels(table))
     groups = [{judge for judge, family in found.items() if family == name} for name in set(found.values())]
     return [group for group in groups if len(group) > 1]
 

@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 from voirdire.infer import find_mode, laplace_approximation, mirror
 from voirdire.infer.refine import _weigh_draws, skewed_approximation
 from voirdire.kinds import LabelsProblem, encode_labels
-from voirdire.kinds.labels.density import MOST_TWINS
+from voirdire.kinds.labels.density import MAX_TWINS
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
 from voirdire.model import load_model
 from voirdire.tables import read_labels
@@ -92,7 +92,7 @@ def test_draws_that_count_are_folded_from_where_they_are_or_from_a_twin(classes:
     folded, counting, twins = density.fold_with_twins(draws, {})
     np.testing.assert_array_equal(folded, density.fold_orientations(draws, {})[0])
     each = [folded, *twins]
-    assert len(each) <= MOST_TWINS + 1
+    assert len(each) <= MAX_TWINS + 1
     assert counting.all() == (classes < 7)
     here = np.array([np.isclose(one, draws, atol=1e-9).all(axis=1) for one in each])
     np.testing.assert_array_equal(here.any(axis=0), counting)
@@ -105,8 +105,8 @@ def test_weights_of_proposals_are_right_however_few_names_count(monkeypatch: pyt
     approximation = laplace_approximation(problem, find_mode(problem))
     proposal = skewed_approximation(problem, replace(approximation, root=2.0 * approximation.root))
     means, errors = [], []
-    for most in (MOST_TWINS, 1):
-        monkeypatch.setattr("voirdire.kinds.labels.density.MOST_TWINS", most)
+    for most in (MAX_TWINS, 1):
+        monkeypatch.setattr("voirdire.kinds.labels.density.MAX_TWINS", most)
         found = _weigh_draws(problem, proposal, 40_000, np.random.default_rng(4))
         values = problem.density.values(found.draws, np)
         x = np.concatenate([np.exp(values["class_share"][:, 0]), values["confusion"][:, 0]], axis=1)

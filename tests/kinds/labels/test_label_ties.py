@@ -78,7 +78,7 @@ def contrary(items: int = 24, agreed: tuple[int, int] = (0, 0), seed: int = 0) -
 
 @pytest.fixture
 def unmoved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hmc_cost, "LARGEST_WORK", 0)
+    monkeypatch.setattr(hmc_cost, "MAX_MIXTURE_WORK", 0)
 
 
 @pytest.mark.slow

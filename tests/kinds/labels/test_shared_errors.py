@@ -12,7 +12,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.infer import find_mode
 from voirdire.kinds import Request, encode_labels
-from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.families import find_families
 from voirdire.kinds.labels.kind import LABELS
 from voirdire.kinds.labels.states import beliefs_of_others, panel_class_probabilities
 from voirdire.model import load_model
@@ -54,11 +54,11 @@ def graded() -> tuple[pd.DataFrame, np.ndarray]:
 
 def test_copies_are_found_and_count_once(copied: tuple[pd.DataFrame, np.ndarray]) -> None:
     table, _ = copied
-    found = found_families(read_labels(table))
+    found = find_families(read_labels(table))
     assert {judge for judge, family in found.items() if family == "a"} == set(FAMILY)
     assert len(set(found.values())) == 8
     honest = table[~table["judge"].isin(["a2", "a3"])]
-    assert found_families(read_labels(honest)) == {}
+    assert find_families(read_labels(honest)) == {}
     assert LABELS.default_model(read_labels(honest), Request())[0] == "hierarchical-dawid-skene"
     model, why = LABELS.default_model(read_labels(table), Request())
     assert (model, why) == ("family-dawid-skene", "3 of 10 judges answer like another")
@@ -85,7 +85,7 @@ def test_copies_of_one_judge_of_two_labels_are_found(seed: int) -> None:
         for k, p in enumerate(np.linspace(0.6, 0.85, 16))
     }
     said |= {f"copy{k}": np.where(rng.random(300) < 0.95, said["h4"], 1 - said["h4"]) for k in range(7)}
-    families = found_families(read_labels(rows(said, "ny")))
+    families = find_families(read_labels(rows(said, "ny")))
     assert {judge for judge, family in families.items() if family == "copy0"} == {
         "h4",
         *(f"copy{k}" for k in range(7)),
@@ -105,7 +105,7 @@ def test_families_found_that_do_not_account_for_the_answers_are_no_default() -> 
             right = rng.random(300) < 1.0 / (1.0 + np.exp(-effect))
             said[f"f{family}{k}"] = np.where(right, seen, 1 - seen)
     table = read_labels(rows(said, "ny"))
-    families = list(found_families(table).values())
+    families = list(find_families(table).values())
     assert sum(families.count(family) > 1 for family in families) > 0.2 * len(families)
     model, why = LABELS.default_model(table, Request())
     assert model == "hierarchical-dawid-skene"

@@ -9,7 +9,7 @@ import pytest
 import voirdire
 from voirdire import Fit
 from voirdire.infer.multinomial import answer_probabilities, fit_multinomial
-from voirdire.kinds.labels.stacking import MOST, Stacking
+from voirdire.kinds.labels.stacking import MAX_KNOWN_ITEMS, Stacking
 
 
 def kernel_of(x: np.ndarray) -> np.ndarray:
@@ -149,7 +149,7 @@ def test_one_good_judge_among_copies_of_a_bad_one_is_found(tmp_path: object) -> 
 @pytest.mark.slow
 def test_of_many_known_items_some_are_learned_from() -> None:
     rng = np.random.default_rng(5)
-    said = rng.integers(2, size=(MOST + 50, 2))
+    said = rng.integers(2, size=(MAX_KNOWN_ITEMS + 50, 2))
     half = np.full((len(said), 2), 0.5)
     found, left = Stacking(np.eye(2)[said], (half,), np.arange(len(said)), said[:, 0]).stacked_probabilities()
     assert left.shape == found.shape

@@ -18,7 +18,7 @@ from voirdire.errors import InputError
 from voirdire.fit import verb
 from voirdire.fit.store import save
 from voirdire.infer import hmc_cost
-from voirdire.kinds.labels.success import NEITHER, PAIRS, SHORT, known_success
+from voirdire.kinds.labels.success import NEUTRAL_WORDS, SHORT_WORDS, SUCCESS_WORDS, known_success
 
 pytestmark = pytest.mark.usefixtures("unmoved")
 RIGHT = [0.25, 0.4, 0.55, 0.75, 0.95]  # of the systems s0 to s4
@@ -27,7 +27,7 @@ RIGHT = [0.25, 0.4, 0.55, 0.75, 0.95]  # of the systems s0 to s4
 @pytest.fixture
 def unmoved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws of the Laplace approximation as they are: who is first can be told from them, in a tenth of the time."""
-    monkeypatch.setattr(hmc_cost, "LARGEST_WORK", 0)
+    monkeypatch.setattr(hmc_cost, "MAX_MIXTURE_WORK", 0)
 
 
 def answered(good: str, bad: str, *others: str, seed: int = 0) -> pd.DataFrame:
@@ -161,16 +161,16 @@ def test_the_remedy_can_be_typed_where_a_label_holds_blanks() -> None:
         voirdire.fit(answered("not toxic", "toxic"), method="map").board()
 
 
-@pytest.mark.parametrize("word", [*PAIRS, *SHORT])
+@pytest.mark.parametrize("word", [*SUCCESS_WORDS, *SHORT_WORDS])
 def test_every_word_is_told_from_its_failures(word: str) -> None:
-    for failure in (PAIRS | SHORT)[word]:
+    for failure in (SUCCESS_WORDS | SHORT_WORDS)[word]:
         for one, other in (
             (word, failure),
             (word.upper(), failure.capitalize()),
             (word, failure.replace(" ", "_")),
         ):
             assert known_success(sorted((one, other))) == one
-        for neither in NEITHER:
+        for neither in NEUTRAL_WORDS:
             assert known_success([failure, neither, word]) == word
         assert known_success([failure, "something else", word]) is None
         assert known_success([failure, failure + "?"]) is None

@@ -15,7 +15,7 @@ from voirdire.kinds.labels import layout as sparse_counts
 from voirdire.kinds.labels import wide_residuals as sums_of_pairs
 from voirdire.kinds.labels.curvature import Curvature, negative_hessian
 from voirdire.kinds.labels.dependence import label_residuals
-from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.expected import ExpectedLabels
 from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.model import load_model
 from voirdire.tables import read_labels
@@ -42,15 +42,15 @@ def labels(
 @pytest.fixture
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of any size are taken as large ones."""
-    monkeypatch.setattr(sparse_counts, "WIDE", 0)
-    monkeypatch.setattr(sparse_counts, "LABEL", 0)
+    monkeypatch.setattr(sparse_counts, "MAX_DENSE_NUMBERS", 0)
+    monkeypatch.setattr(sparse_counts, "SPARSE_RATIO", 0)
 
 
 def both(monkeypatch: pytest.MonkeyPatch, model: str, table: Labels) -> tuple[LabelsProblem, LabelsProblem]:
     held = encode_labels(load_model(model), table)
     with monkeypatch.context() as patch:
-        patch.setattr(sparse_counts, "WIDE", 0)
-        patch.setattr(sparse_counts, "LABEL", 0)
+        patch.setattr(sparse_counts, "MAX_DENSE_NUMBERS", 0)
+        patch.setattr(sparse_counts, "SPARSE_RATIO", 0)
         given = encode_labels(load_model(model), table)
     assert given.is_sparse
     assert not held.is_sparse
@@ -63,7 +63,7 @@ def test_density_and_mode_are_those_of_a_table_that_holds_all(
 ) -> None:
     held, given = both(monkeypatch, model, labels(criteria=2))
     x = np.random.default_rng(2).normal(0, 0.5, held.density.size)
-    one, other = (Expected(each.density, each.data).both(x) for each in (held, given))
+    one, other = (ExpectedLabels(each.density, each.data).both(x) for each in (held, given))
     np.testing.assert_allclose(other[0], one[0], rtol=1e-12)
     np.testing.assert_allclose(other[1], one[1], atol=1e-9)
     for start, same in zip(held.density.starts(held.data), given.density.starts(given.data), strict=True):
@@ -78,11 +78,11 @@ def test_density_and_mode_are_those_of_a_table_that_holds_all(
 
 @pytest.mark.parametrize("model", MODELS)
 def test_products_are_those_with_the_hessian(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparse_counts, "TOGETHER", 500)  # several parts
+    monkeypatch.setattr(sparse_counts, "BATCH_SIZE", 500)  # several parts
     held, given = both(monkeypatch, model, labels(criteria=2))
     x = np.random.default_rng(2).normal(0, 0.5, held.density.size)
-    matrix = negative_hessian(Expected(held.density, held.data), x)
-    curvature = Curvature(Expected(given.density, given.data), x)
+    matrix = negative_hessian(ExpectedLabels(held.density, held.data), x)
+    curvature = Curvature(ExpectedLabels(given.density, given.data), x)
     np.testing.assert_allclose(curvature.times(np.eye(x.size)), matrix, atol=1e-8)
     own = held.density.parameter_slices["confusion_judge"]
     block = matrix[own, own].reshape(20, 6, 20, 6)[np.arange(20), :, np.arange(20)]
@@ -92,8 +92,8 @@ def test_products_are_those_with_the_hessian(model: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("turned", "most"),
     [
-        pytest.param(matrix_free_draws.TURNED, 0, id="directions"),
-        pytest.param(0.0, matrix_free_draws.MOST_TERMS, id="terms"),
+        pytest.param(matrix_free_draws.MAX_REMAINDER, 0, id="directions"),
+        pytest.param(0.0, matrix_free_draws.MAX_TERMS, id="terms"),
         pytest.param(0.0, 0, id="Lanczos", marks=pytest.mark.slow),
     ],
 )
@@ -102,12 +102,12 @@ def test_draws_have_the_covariance_of_the_hessian(
     model: str, turned: float, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held, given = both(monkeypatch, model, labels(items=150, each=8))
-    monkeypatch.setattr(matrix_free_draws, "SMALL", 0)
-    monkeypatch.setattr(matrix_free_draws, "TURNED", turned)
-    monkeypatch.setattr(matrix_free_draws, "MOST_TERMS", most)
+    monkeypatch.setattr(matrix_free_draws, "MAX_DENSE_PARAMETERS", 0)
+    monkeypatch.setattr(matrix_free_draws, "MAX_REMAINDER", turned)
+    monkeypatch.setattr(matrix_free_draws, "MAX_TERMS", most)
     x = find_mode(held).x
-    covariance = np.linalg.inv(negative_hessian(Expected(held.density, held.data), x))
-    expected = Expected(given.density, given.data)
+    covariance = np.linalg.inv(negative_hessian(ExpectedLabels(held.density, held.data), x))
+    expected = ExpectedLabels(given.density, given.data)
     draws, proper = matrix_free_draws.laplace_draws(expected, x, 2000, np.random.default_rng(0))
     assert proper
     sd = np.sqrt(np.diag(covariance))
@@ -136,7 +136,7 @@ def test_agreements_are_those_of_a_table_that_holds_all(monkeypatch: pytest.Monk
     table = labels()
     every = np.arange(20)
     one = families._pairwise_agreements(table, every)
-    monkeypatch.setattr(families, "LARGEST", 0)
+    monkeypatch.setattr(families, "MAX_TABLE_NUMBERS", 0)
     for few, held in zip(families._pairwise_agreements(table, every), one, strict=True):
         np.testing.assert_allclose(few, held, atol=1e-9)
 
@@ -151,9 +151,9 @@ def test_copies_are_found_by_items_drawn_at_random(monkeypatch: pytest.MonkeyPat
         }
     )
     both_copies = pd.concat([copy, copy[copy.judge == "j03"].assign(judge="copy")])
-    monkeypatch.setattr(families, "LARGEST", 0)
-    monkeypatch.setattr(sums_of_pairs, "PAIRS", 20_000)  # about half of the items
-    found = families.found_families(read_labels(both_copies))
+    monkeypatch.setattr(families, "MAX_TABLE_NUMBERS", 0)
+    monkeypatch.setattr(sums_of_pairs, "MAX_LABEL_PAIRS", 20_000)  # about half of the items
+    found = families.find_families(read_labels(both_copies))
     assert found["copy"] == found["j03"]
     assert len(set(found.values())) == 20
 
@@ -161,8 +161,8 @@ def test_copies_are_found_by_items_drawn_at_random(monkeypatch: pytest.MonkeyPat
 @pytest.mark.usefixtures("wide")
 def test_a_fit_says_what_it_thins_out(monkeypatch: pytest.MonkeyPatch) -> None:
     table = labels(items=300)
-    monkeypatch.setattr(influence, "SAMPLE", 100)
-    monkeypatch.setattr(sums_of_pairs, "PAIRS", 5_000)
+    monkeypatch.setattr(influence, "MAX_SAMPLED_ITEMS", 100)
+    monkeypatch.setattr(sums_of_pairs, "MAX_LABEL_PAIRS", 5_000)
     fit = voirdire.fit(table, model="hierarchical-dawid-skene")
     said = {row["check"]: row["message"] for row in fit.as_dict()["checks"]}
     assert "of 100 classes (drawn at random from 300)" in said["influence"]
@@ -175,8 +175,8 @@ def test_a_fit_says_what_it_thins_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_fit_has_the_numbers_of_a_table_that_holds_all(monkeypatch: pytest.MonkeyPatch) -> None:
     table = labels(items=600, each=8)
     held = voirdire.fit(table, model="hierarchical-dawid-skene", method="laplace")
-    monkeypatch.setattr(sparse_counts, "WIDE", 0)
-    monkeypatch.setattr(sparse_counts, "LABEL", 0)
+    monkeypatch.setattr(sparse_counts, "MAX_DENSE_NUMBERS", 0)
+    monkeypatch.setattr(sparse_counts, "SPARSE_RATIO", 0)
     given = voirdire.fit(table, model="hierarchical-dawid-skene", method="laplace")
     assert given.problem.is_sparse
     for name in ("reliability", "reliability_low", "reliability_high"):
@@ -190,7 +190,7 @@ def test_a_fit_has_the_numbers_of_a_table_that_holds_all(monkeypatch: pytest.Mon
 
 @pytest.mark.usefixtures("wide")
 def test_what_does_not_fit_is_refused_with_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(problem, "LARGEST_TABLE", 1000)
+    monkeypatch.setattr(problem, "MAX_TABLE_NUMBERS", 1000)
     table = labels()
     with pytest.raises(
         InputError, match=r"400 items x 20 judges x 3 labels .* GiB; take hierarchical-dawid-skene"
@@ -202,7 +202,7 @@ def test_what_does_not_fit_is_refused_with_what_it_takes(monkeypatch: pytest.Mon
 
 @pytest.mark.usefixtures("wide")
 def test_large_tables_of_systems_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(systems, "LARGEST", 2**20)
+    monkeypatch.setattr(systems, "MAX_BELIEF_BYTES", 2**20)
     rows = [
         (f"j{j}", f"p{c}", f"s{s}", "ab"[(c + s + j) % 2])
         for j in range(3)

@@ -81,7 +81,7 @@ def balanced(problem: ScoresProblem, hyper: dict[str, Any]) -> float:
 
 
 def test_its_marginal_likelihood_is_that_of_the_normal_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marginal, "CLOSE", 1e-6)
+    monkeypatch.setattr(marginal, "GRADIENT_TOLERANCE", 1e-6)
     rows = panel(8, (0.0, 0.5, 1.0), items=6, criteria=2).drop(columns="truth")
     problem = encode_scores(load_model(MODEL), read_scores(rows), levels=[-3, 9])
     field = problem.density.latent_model(problem.data)

@@ -117,12 +117,12 @@ def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
     many = voirdire.fit(table, method="laplace")
     assert not any("too large to try" in note for note in many.notes)
     assert "approximation" not in set(many.checks()["check"])
-    monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.AT_ONCE", 0.0)
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.MAX_LAPLACE_VALIDATION_SECONDS", 0.0)
     assert any("too large to try" in note for note in voirdire.fit(table, method="laplace").notes)
 
 
 def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voirdire.infer.latent_gaussian.propagation.SWEEPS", 2)
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.propagation.MAX_SWEEPS", 2)
     monkeypatch.setattr(
         "voirdire.infer.latent_gaussian.propagation.propagate_answers.__defaults__", (None, 2)
     )
@@ -162,7 +162,7 @@ def test_nuts_in_the_coordinates_of_the_search_is_where_chains_are(monkeypatch: 
         },
         index=fits[0].index,
     )
-    monkeypatch.setattr("voirdire.infer.by_latent_gaussian.LARGE", 10)
+    monkeypatch.setattr("voirdire.infer.by_latent_gaussian.MAX_WHITENED_PARAMETERS", 10)
     exact = voirdire.fit(table, method="nuts", chains=4, warmup=200, draws=600, seed=1)
     assert exact.method == "nuts"
     assert exact.sample_stats["n_steps"].shape == (4, 600)
@@ -177,7 +177,7 @@ def test_larger_tables_are_tried_first(monkeypatch: pytest.MonkeyPatch, table: p
     few = voirdire.fit(table, seconds=0.01)
     assert few.method == "laplace"
     assert not any("too large to try" in note for note in few.notes)
-    monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.VALIDATION_MOVES", 0.0)
+    monkeypatch.setattr("voirdire.infer.latent_gaussian.chains.MAX_VALIDATION_SECONDS", 0.0)
     none = voirdire.fit(table, seconds=0.01)
     assert none.method == "laplace"
     assert any("too large to try" in note for note in none.notes)
@@ -402,7 +402,7 @@ def test_what_cannot_be_is_refused(table: pd.DataFrame) -> None:
 def test_an_answer_of_few_draws_says_that_a_longer_one_may_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     table = panel(1.0, votes=240, contexts=4)
     for most, least, few in ((1.0 + 1e-9, 400.0, True), (1e9, 0.0, False)):
-        monkeypatch.setattr("voirdire.infer.checks.RHAT", most)
-        monkeypatch.setattr("voirdire.infer.checks.ESS", least)
+        monkeypatch.setattr("voirdire.infer.checks.MAX_RHAT", most)
+        monkeypatch.setattr("voirdire.infer.checks.MIN_ESS", least)
         (note,) = [one for one in voirdire.fit(table, seconds=0.2).notes if one.startswith("Sampled with")]
         assert ("a first answer, which may name other ranks" in note) == few

@@ -16,7 +16,7 @@ from voirdire.errors import InputError
 from voirdire.infer import find_mode, laplace_approximation
 from voirdire.kinds import VotesProblem, encode_votes
 from voirdire.model import Model, load_model, specification_folder
-from voirdire.model.family.two_coin_gradient import FURTHEST_IN_SINGLE
+from voirdire.model.family.two_coin_gradient import MAX_LOG_ODDS_SINGLE
 from voirdire.tables import read_votes
 from voirdire_studies.coverage import simulate_panel
 from voirdire_studies.study import load_study
@@ -86,7 +86,7 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
         np.testing.assert_allclose(value, expected, rtol=1e-12)
         np.testing.assert_allclose(slope, its_slope, rtol=1e-9, atol=1e-12)
         assert all(np.isfinite(part).all() for part in answers.compiled_gradient(10.0 * sums))
-        inside = np.clip(sums, -FURTHEST_IN_SINGLE, FURTHEST_IN_SINGLE)
+        inside = np.clip(sums, -MAX_LOG_ODDS_SINGLE, MAX_LOG_ODDS_SINGLE)
         for mine, theirs in zip(
             answers.compiled_gradient(inside), answers.value_gradient(inside), strict=True
         ):

@@ -74,7 +74,7 @@ def test_a_lower_mode_is_searched_roughly_and_a_higher_one_to_the_end(
     assert again.gradient <= 1e-6
     assert again.log_density == pytest.approx(there.log_density, abs=1e-8)
     np.testing.assert_allclose(again.x, there.x, atol=1e-4)
-    monkeypatch.setattr(modes, "ROUGH", 0.0)
+    monkeypatch.setattr(modes, "ROUGH_TOLERANCE", 0.0)
     assert find_mode(problem).starts[1] == pytest.approx(there.starts[1], abs=1e-2)
     assert find_mode(problem).evaluations > there.evaluations
 
@@ -87,7 +87,7 @@ def test_tables_of_one_batch_may_have_different_numbers_of_starts(
     counts = iter([0, 2, 1])
     somewhere = starting_point(problem.density, problem.data, -np.ones(len(SHARES)))
     monkeypatch.setattr(VotesDensity, "additional_starts", lambda *_: [somewhere] * next(counts))
-    monkeypatch.setattr(modes, "FEW", 0)  # a batch
+    monkeypatch.setattr(modes, "MAX_UNCOMPILED_WORK", 0)  # a batch
     found = modes.find_modes(problem.density, [problem.data] * 3)
     assert [len(mode.starts) for mode in found] == [1, 3, 2]
     assert max(mode.log_density for mode in found) == pytest.approx(alone.log_density, abs=1e-6)

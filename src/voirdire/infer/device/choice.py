@@ -1,4 +1,4 @@
-"""Which device chains run on."""
+"""Choice of the device that chains run on."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from importlib.util import find_spec
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.infer.latent_gaussian.cost import CHAINS, WARM, moves_seconds
+from voirdire.infer.latent_gaussian.cost import CHAINS, WARM_UP_MOVES, moves_seconds
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.search import SpreadSearch
 
-PLUGINS = (
+GPU_PLUGINS = (
     "jax_cuda12_plugin",
     "jax_cuda13_plugin",
     "jax_rocm7_plugin",
     "jax_rocm60_plugin",
 )  # of JAX, for GPUs
-SHORTEST_WARM_UP = 10.0  # seconds of a processor's warm-up from which a device that is there is used unasked
-MANY_CHAINS = 128  # of a graphics processor, side by side
-TIMES, MANY_TIMES = {"cpu": 0.25}, 20.0  # as quick as the kernel, about: JAX on a processor, and elsewhere
-NONE_HERE = (
+MIN_WARM_UP_SECONDS = (
+    10.0  # seconds of a processor's warm-up from which a device that is there is used unasked
+)
+GPU_CHAINS = 128  # of a graphics processor, side by side
+SPEEDUPS, DEFAULT_SPEEDUP = (
+    {"cpu": 0.25},
+    20.0,
+)  # as quick as the kernel, about: JAX on a processor, and elsewhere
+NO_GPU = (
     "device 'gpu': JAX finds no graphics processor here. Install voirdire[cuda] on a machine that has one, or leave "
     "the device out."
 )
@@ -41,7 +46,7 @@ def device_for(asked: str, model: LatentGaussianModel) -> Any:
     InputError
         There is no graphics processor, and one was asked for.
     """
-    if asked == "auto" and _may_have_gpu() and moves_seconds(model, sum(WARM)) > SHORTEST_WARM_UP:
+    if asked == "auto" and _may_have_gpu() and moves_seconds(model, sum(WARM_UP_MOVES)) > MIN_WARM_UP_SECONDS:
         with suppress(InputError):
             return find_gpu()
     if asked == "jax":
@@ -64,7 +69,7 @@ def find_gpu() -> Any:
     try:
         return jax.devices("gpu")[0]
     except RuntimeError:
-        raise InputError(NONE_HERE) from None
+        raise InputError(NO_GPU) from None
 
 
 def can_run(search: SpreadSearch) -> bool:
@@ -73,15 +78,15 @@ def can_run(search: SpreadSearch) -> bool:
 
 
 def device_seconds(model: LatentGaussianModel, chains: int, step: float, device: Any) -> float:
-    """About what a move of all chains takes on a device, reckoned by the size of the table."""
-    return moves_seconds(model, 1, chains, step) / TIMES.get(device.platform, MANY_TIMES)
+    """Estimate the seconds that a move of all chains takes on a device, by the size of the table."""
+    return moves_seconds(model, 1, chains, step) / SPEEDUPS.get(device.platform, DEFAULT_SPEEDUP)
 
 
 def device_chain_count(device: Any) -> int:
     """Number of chains side by side on a device."""
-    return CHAINS if device.platform == "cpu" else MANY_CHAINS
+    return CHAINS if device.platform == "cpu" else GPU_CHAINS
 
 
 def _may_have_gpu() -> bool:
     """True if JAX has what it needs for a graphics processor; without looking for one, which takes a second."""
-    return any(find_spec(name) is not None for name in PLUGINS)
+    return any(find_spec(name) is not None for name in GPU_PLUGINS)

@@ -10,17 +10,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.device.density import SINGLE
-from voirdire.infer.latent_gaussian.adapting import DIRECTIONS
+from voirdire.infer.latent_gaussian.adapting import MAX_DIRECTIONS
 from voirdire.infer.latent_gaussian.coordinates import Coordinates
 from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.infer.latent_gaussian.skewness import Skewness
 from voirdire.infer.latent_gaussian.whitening import Whitening
 from voirdire.typing import Floats
 
-WHOLE = 6000  # latent values up to which L'^-1 is one matrix on a graphics processor, not sparse ones
+MAX_DENSE_VALUES = (
+    6000  # latent values up to which L'^-1 is one matrix on a graphics processor, not sparse ones
+)
 
-NUMBERS = ("root", "moves", "prior", "observation_precision", "follow", "scale", "along", "gain")
-BENT = ("sd", "middle", "width", "bend")  # of values whose prior is skewed
+COORDINATE_FIELDS = ("root", "moves", "prior", "observation_precision", "follow", "scale", "along", "gain")
+SKEWNESS_FIELDS = ("sd", "middle", "width", "bend")  # of values whose prior is skewed
 
 #: Arrays of coordinates by name, the sparse or whole matrices of L'^-1 among them.
 Arrays = dict[str, Any]
@@ -36,13 +38,13 @@ def arrays_of(where: Coordinates, *, whole: bool) -> Arrays:
     whole : bool
         Whether that product is written out.
     """
-    none = DIRECTIONS - len(where.gain)
-    numbers = {name: getattr(where, name) for name in NUMBERS} | {
-        "along": np.pad(where.along, ((0, 0), (0, none))),
-        "gain": np.pad(where.gain, (0, none)),
+    unused = MAX_DIRECTIONS - len(where.gain)
+    numbers = {name: getattr(where, name) for name in COORDINATE_FIELDS} | {
+        "along": np.pad(where.along, ((0, 0), (0, unused))),
+        "gain": np.pad(where.gain, (0, unused)),
         **_skewness_maps(where),
     }
-    arrays: Arrays = {name: jnp.asarray(each, SINGLE) for name, each in numbers.items()}
+    arrays: Arrays = {name: jnp.asarray(array, SINGLE) for name, array in numbers.items()}
     whitening = where.search.factor_whitening
     arrays["forward"] = _device_matrices(whitening.products, whole)
     arrays["back"] = _device_matrices(whitening.inverses[::-1], whole)
@@ -53,8 +55,8 @@ def coordinates_of(search: SpreadSearch, there: Arrays) -> Coordinates:
     """The coordinates whose arrays, as :func:`arrays_of` makes them, are given or traced."""
     return Coordinates(
         search=search,
-        **{name: there[name] for name in NUMBERS},
-        skewness=Skewness(search.model.skewed_values, **{name: there[name] for name in BENT}),
+        **{name: there[name] for name in COORDINATE_FIELDS},
+        skewness=Skewness(search.model.skewed_values, **{name: there[name] for name in SKEWNESS_FIELDS}),
         xp=jnp,
         whitening=Whitening(
             partial(apply_matrices, there["forward"]), refuse_slopes, partial(apply_matrices, there["back"])
@@ -69,12 +71,15 @@ def refuse_slopes(slopes: Any) -> Any:
 
 def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
     """Maps of all values whose prior is skewed; of those that are not bent, the one that changes nothing."""
-    at, skewness = where.search.model.skewed_values, where.skewness
-    bent = {name: np.full(len(at), nothing) for name, nothing in zip(BENT, (1.0, 0.0, 1.0, 0.0), strict=True)}
-    place = np.searchsorted(at, skewness.at)
-    for name, values in bent.items():
-        values[place] = getattr(skewness, name)
-    return bent
+    skewed, skewness = where.search.model.skewed_values, where.skewness
+    maps = {
+        name: np.full(len(skewed), neutral)
+        for name, neutral in zip(SKEWNESS_FIELDS, (1.0, 0.0, 1.0, 0.0), strict=True)
+    }
+    positions = np.searchsorted(skewed, skewness.at)
+    for name, values in maps.items():
+        values[positions] = getattr(skewness, name)
+    return maps
 
 
 def _device_matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
@@ -84,11 +89,13 @@ def _device_matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
         for matrix in each[1:]:
             product = matrix @ product
         return [jnp.asarray(product.toarray().T, SINGLE)]
-    found = []
+    triples = []
     for matrix in each:
         entries = matrix.tocsr().tocoo()
-        found.append((jnp.asarray(entries.row), jnp.asarray(entries.col), jnp.asarray(entries.data, SINGLE)))
-    return found
+        triples.append(
+            (jnp.asarray(entries.row), jnp.asarray(entries.col), jnp.asarray(entries.data, SINGLE))
+        )
+    return triples
 
 
 def apply_matrices(matrices: list[Any], points: Any) -> Any:
@@ -96,8 +103,8 @@ def apply_matrices(matrices: list[Any], points: Any) -> Any:
     if not isinstance(matrices[0], tuple):
         return points @ matrices[0]
     columns = points.T
-    for rows, places, numbers in matrices:
+    for rows, column_index, numbers in matrices:
         columns = jax.ops.segment_sum(
-            numbers[:, None] * columns[places], rows, points.shape[1], indices_are_sorted=True
+            numbers[:, None] * columns[column_index], rows, points.shape[1], indices_are_sorted=True
         )
     return columns.T

@@ -54,9 +54,9 @@ class DeviceDensity:
         sums = jnp.stack([terms[..., columns].sum(axis=-1) for columns in self._columns], axis=1)
         if self._scales is None:
             return sums
-        more = self._scales
+        scales = self._scales
         flat = sums.reshape(len(x), -1)
-        added = flat.at[:, more.row].add(jnp.asarray(more.data, SINGLE) * hyper[:, more.col])
+        added = flat.at[:, scales.row].add(jnp.asarray(scales.data, SINGLE) * hyper[:, scales.col])
         return added.reshape(sums.shape)
 
 
@@ -81,7 +81,7 @@ def _likelihood_of(model: LatentGaussianModel, at: Floats) -> Any:
 
 
 #: Of x, hyper, hyper after the step, and normal numbers: x after it, and the log density of the way back less this.
-Exchange = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
+StepFunction = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
 
 
 def apply_steps(
@@ -99,32 +99,34 @@ def apply_steps(
         Where chains are.
     """
     half = len(x) // 2
-    ways: list[Exchange] = [
-        lambda x, hyper, there, normal: density.model.rescaled(x, hyper, there, jnp),
-        *(partial(_exchange, density.model, move) for move in parent_child_moves),
+    step_functions: list[StepFunction] = [
+        lambda x, hyper, new_hyper, normal: density.model.rescaled(x, hyper, new_hyper, jnp),
+        *(partial(_move_parent, density.model, move) for move in parent_child_moves),
     ]
 
     def make_one(state: Any, step: Any) -> tuple[Any, None]:
         x, hyper, log = state
-        first = step["half"] * half
-        its_x, its_hyper, its_log = (jax.lax.dynamic_slice_in_dim(each, first, half) for each in state)
-        pair, given, length, normal, chance = (
-            jax.lax.dynamic_slice_in_dim(step[name], first, half, axis=-1)
+        start = step["half"] * half
+        half_x, half_hyper, half_log = (jax.lax.dynamic_slice_in_dim(each, start, half) for each in state)
+        pair, drawn_step, length, normal, chance = (
+            jax.lax.dynamic_slice_in_dim(step[name], start, half, axis=-1)
             for name in ("pair", "step", "length", "normal", "chance")
         )
-        along = length[:, None] * (hyper[pair[0]] - hyper[pair[1]])
-        there = its_hyper + jnp.where(pair[0][:, None] < 0, given.T, along)
-        moved, volume = jax.lax.switch(step["move"] + 1, ways, its_x, its_hyper, there, normal.T)
-        new = density.log_density(moved, there)
-        goes = chance < new - its_log + volume  # of what is not finite none
-        kept = (
-            jnp.where(goes[:, None], moved, its_x),
-            jnp.where(goes[:, None], there, its_hyper),
-            jnp.where(goes, new, its_log),
+        difference = length[:, None] * (hyper[pair[0]] - hyper[pair[1]])
+        new_hyper = half_hyper + jnp.where(pair[0][:, None] < 0, drawn_step.T, difference)
+        new_x, volume = jax.lax.switch(
+            step["move"] + 1, step_functions, half_x, half_hyper, new_hyper, normal.T
+        )
+        new = density.log_density(new_x, new_hyper)
+        accepted = chance < new - half_log + volume  # of what is not finite none
+        updated = (
+            jnp.where(accepted[:, None], new_x, half_x),
+            jnp.where(accepted[:, None], new_hyper, half_hyper),
+            jnp.where(accepted, new, half_log),
         )
         return tuple(
-            jax.lax.dynamic_update_slice_in_dim(each, new, first, 0)
-            for each, new in zip((x, hyper, log), kept, strict=True)
+            jax.lax.dynamic_update_slice_in_dim(each, new, start, 0)
+            for each, new in zip((x, hyper, log), updated, strict=True)
         ), None
 
     each = {**steps._asdict(), "pair": jnp.swapaxes(steps.pair, 0, 1)}
@@ -132,7 +134,7 @@ def apply_steps(
     return x, hyper
 
 
-def _exchange(
+def _move_parent(
     model: LatentGaussianModel, move: ParentChildMove, x: Any, hyper: Any, there: Any, normal: Any
 ) -> tuple[Any, Any]:
     return move_parent_and_children(model, move, x, hyper, there, normal[:, : len(move.above)], jnp)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.compilation_cache import keep_compiled
-from voirdire.infer.device.coordinates import WHOLE, Arrays, arrays_of, coordinates_of
+from voirdire.infer.device.coordinates import MAX_DENSE_VALUES, Arrays, arrays_of, coordinates_of
 from voirdire.infer.device.density import DeviceDensity, apply_steps
 from voirdire.infer.kernel.rescaled import Steps
 from voirdire.infer.latent_gaussian.coordinates import Coordinates
@@ -44,7 +44,7 @@ class Device:
         with self.device_context():
             self._density = DeviceDensity(model, (search.found.x, search.found.hyper))
         # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
-        self._whole = device.platform != "cpu" and model.size <= WHOLE
+        self._whole = device.platform != "cpu" and model.size <= MAX_DENSE_VALUES
         self._parent_child_moves = find_parent_child_moves(model, search.found)
         self._most = max((len(move.above) for move in self._parent_child_moves), default=0)
         self._coordinates = partial(coordinates_of, search)
@@ -56,8 +56,8 @@ class Device:
     @contextmanager
     def device_context(self) -> Iterator[None]:
         """Have JAX compute on the device, in single precision, which graphics processors else round more roughly."""
-        whole = jax.default_matmul_precision("highest")
-        with jax.default_device(self.device), jax.enable_x64(False), whole:
+        precision = jax.default_matmul_precision("highest")
+        with jax.default_device(self.device), jax.enable_x64(False), precision:
             yield
 
     def executor(self, where: Coordinates) -> OnDevice:
@@ -70,8 +70,8 @@ class Device:
 
     def padded(self, steps: Steps) -> Steps:
         """Steps in single precision, with as many normal numbers whatever is exchanged."""
-        beyond = ((0, 0), (0, self._most - steps.normal.shape[1]), (0, 0))
-        return Steps(*map(_single_if_real, steps._replace(normal=np.pad(steps.normal, beyond))))
+        padding = ((0, 0), (0, self._most - steps.normal.shape[1]), (0, 0))
+        return Steps(*map(_single_if_real, steps._replace(normal=np.pad(steps.normal, padding))))
 
     def _energy_gradient(self, there: Arrays, z: Any) -> tuple[Any, Any]:
         """Minus the log density of points, shape (points,), up to a constant, and its gradient, (points, size of z)."""
@@ -89,15 +89,15 @@ class Device:
         def one_step(_: Any, state: tuple[PathPoint, Any]) -> tuple[PathPoint, Any]:
             return follow_path(lambda z: self._energy_gradient(there, z), *state, 1, step)
 
-        ended: tuple[PathPoint, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
-        return ended
+        end: tuple[PathPoint, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
+        return end
 
     def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
-        where = self._coordinates(there)
-        x, hyper = where.to_values(z)
-        its_x, its_hyper = apply_steps(self._density, self._parent_child_moves, steps, x, hyper)
-        gone = (its_hyper != hyper).any(axis=1)
-        return jnp.where(gone[:, None], where.from_values(its_x, its_hyper), z)
+        coordinates = self._coordinates(there)
+        x, hyper = coordinates.to_values(z)
+        moved_x, moved_hyper = apply_steps(self._density, self._parent_child_moves, steps, x, hyper)
+        has_moved = (moved_hyper != hyper).any(axis=1)
+        return jnp.where(has_moved[:, None], coordinates.from_values(moved_x, moved_hyper), z)
 
 
 class OnDevice:
@@ -125,9 +125,9 @@ class OnDevice:
     ) -> tuple[PathPoint, Floats]:
         """See :class:`.Executor`."""
         with self._on.device_context():
-            begin = PathPoint(*map(_as_single, here))
+            start = PathPoint(*map(_as_single, here))
             end, momentum = self._on.follow_path(
-                self._there, begin, _as_single(momentum), steps, np.float32(step)
+                self._there, start, _as_single(momentum), steps, np.float32(step)
             )
         return PathPoint(*map(_as_double, end)), _as_double(momentum)
 

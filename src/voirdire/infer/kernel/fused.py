@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.kernel.library import (
-    POINTS,
+    POINTS_PER_BLOCK,
     array_address,
     kernel_library,
     pack_points,
@@ -25,8 +25,8 @@ from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 
-FAMILIES = {"two-coin": 0, "sharpness": 1, "ordinal": 2, "ranking": 3}  # by their numbers in the kernel
-MOST = 64  # predictors of a cell
+FAMILY_NUMBERS = {"two-coin": 0, "sharpness": 1, "ordinal": 2, "ranking": 3}  # by their numbers in the kernel
+MAX_PREDICTORS = 64  # predictors of a cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +48,8 @@ class FusedAnswers:
         pattern, kinds = self.pattern, self.pattern.kinds
         counts = np.vstack([np.asarray(question) for question in self.answers.counts])
         # two cells are computed together, and of alternatives that neither has nothing
-        alike = np.lexsort(counts != 0)
-        index, coefficients = pattern.index[alike], pattern.coefficients[alike]
+        cell_order = np.lexsort(counts != 0)
+        index, coefficients = pattern.index[cell_order], pattern.coefficients[cell_order]
         used = (coefficients != 0) & (index < pattern.size)
         row = (np.arange(len(index))[:, None] * kinds + pattern.predictor)[used]
         order = np.argsort(row, kind="stable")
@@ -58,20 +58,20 @@ class FusedAnswers:
             start.astype(np.int32),
             index[used][order].astype(np.int32),
             coefficients[used][order].astype(np.float32),
-            np.ascontiguousarray(counts.T[alike], dtype=np.float32),
+            np.ascontiguousarray(counts.T[cell_order], dtype=np.float32),
         )
 
     @property
     def kernel_arguments(self) -> tuple[dict[str, int], dict[str, Any]]:
         """Numbers and arrays that the kernel is given, by name."""
-        start, place, coefficient, counts = self._cell_arrays
+        start, position, coefficient, counts = self._cell_arrays
         numbers = {
-            "family": FAMILIES[self.answers.name],
+            "family": FAMILY_NUMBERS[self.answers.name],
             "predictors": self.pattern.kinds,
             "alternatives": counts.shape[1],
             "cells": len(counts),
         }
-        return numbers, {"start": start, "place": place, "coefficient": coefficient, "answers": counts}
+        return numbers, {"start": start, "place": position, "coefficient": coefficient, "answers": counts}
 
     def both(self, blocks: Any) -> tuple[Floats, Any]:
         """Log likelihood, shape (blocks, 8), and gradient, shape (blocks, size, 8), single precision.
@@ -95,13 +95,13 @@ class FusedAnswers:
     def _run_kernel(self, blocks: Any, slope: Any) -> Floats:
         kernel = kernel_library()
         assert kernel is not None  # see fused
-        if blocks.shape[1:] != (self.pattern.size, POINTS) or blocks.dtype != np.float32:
+        if blocks.shape[1:] != (self.pattern.size, POINTS_PER_BLOCK) or blocks.dtype != np.float32:
             raise ValueError(
                 f"latent values of shape {blocks.shape} and type {blocks.dtype} are none of this pattern"
             )
         numbers, arrays = self.kernel_arguments
-        value = np.empty((len(blocks), POINTS))
-        cells = [array_address(one) for one in arrays.values()]
+        value = np.empty((len(blocks), POINTS_PER_BLOCK))
+        cells = [array_address(array) for array in arrays.values()]
 
         def compute_blocks(first: int, number: int) -> None:
             failed = kernel.voirdire_answers(
@@ -139,6 +139,6 @@ def fused_answers(pattern: Pattern, answers: Any) -> FusedAnswers | None:
     >>> found is None or found.value(np.zeros((1, 3))).round(4).tolist() == [-2.0794]
     True
     """
-    if kernel_library() is None or not isinstance(answers, Answers) or answers.name not in FAMILIES:
+    if kernel_library() is None or not isinstance(answers, Answers) or answers.name not in FAMILY_NUMBERS:
         return None
-    return FusedAnswers(pattern, answers) if pattern.kinds <= MOST else None
+    return FusedAnswers(pattern, answers) if pattern.kinds <= MAX_PREDICTORS else None

@@ -16,9 +16,9 @@ import numpy as np
 
 from voirdire.infer.threads import THREADS
 
-POINTS = 8  # that are computed side by side
-ENDINGS = {"Darwin": "dylib", "Windows": "dll"}
-FUNCTIONS = {  # the numbers that each takes, and the arrays after them
+POINTS_PER_BLOCK = 8  # that are computed side by side
+FILE_ENDINGS = {"Darwin": "dylib", "Windows": "dll"}
+ARGUMENT_COUNTS = {  # the numbers that each takes, and the arrays after them
     "voirdire_answers": (6, 7),
     "voirdire_log_prior": (0, 1, 1, 3),
     "voirdire_forward": (0, 2, 1, 7),
@@ -27,8 +27,8 @@ FUNCTIONS = {  # the numbers that each takes, and the arrays after them
     "voirdire_path": (2, 7),
     "voirdire_rescale": (4, 12),
 }
-LARGE = 4_000  # values and cells of a block from which two threads are quicker than one
-NONE = (
+MIN_THREADED_SIZE = 4_000  # values and cells of a block from which two threads are quicker than one
+NO_KERNEL_NOTE = (
     "The kernel of chains was not built for this machine, so that chains take several times as long. A wheel of "
     "voirdire has it; from source it is built where pip can install ziglang."
 )
@@ -46,8 +46,8 @@ def kernel_library() -> ctypes.CDLL | None:
     """
     for name in library_names(platform.system(), platform.machine(), _processor_level()):
         try:
-            found = ctypes.CDLL(str(Path(__file__).with_name("built") / name))
-            functions = [(getattr(found, function), takes) for function, takes in FUNCTIONS.items()]
+            library = ctypes.CDLL(str(Path(__file__).with_name("built") / name))
+            functions = [(getattr(library, function), takes) for function, takes in ARGUMENT_COUNTS.items()]
         except (OSError, AttributeError):
             continue
         for function, takes in functions:
@@ -56,7 +56,7 @@ def kernel_library() -> ctypes.CDLL | None:
             function.argtypes = [
                 kind for count, kind in zip(takes, kinds, strict=False) for _ in range(count)
             ]
-        return found
+        return library
     return None
 
 
@@ -77,7 +77,7 @@ def library_names(system: str, machine: str, level: int) -> list[str]:
     """
     on_arm = machine.lower() in ("arm64", "aarch64")
     variants = ["v8"] if on_arm else [f"v{number}" for number in range(level, 1, -1)]
-    ending = ENDINGS.get(system, "so")
+    ending = FILE_ENDINGS.get(system, "so")
     return [f"{system}-{machine}-{variant}.{ending}".lower() for variant in variants]
 
 
@@ -85,10 +85,10 @@ def _processor_level() -> int:
     """Level of x86-64 that the processor has, as NumPy found it; 2 on others."""
     from importlib import import_module
 
-    found = getattr(import_module("numpy._core._multiarray_umath"), "__cpu_features__", {})
-    if not (found.get("AVX2") and found.get("FMA3")):
+    features = getattr(import_module("numpy._core._multiarray_umath"), "__cpu_features__", {})
+    if not (features.get("AVX2") and features.get("FMA3")):
         return 2
-    return 4 if found.get("AVX512_SKX") else 3
+    return 4 if features.get("AVX512_SKX") else 3
 
 
 def run_blocks_threaded(compute: Callable[[int, int], None], blocks: int, size: int) -> None:
@@ -106,7 +106,7 @@ def run_blocks_threaded(compute: Callable[[int, int], None], blocks: int, size: 
     >>> run_blocks_threaded(print, 3, 100)
     0 3
     """
-    if blocks < THREADS or size < LARGE:
+    if blocks < THREADS or size < MIN_THREADED_SIZE:
         compute(0, blocks)
         return
     edges = [share * blocks // THREADS for share in range(THREADS + 1)]
@@ -143,18 +143,18 @@ class Structure:
     """
 
     def __init__(self, **parts: Any) -> None:
-        made = _structure_type(tuple((name, TYPES.get(type(part))) for name, part in parts.items()))
-        self._kept = made(*map(_field_value, parts.values())), parts
+        filled = _structure_type(tuple((name, NUMBER_TYPES.get(type(part))) for name, part in parts.items()))
+        self._kept = filled(*map(_field_value, parts.values())), parts
         self.address = ctypes.addressof(self._kept[0])
 
 
-TYPES = {int: ctypes.c_int, float: ctypes.c_double}  # of numbers; all else is an address
+NUMBER_TYPES = {int: ctypes.c_int, float: ctypes.c_double}  # of numbers; all else is an address
 
 
 @lru_cache(maxsize=16)
 def _structure_type(fields: tuple[tuple[str, Any], ...]) -> Any:
-    each = tuple((name, kind or ctypes.c_void_p) for name, kind in fields)
-    return type("Made", (ctypes.Structure,), {"_fields_": each})
+    members = tuple((name, kind or ctypes.c_void_p) for name, kind in fields)
+    return type("Made", (ctypes.Structure,), {"_fields_": members})
 
 
 def _field_value(part: Any) -> Any:
@@ -172,10 +172,12 @@ def pack_points(rows: Any, kind: Any = np.float64) -> Any:
     [1.0, 2.0]
     """
     points, size = rows.shape
-    blocks = -(-points // POINTS)
-    if points == blocks * POINTS:
-        return np.ascontiguousarray(rows.reshape(blocks, POINTS, size).transpose(0, 2, 1), dtype=kind)
-    padded = np.zeros((blocks * POINTS, size))
+    blocks = -(-points // POINTS_PER_BLOCK)
+    if points == blocks * POINTS_PER_BLOCK:
+        return np.ascontiguousarray(
+            rows.reshape(blocks, POINTS_PER_BLOCK, size).transpose(0, 2, 1), dtype=kind
+        )
+    padded = np.zeros((blocks * POINTS_PER_BLOCK, size))
     padded[:points] = rows
     return pack_points(padded, kind)
 

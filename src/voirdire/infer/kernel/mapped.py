@@ -26,11 +26,11 @@ from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.infer.latent_gaussian.skewness import Skewness
 from voirdire.typing import Floats
 
-SCALED = 5  # numbers that the kernel keeps of a group at a point
+NUMBERS_PER_GROUP = 5  # numbers that the kernel keeps of a group at a point
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped:
+class MappedEnergy:
     """Energy in coordinates about the end of a search.
 
     Attributes
@@ -60,16 +60,16 @@ class Mapped:
     @cached_property
     def structure(self) -> Structure:
         """The end of the search as the kernel has it."""
-        model, found = self.search.model, self.search.found
-        here = model.group_priors(found.hyper)
+        model, mode = self.search.model, self.search.found
+        priors = model.group_priors(mode.hyper)
         arrays = {
             "root": self.root,
-            "hyper": found.hyper,
-            "first": here.mean,
-            "follow": np.append(self.follow, 0.0)[here.spread_at],
+            "hyper": mode.hyper,
+            "first": priors.mean,
+            "follow": np.append(self.follow, 0.0)[priors.spread_at],
             "prior": self.prior,
             "observation_precision": self.observation_precision,
-            "away": found.x - model.expand_group_values(here.mean),
+            "away": mode.x - model.expand_group_values(priors.mean),
             "observation_share": self.observation_share,
             "moves": self.moves,
         }
@@ -95,7 +95,7 @@ class Mapped:
         kernel, model = kernel_library(), self.search.model
         assert kernel is not None  # asked before
         points, size = len(white), self.search.model.size
-        known = self.priors.structure.address, self.structure.address
+        structures = self.priors.structure.address, self.structure.address
         r, z = pack_points(white), pack_points(normal)
         beside, hyper, x, rounded = (
             np.empty_like(r),
@@ -103,11 +103,11 @@ class Mapped:
             np.empty_like(z),
             np.empty_like(z, "f"),
         )
-        scaled = np.empty((len(z), len(model.groups), SCALED, z.shape[2]))
+        scaled = np.empty((len(z), len(model.groups), NUMBERS_PER_GROUP, z.shape[2]))
 
         def go_forward(first: int, blocks: int) -> None:
-            each = [array_address(one, first) for one in (r, z, beside, hyper, scaled, x, rounded)]
-            kernel.voirdire_forward(*known, blocks, *each)
+            addresses = [array_address(array, first) for array in (r, z, beside, hyper, scaled, x, rounded)]
+            kernel.voirdire_forward(*structures, blocks, *addresses)
 
         run_blocks_threaded(go_forward, len(z), size)
         likelihood, by_answers, by_hyper = self._value_and_gradients(x, rounded, hyper, points)
@@ -115,7 +115,7 @@ class Mapped:
 
         def go_backward(first: int, blocks: int) -> None:
             arrays = (beside, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
-            kernel.voirdire_backward(*known, blocks, *(array_address(one, first) for one in arrays))
+            kernel.voirdire_backward(*structures, blocks, *(array_address(array, first) for array in arrays))
 
         run_blocks_threaded(go_backward, len(z), size)
         return (
@@ -140,17 +140,17 @@ class Mapped:
         return likelihood, slope, by_hyper
 
 
-SPARSE = ("start", "place", "coefficient")
-KINDS = {"at": np.int32}  # of numbers that are not as they come
+SPARSE_PARTS = ("start", "place", "coefficient")
+ARRAY_TYPES = {"at": np.int32}  # of numbers that are not as they come
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
+class KernelPaths:
     """Paths in coordinates whose L'^-1 is a product of sparse matrices.
 
     Parameters
     ----------
-    mapped : Mapped
+    mapped : MappedEnergy
         Whose answers the kernel has.
     products : tuple of sparse array, shape (size, size) each
         That L'^-1 multiplies by, one after the other, in single precision.
@@ -159,7 +159,7 @@ class Paths:
     skewness : Skewness
     """
 
-    mapped: Mapped
+    mapped: MappedEnergy
     products: tuple[Any, ...]
     scale: Floats
     along: Floats
@@ -173,11 +173,11 @@ class Paths:
         assert fused is not None  # asked before
         numbers, cells = fused.kernel_arguments
         stretched = {"scale": self.scale, "along": self.along, "gain": self.gain}
-        turned = [matrix.T.tocsr() for matrix in reversed(self.products)]
+        transposed = [matrix.T.tocsr() for matrix in reversed(self.products)]
         products = {
-            f"{of}_{part}": array
-            for of, matrices in (("normal", self.products), ("white", turned))
-            for part, array in zip(SPARSE, _concatenate_matrices(matrices), strict=True)
+            f"{prefix}_{part}": array
+            for prefix, matrices in (("normal", self.products), ("white", transposed))
+            for part, array in zip(SPARSE_PARTS, _concatenate_matrices(matrices), strict=True)
         }
         arrays = stretched | products | self.skewness._asdict()
         return Structure(
@@ -188,7 +188,7 @@ class Paths:
             bent=len(self.skewness.at),
             products=len(self.products),
             **cells,
-            **{name: np.ascontiguousarray(array, KINDS.get(name)) for name, array in arrays.items()},
+            **{name: np.ascontiguousarray(array, ARRAY_TYPES.get(name)) for name, array in arrays.items()},
         )
 
     def follow_path(
@@ -201,16 +201,16 @@ class Paths:
         tuple of array
             Points, momentum and gradient, shape (points, size) each, and the energy, shape (points,).
         """
-        ends = [pack_points(each) for each in (z, momentum, slope)]
+        ends = [pack_points(array) for array in (z, momentum, slope)]
         value = self._run_kernel(ends, steps, step)
-        at, p, by = (unpack_points(each, len(z)) for each in ends)
-        return at, p, by, value[: len(z)]
+        position, p, gradient = (unpack_points(array, len(z)) for array in ends)
+        return position, p, gradient, value[: len(z)]
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
         """Energy of points z, shape (points, size), and its gradient."""
-        at = pack_points(z)
-        slope = np.empty_like(at)
-        value = self._run_kernel([at, slope, slope], 0, 0.0)
+        packed = pack_points(z)
+        slope = np.empty_like(packed)
+        value = self._run_kernel([packed, slope, slope], 0, 0.0)
         return value[: len(z)], unpack_points(slope, len(z))
 
     def _run_kernel(self, ends: list[Any], steps: int, step: float) -> Floats:
@@ -223,8 +223,10 @@ class Paths:
 
         def follow_blocks(first: int, blocks: int) -> None:
             memory = np.empty(room)  # for as long as the kernel has its address
-            at = [array_address(each, first) for each in (*ends, value)]
-            kernel.voirdire_path(blocks, steps, energy, array_address(length), *at, array_address(memory))
+            addresses = [array_address(array, first) for array in (*ends, value)]
+            kernel.voirdire_path(
+                blocks, steps, energy, array_address(length), *addresses, array_address(memory)
+            )
 
         numbers = sum(matrix.nnz for matrix in self.products)
         run_blocks_threaded(follow_blocks, len(value), (steps + 1) * (self.mapped.size + numbers))
@@ -233,10 +235,10 @@ class Paths:
 
 def _concatenate_matrices(matrices: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Starts of rows, places and coefficients of sparse matrices, one after the other."""
-    before = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
-    starts = [matrix.indptr[:-1] + first for matrix, first in zip(matrices, before[:-1], strict=True)]
+    offsets = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
+    starts = [matrix.indptr[:-1] + offset for matrix, offset in zip(matrices, offsets[:-1], strict=True)]
     return (
-        np.concatenate([*starts, before[-1:]]).astype(np.int32),
+        np.concatenate([*starts, offsets[-1:]]).astype(np.int32),
         np.concatenate([matrix.indices for matrix in matrices]).astype(np.int32),
         np.concatenate([matrix.data for matrix in matrices]).astype(np.float32),
     )

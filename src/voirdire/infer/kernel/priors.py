@@ -34,7 +34,7 @@ class Priors:
     def structure(self) -> Structure:
         """The field as the kernel has it."""
         model = self.model
-        given = model.group_priors(np.zeros(len(model.hypers)))
+        priors = model.group_priors(np.zeros(len(model.hypers)))
         rates, middle, sd = model.hyper_numbers
         division = model.division
         part = np.zeros(0, np.int32) if division is None else division.at.astype(np.int32)
@@ -50,10 +50,10 @@ class Priors:
             hypers=len(model.hypers),
             parts=len(part),
             edge=np.cumsum([0, *model.sizes]).astype(np.int32),
-            spread_at=given.spread_at.astype(np.int32),
-            mean_at=given.mean_at.astype(np.int32),
-            log_spread=np.ascontiguousarray(given.log_spread),
-            mean=np.ascontiguousarray(given.mean),
+            spread_at=priors.spread_at.astype(np.int32),
+            mean_at=priors.mean_at.astype(np.int32),
+            log_spread=np.ascontiguousarray(priors.log_spread),
+            mean=np.ascontiguousarray(priors.mean),
             reversed=np.array([group.reversed for group in model.groups]),
             rate=np.ascontiguousarray(rates),
             middle=np.ascontiguousarray(middle),
@@ -66,17 +66,17 @@ class Priors:
         """Log density, shape (points,), of latent values, (points, size), and logarithms, (points, hypers)."""
         kernel = kernel_library()
         assert kernel is not None  # asked before
-        at, logs = pack_points(x), pack_points(hyper)
-        value = np.empty((len(at), at.shape[2]))
+        packed, packed_hyper = pack_points(x), pack_points(hyper)
+        value = np.empty((len(packed), packed.shape[2]))
 
         def compute_blocks(first: int, blocks: int) -> None:
             kernel.voirdire_log_prior(
                 self.structure.address,
                 blocks,
-                array_address(logs, first),
-                array_address(at, first),
+                array_address(packed_hyper, first),
+                array_address(packed, first),
                 array_address(value, first),
             )
 
-        run_blocks_threaded(compute_blocks, len(at), self.model.size)
+        run_blocks_threaded(compute_blocks, len(packed), self.model.size)
         return value.ravel()[: len(x)]

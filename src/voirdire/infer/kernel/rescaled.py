@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers
 from voirdire.infer.kernel.library import (
-    POINTS,
+    POINTS_PER_BLOCK,
     Structure,
     array_address,
     kernel_library,
@@ -69,7 +69,7 @@ def kernel_move_input(
         "below_edge": np.cumsum(np.concatenate([[0], *counts])),
         "below": np.concatenate([np.zeros(0), *below]),
     }
-    return group, Structure(**{name: np.ascontiguousarray(of, np.int32) for name, of in arrays.items()})
+    return group, Structure(**{name: np.ascontiguousarray(array, np.int32) for name, array in arrays.items()})
 
 
 def apply_steps_by_kernel(
@@ -91,8 +91,8 @@ def apply_steps_by_kernel(
     kernel, model = kernel_library(), priors.model
     assert kernel is not None  # asked before
     chains = len(x)
-    at, logs = pack_points(x), pack_points(hyper)
-    lanes = len(at) * POINTS
+    packed, packed_hyper = pack_points(x), pack_points(hyper)
+    lanes = len(packed) * POINTS_PER_BLOCK
     value = np.zeros(lanes)
     value[:chains] = log
 
@@ -101,28 +101,30 @@ def apply_steps_by_kernel(
         padded[..., :chains] = array
         return padded
 
-    one, other = steps.pair
-    given = Structure(
+    first_chain, second_chain = steps.pair
+    steps_structure = Structure(
         tries=len(steps.move),
         chains=chains,
         lanes=lanes,
         most=steps.normal.shape[1],
         move=np.ascontiguousarray(steps.move, np.int32),
         half=np.ascontiguousarray(steps.half, np.int32),
-        one=in_lanes(one, np.int32),
-        other=in_lanes(other, np.int32),
+        one=in_lanes(first_chain, np.int32),
+        other=in_lanes(second_chain, np.int32),
         **{name: in_lanes(getattr(steps, name)) for name in ("step", "length", "normal", "chance")},
     )
     numbers, cells = fused.kernel_arguments
-    group, described = parent_child_moves
-    memory = np.empty(POINTS * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups)))
+    group, moves_structure = parent_child_moves
+    memory = np.empty(
+        POINTS_PER_BLOCK * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups))
+    )
     kernel.voirdire_rescale(
         *numbers.values(),
         *(array_address(array) for array in cells.values()),
         priors.structure.address,
         array_address(group),
-        described.address,
-        given.address,
-        *(array_address(array) for array in (at, logs, value, memory)),
+        moves_structure.address,
+        steps_structure.address,
+        *(array_address(array) for array in (packed, packed_hyper, value, memory)),
     )
-    return unpack_points(at, chains), unpack_points(logs, chains)
+    return unpack_points(packed, chains), unpack_points(packed_hyper, chains)

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.latent_gaussian.coordinates import Coordinates, cholesky_root
-from voirdire.infer.latent_gaussian.skewness import QUANTILES, fit_skewness
+from voirdire.infer.latent_gaussian.skewness import ONE_SD_QUANTILES, fit_skewness
 from voirdire.typing import Floats
 
-DIRECTIONS = 5  # that are stretched, at most
-FURTHER = 2.0  # variance from which a direction is
-FARTHEST = 4.0  # standard deviations of most draws, beyond which one is in another mode
-MAD = 1.4826  # standard deviations in a median absolute deviation of normal draws
-FORGOTTEN = (
+MAX_DIRECTIONS = 5  # that are stretched, at most
+MIN_DIRECTION_VARIANCE = 2.0  # variance from which a direction is
+MAX_MODE_SDS = 4.0  # standard deviations of most draws, beyond which one is in another mode
+SDS_PER_MAD = 1.4826  # standard deviations in a median absolute deviation of normal draws
+MAX_MEAN_VARIANCE_SHARE = (
     1 / 3
 )  # of the variance of draws, that of chains' means is at most where they have forgotten their start
-LEFT = 1e-3  # of the covariance that spreads had
-STRETCHED = 1.25  # standard deviation of a coordinate from which it is
+KEPT_COVARIANCE_SHARE = 1e-3  # of the covariance that spreads had
+MIN_STRETCHED_SD = 1.25  # standard deviation of a coordinate from which it is
 TINY = 1e-12
 
 
@@ -31,30 +31,37 @@ def adapt_coordinates(where: Coordinates, points: Floats) -> Coordinates:
     """
     x, hyper = where.to_values(points.reshape(-1, where.size))
     # with a little of what it was, where chains hardly move
-    covariance = np.cov(_clip_draws(hyper).T).reshape(where.root.shape) + LEFT * where.root @ where.root.T
-    none = np.zeros((where.size, 0)), np.zeros(0)
-    there = replace(
-        where, root=cholesky_root(covariance), scale=np.ones(where.size), along=none[0], gain=none[1]
+    covariance = (
+        np.cov(_clip_draws(hyper).T).reshape(where.root.shape)
+        + KEPT_COVARIANCE_SHARE * where.root @ where.root.T
     )
-    there = _adapt_skewness(there, x, hyper, points.shape[1])
+    no_directions = np.zeros((where.size, 0)), np.zeros(0)
+    adapted = replace(
+        where,
+        root=cholesky_root(covariance),
+        scale=np.ones(where.size),
+        along=no_directions[0],
+        gain=no_directions[1],
+    )
+    adapted = _adapt_skewness(adapted, x, hyper, points.shape[1])
     if points.shape[1] < 2:
-        return there
-    z = _clip_draws(there.from_values(x, hyper))
-    there = replace(there, scale=coordinate_scales(z.std(axis=0)))
-    z = (z / there.scale).reshape(points.shape)
-    one, other = (half.reshape(-1, where.size) for half in (z[:, ::2], z[:, 1::2]))
-    directions = np.linalg.svd(one - one.mean(axis=0), full_matrices=False)[2][:DIRECTIONS]
-    widths = (other @ directions.T).std(axis=0)
-    kept = np.flatnonzero(widths**2 > FURTHER)
-    return replace(there, along=directions[kept].T, gain=widths[kept] - 1.0)
+        return adapted
+    z = _clip_draws(adapted.from_values(x, hyper))
+    adapted = replace(adapted, scale=coordinate_scales(z.std(axis=0)))
+    z = (z / adapted.scale).reshape(points.shape)
+    first_half, second_half = (half.reshape(-1, where.size) for half in (z[:, ::2], z[:, 1::2]))
+    directions = np.linalg.svd(first_half - first_half.mean(axis=0), full_matrices=False)[2][:MAX_DIRECTIONS]
+    widths = (second_half @ directions.T).std(axis=0)
+    is_wide = np.flatnonzero(widths**2 > MIN_DIRECTION_VARIANCE)
+    return replace(adapted, along=directions[is_wide].T, gain=widths[is_wide] - 1.0)
 
 
-def coordinate_scales(sd: Floats, least: float = STRETCHED) -> Floats:
-    """How far coordinates are stretched, of the standard deviations of draws: not at all, where these are about one.
+def coordinate_scales(sd: Floats, least: float = MIN_STRETCHED_SD) -> Floats:
+    """Scales of coordinates by the standard deviations of draws: 1 where these are about one.
 
     Draws that hardly move say nothing, so that none is stretched by less than a quarter.
     """
-    return np.asarray(np.where((sd < 1.0 / least) | (sd > least), np.maximum(sd, 1.0 / FARTHEST), 1.0))
+    return np.asarray(np.where((sd < 1.0 / least) | (sd > least), np.maximum(sd, 1.0 / MAX_MODE_SDS), 1.0))
 
 
 def _adapt_skewness(where: Coordinates, x: Floats, hyper: Floats, chains: int) -> Coordinates:
@@ -63,30 +70,33 @@ def _adapt_skewness(where: Coordinates, x: Floats, hyper: Floats, chains: int) -
     Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten where
     they began stay as they are.
     """
-    at, prior, observation_precision = (
+    skewed, prior, observation_precision = (
         where.search.model.skewed_values,
         where.prior,
         where.observation_precision.copy(),
     )
-    draws = x[:, at].reshape(len(x) // chains, chains, len(at))
-    moved = draws.mean(axis=0).var(axis=0) < FORGOTTEN * draws.var(axis=(0, 1))
-    if not moved.any():
+    draws = x[:, skewed].reshape(len(x) // chains, chains, len(skewed))
+    has_mixed = draws.mean(axis=0).var(axis=0) < MAX_MEAN_VARIANCE_SHARE * draws.var(axis=(0, 1))
+    if not has_mixed.any():
         return where
-    at, draws = at[moved], draws[..., moved]
-    low, _, high = np.quantile(draws, QUANTILES, axis=(0, 1))
-    observation_precision[at] = np.maximum(
-        4.0 / np.maximum(high - low, TINY) ** 2 - prior[at], TINY * prior[at]
+    skewed, draws = skewed[has_mixed], draws[..., has_mixed]
+    low, _, high = np.quantile(draws, ONE_SD_QUANTILES, axis=(0, 1))
+    observation_precision[skewed] = np.maximum(
+        4.0 / np.maximum(high - low, TINY) ** 2 - prior[skewed], TINY * prior[skewed]
     )
-    there = replace(where, observation_precision=observation_precision)
-    middle = there.values_from_white(where.white_spreads(hyper), np.zeros_like(x))
-    normal = ((x - middle.x) / middle.width)[:, at].reshape(draws.shape)
+    adapted = replace(where, observation_precision=observation_precision)
+    centre = adapted.values_from_white(where.white_spreads(hyper), np.zeros_like(x))
+    normal = ((x - centre.x) / centre.width)[:, skewed].reshape(draws.shape)
     return replace(
-        there, skewness=fit_skewness(at, 1.0 / np.sqrt(prior[at] + where.observation_precision[at]), normal)
+        adapted,
+        skewness=fit_skewness(
+            skewed, 1.0 / np.sqrt(prior[skewed] + where.observation_precision[skewed]), normal
+        ),
     )
 
 
 def _clip_draws(z: Floats) -> Floats:
     """Draws, shape (draws, size), of which none is farther from the median than the farthest of most."""
-    middle = np.median(z, axis=0)
-    farthest = FARTHEST * MAD * np.median(np.abs(z - middle), axis=0)
-    return np.asarray(np.clip(z, middle - farthest, middle + farthest))
+    median = np.median(z, axis=0)
+    farthest = MAX_MODE_SDS * SDS_PER_MAD * np.median(np.abs(z - median), axis=0)
+    return np.asarray(np.clip(z, median - farthest, median + farthest))

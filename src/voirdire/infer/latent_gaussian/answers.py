@@ -18,14 +18,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from voirdire.infer import autodiff
-from voirdire.infer.hessian import Products
+from voirdire.infer.hessian import HessianProducts
 from voirdire.infer.threads import map_in_two_threads
-from voirdire.model.family.family import ClosedForm, LogProbabilities, Pairs
+from voirdire.model.family.family import ClosedForm, LogProbabilities, PairDerivatives
 from voirdire.typing import Floats
 
-TOGETHER = 20_000  # numbers that are computed together: larger arrays are asked of the system anew each time
-THREADED = 4  # blocks of so many numbers from which two are computed at a time
-BEND = 1e-4  # of differences of slopes, in standard deviations of the predictors
+BATCH_SIZE = (
+    20_000  # numbers that are computed together: larger arrays are asked of the system anew each time
+)
+MIN_THREADED_BLOCKS = 4  # blocks of so many numbers from which two are computed at a time
+DIFFERENCE_STEP = 1e-4  # of differences of slopes, in standard deviations of the predictors
 
 
 class CellAnswers(Protocol):
@@ -57,7 +59,7 @@ class CellAnswers(Protocol):
         """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
 
 
-class Compiled(ABC):
+class CompiledAnswers(ABC):
     """Gradients of answers at many points at once, compiled."""
 
     @abstractmethod
@@ -89,7 +91,7 @@ class Compiled(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Answers(Compiled):
+class Answers(CompiledAnswers):
     """Answers of cells to questions with a few alternatives each.
 
     Parameters
@@ -156,7 +158,7 @@ class Answers(Compiled):
         return jax.jit(self.traced_gradient)
 
     def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
-        """As :meth:`.Compiled.traced_gradient`, of each cell where there is a closed form."""
+        """As :meth:`.CompiledAnswers.traced_gradient`, of each cell where there is a closed form."""
         if self.closed_form is None:
             return super().traced_gradient(predictors)
         import jax.numpy as jnp
@@ -166,13 +168,13 @@ class Answers(Compiled):
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         points = predictors.reshape(-1, *predictors.shape[-2:])
-        blocks = np.array_split(points, max(1, min(len(points), -(-points.size // TOGETHER))))
-        found = (
+        blocks = np.array_split(points, max(1, min(len(points), -(-points.size // BATCH_SIZE))))
+        results = (
             map(self._block_gradient, blocks)
-            if len(blocks) < THREADED
+            if len(blocks) < MIN_THREADED_BLOCKS
             else map_in_two_threads(self._block_gradient, blocks)
         )
-        value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
+        value, slope = (np.concatenate(part) for part in zip(*results, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)
 
     def _block_gradient(self, points: Floats) -> tuple[Any, Floats]:
@@ -180,7 +182,7 @@ class Answers(Compiled):
             if self.closed_form is not None:
                 value, slope = self.closed_form.both(points, self.counts, np)
                 return value.sum(axis=-1), slope
-            return autodiff.value_and_gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), points)
+            return autodiff.value_and_gradient(lambda x: self.log_likelihood(x, autodiff.TAPE_NUMPY), points)
 
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
@@ -190,13 +192,13 @@ class Answers(Compiled):
             return lambda change: _apply_hessian(second, change)
         shape = predictors.shape
         with np.errstate(all="ignore"):
-            tape = Products(
-                lambda flat: self.log_likelihood(flat.reshape(shape), autodiff.TAPED), predictors.ravel()
+            tape = HessianProducts(
+                lambda flat: self.log_likelihood(flat.reshape(shape), autodiff.TAPE_NUMPY), predictors.ravel()
             )
-            along = np.eye(len(predictors))[..., None] * np.ones(
+            directions = np.eye(len(predictors))[..., None] * np.ones(
                 shape[-1]
             )  # cells depend on their own predictors
-            columns = np.array([tape.along(each.ravel()).reshape(shape) for each in along])
+            columns = np.array([tape.along(direction.ravel()).reshape(shape) for direction in directions])
         return lambda change: np.asarray((columns * change[:, None]).sum(axis=0))
 
     def expected_information(self, predictors: Floats) -> Floats:
@@ -206,8 +208,8 @@ class Answers(Compiled):
         if self.closed_form is not None:
             with np.errstate(all="ignore"):
                 pairs = self.closed_form.information(list(predictors), self.counts)
-            for (u, v), each in pairs.items():
-                total[:, u, v] = total[:, v, u] = each
+            for (u, v), information in pairs.items():
+                total[:, u, v] = total[:, v, u] = information
             return total
         for question, alternative, weight in self._expected_alternatives(predictors):
             slope = self._alternative_gradient(predictors, question, alternative)
@@ -227,14 +229,14 @@ class Answers(Compiled):
         scale = np.sqrt(np.maximum(np.einsum("caa->ac", covariance), 0.0)).max(axis=0)
         for question, alternative, weight in self._expected_alternatives(predictors):
             slope = self._alternative_gradient(predictors, question, alternative)
-            along = np.einsum("cab,bc->ac", covariance, slope)
-            size = BEND * scale / np.maximum(np.sqrt((along**2).sum(axis=0)), 1e-300)
+            direction = np.einsum("cab,bc->ac", covariance, slope)
+            size = DIFFERENCE_STEP * scale / np.maximum(np.sqrt((direction**2).sum(axis=0)), 1e-300)
             ahead, behind = (
-                self._alternative_gradient(predictors + sign * size * along, question, alternative)
+                self._alternative_gradient(predictors + sign * size * direction, question, alternative)
                 for sign in (1.0, -1.0)
             )
-            turned = np.where(size > 0, (ahead - behind) / np.maximum(2.0 * size, 1e-300), 0.0)
-            total += weight * (0.5 * (slope * along).sum(axis=0) * slope + turned)
+            curvature_term = np.where(size > 0, (ahead - behind) / np.maximum(2.0 * size, 1e-300), 0.0)
+            total += weight * (0.5 * (slope * direction).sum(axis=0) * slope + curvature_term)
         return total
 
     def _expected_alternatives(self, predictors: Floats) -> list[tuple[int, int, Floats]]:
@@ -243,26 +245,26 @@ class Answers(Compiled):
             logs = self.log_probabilities(predictors, np)
         return [
             (question, alternative, np.exp(log) * counts.sum(axis=0))
-            for question, (all_, counts) in enumerate(zip(logs, self.counts, strict=True))
-            for alternative, log in enumerate(all_)
+            for question, (alternatives, counts) in enumerate(zip(logs, self.counts, strict=True))
+            for alternative, log in enumerate(alternatives)
         ]
 
     def _alternative_gradient(self, predictors: Floats, question: int, alternative: int) -> Floats:
         """Gradient of one alternative's log probability, shape (predictors, cells)."""
 
         def log_probability_sum(x: Any) -> Any:
-            return self.log_probabilities(x, autodiff.TAPED)[question][alternative].sum()
+            return self.log_probabilities(x, autodiff.TAPE_NUMPY)[question][alternative].sum()
 
         with np.errstate(all="ignore"):
             slope = autodiff.value_and_gradient(log_probability_sum, predictors)[1]
         return np.where(np.isfinite(slope), slope, 0.0)
 
 
-def _apply_hessian(second: Pairs, change: Floats) -> Floats:
+def _apply_hessian(second: PairDerivatives, change: Floats) -> Floats:
     """Second derivatives times a change, shape (predictors, cells)."""
     total = np.zeros_like(change)
-    for (u, v), each in second.items():
-        total[u] += each * change[v]
+    for (u, v), curvature in second.items():
+        total[u] += curvature * change[v]
         if u != v:
-            total[v] += each * change[u]
+            total[v] += curvature * change[u]
     return total

@@ -26,11 +26,11 @@ from voirdire.infer.latent_gaussian.hessian_pattern import Pattern, Stack, inver
 from voirdire.infer.threads import map_in_two_threads
 from voirdire.typing import Floats
 
-THREADED = 4e8  # multiplications from which stacks are factored side by side
-MOST_COMMON = 600  # common values up to which they are: each stack has a matrix of them
+MIN_THREADED_WORK = 4e8  # multiplications from which stacks are factored side by side
+MAX_THREADED_COMMON = 600  # common values up to which they are: each stack has a matrix of them
 
-TOGETHER = 2000  # rows of blocks whose products are taken at once
-NEAR = 1 << 17  # numbers of covariances that are made at a time: a megabyte
+BATCH_ROWS = 2000  # rows of blocks whose products are taken at once
+COVARIANCE_BATCH_SIZE = 1 << 17  # numbers of covariances that are made at a time: a megabyte
 
 T = TypeVar("T")
 
@@ -59,8 +59,8 @@ class Factor:
     log_determinant: float
 
     def _stack_parts(self) -> Iterator[tuple[Stack, Floats, Floats]]:
-        for stack, (inverse, beside) in zip(self.pattern.plan.stacks, self.parts, strict=True):
-            yield stack, inverse, beside
+        for stack, (inverse, border) in zip(self.pattern.plan.stacks, self.parts, strict=True):
+            yield stack, inverse, border
 
     def solve_system(self, right: Floats) -> Floats:
         """The matrix's inverse times ``right``, shape (size,) or (size, columns)."""
@@ -71,23 +71,23 @@ class Factor:
         columns = normal.reshape(len(normal), -1)
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
-        out[common] = rest = _solve_triangular(self.rest, columns[common], 1)
+        out[common] = common_values = _solve_triangular(self.rest, columns[common], 1)
         out[plan.alone] = self.alone[:, None] * columns[plan.alone]
-        for stack, inverse, beside in self._stack_parts():
-            left = columns[stack.own] - beside @ rest[stack.shared]
-            out[stack.own] = inverse.transpose(0, 2, 1) @ left
+        for stack, inverse, border in self._stack_parts():
+            remainder = columns[stack.own] - border @ common_values[stack.shared]
+            out[stack.own] = inverse.transpose(0, 2, 1) @ remainder
         return out.reshape(normal.shape)
 
     def from_draws(self, drawn: Floats) -> Floats:
         """The standard normal vectors of which :meth:`to_draws` made others, shape (size, draws)."""
         out = np.empty_like(drawn)
         plan, common = self.pattern.plan, self.pattern.common
-        rest = drawn[common]
-        out[common] = self.rest.T @ rest
+        common_values = drawn[common]
+        out[common] = self.rest.T @ common_values
         out[plan.alone] = drawn[plan.alone] / self.alone[:, None]
-        for stack, inverse, beside in self._stack_parts():
-            own = np.linalg.solve(inverse.transpose(0, 2, 1), drawn[stack.own])
-            out[stack.own] = own + beside @ rest[stack.shared]
+        for stack, inverse, border in self._stack_parts():
+            own_values = np.linalg.solve(inverse.transpose(0, 2, 1), drawn[stack.own])
+            out[stack.own] = own_values + border @ common_values[stack.shared]
         return out
 
     def whiten_gradients(self, slopes: Floats) -> Floats:
@@ -95,19 +95,21 @@ class Factor:
         columns = np.asarray(slopes, dtype=float).reshape(len(slopes), -1)
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
-        rest = columns[common]
+        common_values = columns[common]
         out[plan.alone] = self.alone[:, None] * columns[plan.alone]
-        for stack, inverse, beside in self._stack_parts():
+        for stack, inverse, border in self._stack_parts():
             part = inverse @ columns[stack.own]
             out[stack.own] = part
-            less = beside.transpose(0, 2, 1) @ part
-            if len(less) == 1:  # a block meets a value once
-                rest[stack.shared[0]] -= less[0]
-            elif less.shape[2] == 1:
-                rest[:, 0] -= np.bincount(stack.shared.ravel(), less.ravel(), len(rest))
+            reduction = border.transpose(0, 2, 1) @ part
+            if len(reduction) == 1:  # a block meets a value once
+                common_values[stack.shared[0]] -= reduction[0]
+            elif reduction.shape[2] == 1:
+                common_values[:, 0] -= np.bincount(
+                    stack.shared.ravel(), reduction.ravel(), len(common_values)
+                )
             else:
-                np.subtract.at(rest, stack.shared, less)
-        out[common] = _solve_triangular(self.rest, rest, 0)
+                np.subtract.at(common_values, stack.shared, reduction)
+        out[common] = _solve_triangular(self.rest, common_values, 0)
         return out.reshape(slopes.shape)
 
     @cached_property
@@ -119,13 +121,13 @@ class Factor:
         variances = self._common_variances()
 
         def stack_variances(at: int) -> Floats:
-            stack, (inverse, beside) = self.pattern.plan.stacks[at], self.parts[at]
-            across = inverse.transpose(0, 2, 1) @ beside
+            stack, (inverse, border) = self.pattern.plan.stacks[at], self.parts[at]
+            projected = inverse.transpose(0, 2, 1) @ border
             shared = self._common_covariance[stack.shared[:, :, None], stack.shared[:, None, :]]
-            return np.asarray((inverse**2).sum(axis=1) + ((across @ shared) * across).sum(axis=2))
+            return np.asarray((inverse**2).sum(axis=1) + ((projected @ shared) * projected).sum(axis=2))
 
-        for stack, found in zip(self.pattern.plan.stacks, self._each_stack(stack_variances), strict=True):
-            variances[stack.own] = found
+        for stack, variance in zip(self.pattern.plan.stacks, self._each_stack(stack_variances), strict=True):
+            variances[stack.own] = variance
         return variances
 
     def marginal_covariances(self) -> tuple[Floats, Floats]:
@@ -135,26 +137,28 @@ class Factor:
         by_kind = (pattern.predictor == kinds[:, None]).astype(float)
         variances = self._common_variances()
         out = np.empty((len(pattern.index), pattern.kinds, pattern.kinds))
-        at = np.where(pattern.coefficients[plan.bare] != 0, plan.place[pattern.index[plan.bare]], 0)
-        gathered = self._common_covariance[at[:, :, None], at[:, None, :]]
+        positions = np.where(pattern.coefficients[plan.bare] != 0, plan.place[pattern.index[plan.bare]], 0)
+        gathered = self._common_covariance[positions[:, :, None], positions[:, None, :]]
         out[plan.bare] = _predictor_covariances(gathered, pattern.coefficients[plan.bare], by_kind)
 
         def stack_marginals(number: int) -> tuple[Floats, Floats]:
             stack = plan.stacks[number]
-            own: Floats = np.empty(stack.own.shape)
-            of_cells: Floats = np.empty((len(stack.cells), *out.shape[1:]))
+            own_variances: Floats = np.empty(stack.own.shape)
+            cell_covariances: Floats = np.empty((len(stack.cells), *out.shape[1:]))
             for blocks, joint in self._joint_covariances(stack, *self.parts[number]):
-                own[blocks] = np.diagonal(joint, axis1=1, axis2=2)[:, : own.shape[1]]
+                own_variances[blocks] = np.diagonal(joint, axis1=1, axis2=2)[:, : own_variances.shape[1]]
                 first, end = np.searchsorted(stack.of, (blocks.start, blocks.stop))
                 cells = slice(int(first), int(end))
-                b, at = stack.of[cells] - blocks.start, stack.at[cells]
-                gathered = joint[b[:, None, None], at[:, :, None], at[:, None, :]]
+                b, positions = stack.of[cells] - blocks.start, stack.at[cells]
+                gathered = joint[b[:, None, None], positions[:, :, None], positions[:, None, :]]
                 coefficients = pattern.coefficients[stack.cells[cells]]
-                of_cells[cells] = _predictor_covariances(gathered, coefficients, by_kind)
-            return own, of_cells
+                cell_covariances[cells] = _predictor_covariances(gathered, coefficients, by_kind)
+            return own_variances, cell_covariances
 
-        for stack, (own, found) in zip(plan.stacks, self._each_stack(stack_marginals), strict=True):
-            variances[stack.own], out[stack.cells] = own, found
+        for stack, (own_variances, covariances) in zip(
+            plan.stacks, self._each_stack(stack_marginals), strict=True
+        ):
+            variances[stack.own], out[stack.cells] = own_variances, covariances
         return variances, out
 
     def _common_variances(self) -> Floats:
@@ -172,24 +176,24 @@ class Factor:
         Of some blocks after the others, in the same place, which is short enough to stay near the processor.
         """
         blocks, size, width = stack.shape
-        each = min(max(1, NEAR // (size + width) ** 2), blocks)
-        joint, across, towards, own = (
-            np.empty((each, *shape))
+        batch_size = min(max(1, COVARIANCE_BATCH_SIZE // (size + width) ** 2), blocks)
+        joint, projected, weighted, own_part = (
+            np.empty((batch_size, *shape))
             for shape in ((size + width,) * 2, (size, width), (size, width), (size, size))
         )
-        for start in range(0, blocks, each):
-            some = slice(start, min(start + each, blocks))
-            n = some.stop - start
-            turned, at = inverse[some].transpose(0, 2, 1), stack.shared[some]
-            shared = self._common_covariance[at[:, :, None], at[:, None, :]]
-            np.matmul(turned, beside[some], out=across[:n])
-            np.matmul(across[:n], shared, out=towards[:n])
-            np.matmul(towards[:n], across[:n].transpose(0, 2, 1), out=own[:n])
-            np.add(turned @ inverse[some], own[:n], out=joint[:n, :size, :size])
-            np.negative(towards[:n], out=joint[:n, :size, size:])
+        for start in range(0, blocks, batch_size):
+            batch = slice(start, min(start + batch_size, blocks))
+            n = batch.stop - start
+            transposed, positions = inverse[batch].transpose(0, 2, 1), stack.shared[batch]
+            shared = self._common_covariance[positions[:, :, None], positions[:, None, :]]
+            np.matmul(transposed, beside[batch], out=projected[:n])
+            np.matmul(projected[:n], shared, out=weighted[:n])
+            np.matmul(weighted[:n], projected[:n].transpose(0, 2, 1), out=own_part[:n])
+            np.add(transposed @ inverse[batch], own_part[:n], out=joint[:n, :size, :size])
+            np.negative(weighted[:n], out=joint[:n, :size, size:])
             joint[:n, size:, :size] = joint[:n, :size, size:].transpose(0, 2, 1)
             joint[:n, size:, size:] = shared
-            yield some, joint[:n]
+            yield batch, joint[:n]
 
     def _each_stack(self, of: Callable[[int], T]) -> Iterator[T]:
         assert self._common_covariance is not None  # is made before threads ask for it
@@ -230,58 +234,58 @@ def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Fact
         added += np.bincount(
             target, pattern.second_derivatives(cells, curvature).ravel()[flat], common * common
         )
-    whole: Floats = added.reshape(common, common)
-    whole[np.arange(common), np.arange(common)] += diagonal[pattern.common]
+    common_matrix: Floats = added.reshape(common, common)
+    common_matrix[np.arange(common), np.arange(common)] += diagonal[pattern.common]
 
-    def factor_stack(number: int) -> tuple[Floats, Floats, float, _Left]:
+    def factor_stack(number: int) -> tuple[Floats, Floats, float, _SharedProducts]:
         stack = plan.stacks[number]
         blocks, size, width = stack.shape
         products = pattern.second_derivatives(stack.cells, curvature).ravel()[stack.flat]
         total: Floats = np.bincount(stack.target, products, blocks * size * (size + width)).astype(float)
-        own = total[: blocks * size**2].reshape(blocks, size, size)
-        own[:, np.arange(size), np.arange(size)] += diagonal[stack.own]
-        inverse, log = inverse_roots(own)
-        beside = inverse @ total[blocks * size**2 :].reshape(blocks, size, width)
-        return inverse, beside, float(log.sum()), _shared_products(stack, beside, common)
+        own_matrix = total[: blocks * size**2].reshape(blocks, size, size)
+        own_matrix[:, np.arange(size), np.arange(size)] += diagonal[stack.own]
+        inverse, log = inverse_roots(own_matrix)
+        border = inverse @ total[blocks * size**2 :].reshape(blocks, size, width)
+        return inverse, border, float(log.sum()), _shared_products(stack, border, common)
 
-    parts, total, waiting = [], 0.0, list[Floats]()
-    for inverse, beside, log, left in _map_stacks(factor_stack, pattern):
-        parts.append((inverse, beside))
+    parts, total, pending_rows = [], 0.0, list[Floats]()
+    for inverse, border, log, shared_product in _map_stacks(factor_stack, pattern):
+        parts.append((inverse, border))
         total += log
-        if left.whole is not None:
-            whole -= left.whole
-        elif left.rows is not None:
-            waiting.append(left.rows)
-            if sum(len(rows) for rows in waiting) > TOGETHER:
-                _subtract_products(whole, waiting)
+        if shared_product.whole is not None:
+            common_matrix -= shared_product.whole
+        elif shared_product.rows is not None:
+            pending_rows.append(shared_product.rows)
+            if sum(len(rows) for rows in pending_rows) > BATCH_ROWS:
+                _subtract_products(common_matrix, pending_rows)
         else:
-            for at, one in zip(plan.stacks[len(parts) - 1].shared, beside, strict=True):
-                whole[np.ix_(at, at)] -= one.T @ one
-    _subtract_products(whole, waiting)
-    rest = _cholesky_factor(whole)
+            for positions, block_border in zip(plan.stacks[len(parts) - 1].shared, border, strict=True):
+                common_matrix[np.ix_(positions, positions)] -= block_border.T @ block_border
+    _subtract_products(common_matrix, pending_rows)
+    common_factor = _cholesky_factor(common_matrix)
     alone = diagonal[plan.alone]
     if alone.size and not alone.min() > 0:
         raise np.linalg.LinAlgError("not positive definite")
-    total += 2.0 * float(np.log(rest.diagonal()).sum()) + float(np.log(alone).sum())
-    return Factor(pattern, parts, rest, 1.0 / np.sqrt(alone), total)
+    total += 2.0 * float(np.log(common_factor.diagonal()).sum()) + float(np.log(alone).sum())
+    return Factor(pattern, parts, common_factor, 1.0 / np.sqrt(alone), total)
 
 
-class _Left(NamedTuple):
+class _SharedProducts(NamedTuple):
     """Products that a stack takes from the common values: Y' Y of all its blocks, their Y in full, or nothing yet."""
 
     whole: Floats | None
     rows: Floats | None
 
 
-def _shared_products(stack: Stack, beside: Floats, common: int) -> _Left:
+def _shared_products(stack: Stack, beside: Floats, common: int) -> _SharedProducts:
     """Y' Y of blocks that meet most common values if they have many rows, else their rows, which others join."""
     blocks, size, width = beside.shape
     if 4 * width < common:
-        return _Left(None, None)
+        return _SharedProducts(None, None)
     rows = np.zeros((blocks, common, size))
     rows[np.arange(blocks)[:, None], stack.shared] = beside.transpose(0, 2, 1)
     flat = rows.transpose(0, 2, 1).reshape(-1, common)
-    return _Left(flat.T @ flat, None) if len(flat) > common else _Left(None, flat)
+    return _SharedProducts(flat.T @ flat, None) if len(flat) > common else _SharedProducts(None, flat)
 
 
 def _subtract_products(whole: Floats, waiting: list[Floats]) -> None:
@@ -295,7 +299,7 @@ def _subtract_products(whole: Floats, waiting: list[Floats]) -> None:
 def _map_stacks(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
     """Yield the results of ``of`` for each stack, in order; of large patterns by threads."""
     numbers = range(len(pattern.plan.stacks))
-    if pattern.work < THREADED or len(pattern.common) > MOST_COMMON:
+    if pattern.work < MIN_THREADED_WORK or len(pattern.common) > MAX_THREADED_COMMON:
         yield from map(of, numbers)
         return
     yield from map_in_two_threads(of, numbers)

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.checks import ESS, RHAT
+from voirdire.infer.checks import MAX_RHAT, MIN_ESS
 from voirdire.infer.device.choice import can_run, device_chain_count, device_seconds
 from voirdire.infer.diagnose import diagnose_draws
 from voirdire.infer.hmc_validation import HmcValidation, central_interval_share
 from voirdire.infer.latent_gaussian.cost import (
     CHAINS,
     FEW_CHAINS,
-    FEWEST,
-    NORMAL_WARM,
-    WARM,
+    MIN_MOVES,
+    NORMAL_WARM_UP_MOVES,
+    WARM_UP_MOVES,
     moves_seconds,
     samples_spreads_only,
     spread_seconds,
@@ -33,10 +33,10 @@ from voirdire.infer.stopping import Stop, Stopped, listen_for_interrupt
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-RECENT = 50  # draws of each chain that tell what is first so far
+RECENT_DRAWS = 50  # draws of each chain that tell what is first so far
 
 
-class Watching:
+class ChainProgress:
     """A count of the moves that chains have made, with what is known of them in words.
 
     Parameters
@@ -73,23 +73,26 @@ class Watching:
         """Take note of draws, shape (chains, draws, size), and how nearly chains have met."""
         if self._progress is None:
             return
-        recent = draws[:, -RECENT:].reshape(-1, draws.shape[2])
-        found = integrated_scores(self._problem.density, self._problem.density.values(recent, np))
-        first = self._problem.items[int(found.mean(axis=0).argmax())]
-        self._said = f"R-hat {rhat:.2f}, effective sample size {ess:.0f}, {first} first"
+        recent = draws[:, -RECENT_DRAWS:].reshape(-1, draws.shape[2])
+        scores = integrated_scores(self._problem.density, self._problem.density.values(recent, np))
+        leader = self._problem.items[int(scores.mean(axis=0).argmax())]
+        self._said = f"R-hat {rhat:.2f}, effective sample size {ess:.0f}, {leader} first"
 
 
-VALIDATION_MOVES = 30.0  # seconds that a trial may take
-AT_ONCE = 5.0  # or where the approximation alone was asked for
-TRIED = 6  # moves of a trial
-UNSHOWN = (("context",), ("judge", "item"))  # dimensions of what no table shows
-MOST_DRAWS = 4000  # that are kept, evenly spaced
-DEVICE_DRAWS = 8192  # of the many chains of a graphics processor
-FEWEST_DRAWS = 8  # of a chain, of which anything can be said
-LEAST_ESS = 0.25  # of chains that never moved
-SPARE = 1.0  # times as many moves as chains seem to need
-QUICK = 1.0  # seconds up to which many chains take no longer than a user waits; few meet sooner
-LEAST_MORE, MOST_TIMES = 0.25, 3.0  # of the moves made, that are worth another look, and are made at once
+MAX_VALIDATION_SECONDS = 30.0  # seconds that a trial may take
+MAX_LAPLACE_VALIDATION_SECONDS = 5.0  # or where the approximation alone was asked for
+VALIDATION_MOVES = 6  # moves of a trial
+HIDDEN_DIMENSIONS = (("context",), ("judge", "item"))  # dimensions of what no table shows
+MAX_DRAWS = 4000  # that are kept, evenly spaced
+MAX_DEVICE_DRAWS = 8192  # of the many chains of a graphics processor
+MIN_DRAWS = 8  # of a chain, of which anything can be said
+LOWEST_ESS = 0.25  # of chains that never moved
+MOVES_MARGIN = 1.0  # times as many moves as chains seem to need
+MAX_QUICK_SECONDS = 1.0  # seconds up to which many chains take no longer than a user waits; few meet sooner
+MIN_MORE_SHARE, MAX_MORE_TIMES = (
+    0.25,
+    3.0,
+)  # of the moves made, that are worth another look, and are made at once
 
 
 class Chains(NamedTuple):
@@ -119,7 +122,7 @@ class Chains(NamedTuple):
     @property
     def has_converged(self) -> bool:
         """True if all chains are in the same distribution, as far as they can tell."""
-        return self.rhat <= RHAT and self.ess >= ESS
+        return self.rhat <= MAX_RHAT and self.ess >= MIN_ESS
 
 
 def sample_chains(
@@ -140,8 +143,8 @@ def sample_chains(
         They were asked to end before there were draws to speak of.
     """
     with listen_for_interrupt() as stop:
-        found = _run_chains(problem, mode, rng, most_seconds, Watching(problem, stop, progress), device)
-        return found._replace(draws=include_monte_carlo_error(found.draws, found.ess), stopped=stop.asked)
+        chains = _run_chains(problem, mode, rng, most_seconds, ChainProgress(problem, stop, progress), device)
+        return chains._replace(draws=include_monte_carlo_error(chains.draws, chains.ess), stopped=stop.asked)
 
 
 def _run_chains(
@@ -149,67 +152,71 @@ def _run_chains(
     mode: LatentMode,
     rng: np.random.Generator,
     most_seconds: float,
-    watching: Watching,
+    watching: ChainProgress,
     device: Any,
 ) -> Chains:
     model = mode.search.model
-    alone = samples_spreads_only(model, most_seconds)
-    warm = sum(NORMAL_WARM if alone else WARM)
-    watching.total = warm + FEWEST
-    if device is not None and can_run(mode.search) and not alone:
+    spreads_only = samples_spreads_only(model, most_seconds)
+    warm = sum(NORMAL_WARM_UP_MOVES if spreads_only else WARM_UP_MOVES)
+    watching.total = warm + MIN_MOVES
+    if device is not None and can_run(mode.search) and not spreads_only:
         run: Moves | NormalMoves
         run, count, seconds = _device_chains(mode, rng, watching, device)
-        most, where = DEVICE_DRAWS // count, str(device)
+        max_draws, device_name = MAX_DEVICE_DRAWS // count, str(device)
     else:
-        reckoned = spread_seconds if alone else moves_seconds
-        count = CHAINS if reckoned(model, warm + FEWEST) <= min(QUICK, most_seconds) else FEW_CHAINS
-        run = (NormalMoves if alone else Moves)(mode.search, rng, count, moved=watching.count_move)
-        seconds = reckoned(model, 1, count, run.step)
-        most, where = MOST_DRAWS // count, ""
-    allowed = int(most_seconds / seconds) - warm
-    kept, gap, made, moves = np.zeros((count, 0, problem.density.size)), 1, 0, FEWEST
+        estimate_seconds = spread_seconds if spreads_only else moves_seconds
+        count = (
+            CHAINS
+            if estimate_seconds(model, warm + MIN_MOVES) <= min(MAX_QUICK_SECONDS, most_seconds)
+            else FEW_CHAINS
+        )
+        run = (NormalMoves if spreads_only else Moves)(mode.search, rng, count, moved=watching.count_move)
+        seconds = estimate_seconds(model, 1, count, run.step)
+        max_draws, device_name = MAX_DRAWS // count, ""
+    max_moves = int(most_seconds / seconds) - warm
+    draws, gap, moves_made, moves = np.zeros((count, 0, problem.density.size)), 1, 0, MIN_MOVES
     while True:
-        more, ended = [kept], False
+        parts, is_stopped = [draws], False
         for _ in range(moves // gap):
             try:
-                more.append(model.flat(*run.next_draws(1, gap)))
+                parts.append(model.flat(*run.next_draws(1, gap)))
             except Stopped:
-                ended = True
+                is_stopped = True
                 break
-        made += gap * (len(more) - 1)
-        kept = np.concatenate(more, axis=1)
-        if kept.shape[1] < FEWEST_DRAWS:
+        moves_made += gap * (len(parts) - 1)
+        draws = np.concatenate(parts, axis=1)
+        if draws.shape[1] < MIN_DRAWS:
             raise Stopped
         # what judges and spreads are is known last, and looked at in no time
-        found = _with_diagnostics(problem, kept, (*UNSHOWN, ("item",)))
-        moves = min(_moves_needed(found, made), allowed - made)
-        if found.has_converged or ended or moves < LEAST_MORE * made:
-            found = _with_diagnostics(problem, kept)
-            moves = min(_moves_needed(found, made), allowed - made)
-            if found.has_converged or ended or moves < LEAST_MORE * made:
-                return found._replace(device=where)
-        watching.note_draws(kept, found.rhat, found.ess)
-        watching.total = warm + made + moves
-        while kept.shape[1] + moves // gap > most:
-            kept, gap = kept[:, 1::2], 2 * gap
+        chains = _with_diagnostics(problem, draws, (*HIDDEN_DIMENSIONS, ("item",)))
+        moves = min(_moves_needed(chains, moves_made), max_moves - moves_made)
+        if chains.has_converged or is_stopped or moves < MIN_MORE_SHARE * moves_made:
+            chains = _with_diagnostics(problem, draws)
+            moves = min(_moves_needed(chains, moves_made), max_moves - moves_made)
+            if chains.has_converged or is_stopped or moves < MIN_MORE_SHARE * moves_made:
+                return chains._replace(device=device_name)
+        watching.note_draws(draws, chains.rhat, chains.ess)
+        watching.total = warm + moves_made + moves
+        while draws.shape[1] + moves // gap > max_draws:
+            draws, gap = draws[:, 1::2], 2 * gap
 
 
 def _device_chains(
-    mode: LatentMode, rng: np.random.Generator, watching: Watching, device: Any
+    mode: LatentMode, rng: np.random.Generator, watching: ChainProgress, device: Any
 ) -> tuple[Moves, int, float]:
     """Chains on a device of JAX, their number, and about what a move of all takes, in seconds."""
     from voirdire.infer.device.executor import Device
 
     count = device_chain_count(device)
-    on = Device(mode.search, device)
-    run = Moves(mode.search, rng, count, moved=watching.count_move, executor=on.executor)
+    chain_device = Device(mode.search, device)
+    run = Moves(mode.search, rng, count, moved=watching.count_move, executor=chain_device.executor)
     return run, count, device_seconds(mode.search.model, count, run.step, device)
 
 
 def chains_of_draws(problem: Problem, draws: Floats) -> Chains:
     """Draws that chains have made, shape (chains, draws, size), with their diagnostics and their Monte Carlo error."""
-    found = _with_diagnostics(problem, draws)
-    return found._replace(draws=include_monte_carlo_error(draws, found.ess))
+    chains = _with_diagnostics(problem, draws)
+    return chains._replace(draws=include_monte_carlo_error(draws, chains.ess))
 
 
 def include_monte_carlo_error(draws: Floats, ess: float) -> Floats:
@@ -224,13 +231,15 @@ def include_monte_carlo_error(draws: Floats, ess: float) -> Floats:
     [0.0, 4.0]
     """
     mean = draws.mean(axis=(0, 1))
-    return np.asarray(mean + math.sqrt(1.0 + 1.0 / max(ess, LEAST_ESS)) * (draws - mean))
+    return np.asarray(mean + math.sqrt(1.0 + 1.0 / max(ess, LOWEST_ESS)) * (draws - mean))
 
 
 def _moves_needed(found: Chains, made: int) -> int:
     """Number of further moves until chains that made so many meet, by their R-hat and effective sample size."""
-    times = max((found.rhat - 1.0) / (RHAT - 1.0), ESS / max(found.ess, 1.0))
-    return math.ceil(made * (float(np.clip(SPARE * times, LEAST_MORE + 1.0, MOST_TIMES)) - 1.0))
+    factor = max((found.rhat - 1.0) / (MAX_RHAT - 1.0), MIN_ESS / max(found.ess, 1.0))
+    return math.ceil(
+        made * (float(np.clip(MOVES_MARGIN * factor, MIN_MORE_SHARE + 1.0, MAX_MORE_TIMES)) - 1.0)
+    )
 
 
 def validate_draws(
@@ -240,20 +249,24 @@ def validate_draws(
 
     None where even those would take long; some seconds, where an answer is wanted ``at_once``.
     """
-    if moves_seconds(mode.search.model, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else VALIDATION_MOVES):
+    if moves_seconds(mode.search.model, VALIDATION_MOVES, FEW_CHAINS) > (
+        MAX_LAPLACE_VALIDATION_SECONDS if at_once else MAX_VALIDATION_SECONDS
+    ):
         return None
-    run = Moves(mode.search, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
+    run = Moves(mode.search, rng, FEW_CHAINS, warm=(VALIDATION_MOVES - 2, 0))
     ends = mode.search.model.flat(*run.next_draws(2))
-    share, holds, of = central_interval_share(
+    share, holds, parameter = central_interval_share(
         problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS
     )
-    return HmcValidation(holds, share, of, run.step)
+    return HmcValidation(holds, share, parameter, run.step)
 
 
 def _with_diagnostics(
-    problem: Problem, draws: Floats, without: tuple[tuple[str, ...], ...] = UNSHOWN
+    problem: Problem, draws: Floats, without: tuple[tuple[str, ...], ...] = HIDDEN_DIMENSIONS
 ) -> Chains:
-    """With the diagnostics of what is shown of all contexts, ``without`` what has some dimensions."""
-    quiet = np.zeros(draws.shape[:2])
-    found = diagnose_draws(problem.density, draws, quiet > 0, quiet, without=without, tails=False)
-    return Chains(draws, float(found["rhat"]), float(found["ess_bulk"]), str(found["rhat_of"]))
+    """Chains with diagnostics of the values that tables show, ``without`` those of some dimensions."""
+    zeros = np.zeros(draws.shape[:2])
+    diagnostics = diagnose_draws(problem.density, draws, zeros > 0, zeros, without=without, tails=False)
+    return Chains(
+        draws, float(diagnostics["rhat"]), float(diagnostics["ess_bulk"]), str(diagnostics["rhat_of"])
+    )

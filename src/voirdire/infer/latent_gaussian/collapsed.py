@@ -21,8 +21,8 @@ Econometrics 51), x integrated out.
 
 The density is bounded however small one noise gets, as what answers scatter is then all spread of latent values, and
 the prior of a noise is proper. Where two judges give the same scores the noises of both would still go to zero
-together; a noise below exp(:data:`.search.LOWEST`), a thousandth of the scale, is finer than scores are given, and
-excluded, as it is from the search.
+together; a noise below exp(:data:`.search.MIN_LOG_SPREAD`), a thousandth of the scale, is finer than scores are given,
+and excluded, as it is from the search.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.normal import Blocks, NormalAnswers, normal_blocks
-from voirdire.infer.latent_gaussian.search import HIGHEST, LOWEST
-from voirdire.model.terms.censored import HALF
+from voirdire.infer.latent_gaussian.normal import NormalAnswers, NormalBlocks, normal_blocks
+from voirdire.infer.latent_gaussian.search import MAX_LOG_SPREAD, MIN_LOG_SPREAD
+from voirdire.model.terms.censored import HALF_RANGE
 from voirdire.typing import Floats, Ints
 
-NONE = -30.0  # logarithm of a spread of which smaller ones are the same
+NEGLIGIBLE_LOG_SPREAD = -30.0  # logarithm of a spread of which smaller ones are the same
 
 
 class AnswerSummaries(NamedTuple):
@@ -81,7 +81,7 @@ class SpreadConditional(NamedTuple):
     value: Floats
 
 
-class Collapsed:
+class CollapsedDensity:
     """Density of logarithms of spreads and noises, and draws of what was integrated out.
 
     Parameters
@@ -93,50 +93,51 @@ class Collapsed:
     def __init__(self, model: LatentGaussianModel) -> None:
         assert isinstance(model.answers, NormalAnswers)
         self.model = model
-        self.blocks: Blocks = normal_blocks(model)
-        of, classes = self.blocks.of, len(self.blocks.z)
-        self.counts = np.bincount(of, minlength=classes).astype(float)
-        self._order = np.argsort(of, kind="stable")
-        self._starts = np.searchsorted(of[self._order], np.arange(classes))
+        self.blocks: NormalBlocks = normal_blocks(model)
+        class_of, classes = self.blocks.of, len(self.blocks.z)
+        self.counts = np.bincount(class_of, minlength=classes).astype(float)
+        self._order = np.argsort(class_of, kind="stable")
+        self._starts = np.searchsorted(class_of[self._order], np.arange(classes))
         self._common = model.pattern.common
         self._common_group = np.repeat(np.arange(len(model.groups)), model.sizes)[self._common]
         means = np.append(model.prior_means(np.zeros(len(model.hypers))), 0.0)
         self._own_mean, self._common_mean = means[self.blocks.own], means[self._common]
-        here = model.group_priors(np.zeros(len(model.hypers))).spread_at
-        every = np.append(np.eye(len(model.hypers)), np.zeros((1, len(model.hypers))), axis=0)
-        self._hyper_of = every[here]
+        spread_index = model.group_priors(np.zeros(len(model.hypers))).spread_at
+        indicators = np.append(np.eye(len(model.hypers)), np.zeros((1, len(model.hypers))), axis=0)
+        self._hyper_of = indicators[spread_index]
         self._own_hyper = self._hyper_of[self.blocks.group].reshape(-1, len(model.hypers))
         self._noise_hyper = self.blocks.noise.reshape(-1, len(model.hypers))
         self._counted_x = self.counts[:, None, None] * self.blocks.x.transpose(0, 2, 1)
         # what answers that count for less say of their noise beside normal ones that are wider
         self._lighter = (1.0 - self.blocks.weight) * self.counts[:, None] * self.blocks.used
         self._is_noise = self.blocks.noise.any(axis=(0, 1))
-        self._offset = np.einsum("bml,bl->bm", self.blocks.z[of], self._own_mean)
+        self._offset = np.einsum("bml,bl->bm", self.blocks.z[class_of], self._own_mean)
         end = np.append(model.answers.end, 0)[self.blocks.cells]
         self.score = np.append(model.answers.score, 0.0)[self.blocks.cells] - self._offset
         #: Of each place in a block, which blocks have an answer at an end there, and which end.
         self.ends: list[tuple[int, Ints, Ints]] = [
-            (place, np.flatnonzero(column), column[column != 0])
-            for place, column in enumerate(end.T)
+            (position, np.flatnonzero(column), column[column != 0])
+            for position, column in enumerate(end.T)
             if column.any()
         ]
 
     def summarise_answers(self, answers: Floats) -> AnswerSummaries:
-        """Of answers, shape (chains, blocks, answers)."""
+        """Summarise answers, shape (chains, blocks, answers)."""
         ordered = answers[:, self._order]
         mean = np.add.reduceat(ordered, self._starts, axis=1) / self.counts[:, None]
         size = ordered.shape[2]
         if len(self.counts) == len(self.blocks.of):
             return AnswerSummaries(mean, np.zeros((*mean.shape, size)))
-        away = ordered - mean[:, self.blocks.of[self._order]]
+        deviations = ordered - mean[:, self.blocks.of[self._order]]
         ends = np.append(self._starts[1:], len(self._order))
         squares = [
-            away[:, a:b].transpose(0, 2, 1) @ away[:, a:b] for a, b in zip(self._starts, ends, strict=True)
+            deviations[:, a:b].transpose(0, 2, 1) @ deviations[:, a:b]
+            for a, b in zip(self._starts, ends, strict=True)
         ]
         return AnswerSummaries(mean, np.stack(squares, axis=1))
 
     def condition_on_spreads(self, hyper: Floats, said: AnswerSummaries) -> SpreadConditional:
-        """Of logarithms of spreads, shape (chains, hypers)."""
+        """Condition on logarithms of spreads, shape (chains, hypers)."""
         blocks = self.blocks
         spread = np.exp(2.0 * self.model.group_priors(hyper).log_spread)
         log_noise = (hyper @ self._noise_hyper.T).reshape(len(hyper), *blocks.weight.shape)
@@ -150,15 +151,15 @@ class Collapsed:
         value = value + (self._lighter * log_noise).sum(axis=(1, 2))
         value = value - 0.5 * (precision * said.squares).sum(axis=(1, 2, 3))
         prior = spread[:, self._common_group]
-        told = self._counted_x @ precision
-        information = (told @ blocks.x).sum(axis=1)
+        weighted = self._counted_x @ precision
+        information = (weighted @ blocks.x).sum(axis=1)
         common = np.arange(len(self._common))
         information[:, common, common] += 1.0 / prior
         covariance = np.linalg.inv(information)
-        right = (told @ said.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
-        centre = (covariance @ right[..., None])[..., 0]
-        away = self._residuals_of(said.mean, centre)
-        quadratic = ((precision @ away[..., None])[..., 0] * away).sum(axis=2) @ self.counts
+        weighted_mean = (weighted @ said.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
+        centre = (covariance @ weighted_mean[..., None])[..., 0]
+        residuals = self._residuals_of(said.mean, centre)
+        quadratic = ((precision @ residuals[..., None])[..., 0] * residuals).sum(axis=2) @ self.counts
         quadratic = quadratic + ((centre - self._common_mean) ** 2 / prior).sum(axis=1)
         value = value - 0.5 * (quadratic + np.log(prior).sum(axis=1) + log_determinant(information))
         return SpreadConditional(spread, noise, precision, centre, covariance, value)
@@ -172,24 +173,30 @@ class Collapsed:
 
     def log_density(self, hyper: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
         """Log posterior density of logarithms of spreads, shape (chains,), and its gradient, shape (chains, hypers)."""
-        within = np.clip(hyper, np.where(self._is_noise, LOWEST, NONE), HIGHEST)
-        blocks, known = self.blocks, self.condition_on_spreads(within, said)
-        precision, counted = known.precision, self.counts[:, None, None]
-        away = self._residuals_of(said.mean, known.centre)
-        scatter = away[..., :, None] * away[..., None, :]
-        scatter = scatter + blocks.x @ known.covariance[:, None] @ blocks.x.transpose(0, 2, 1)
-        turned = precision @ (said.squares + counted * scatter) @ precision - counted * precision
-        own = ((turned @ blocks.z) * blocks.z).sum(axis=2) * known.spread[:, blocks.group]
-        each = turned.diagonal(axis1=2, axis2=3) * known.noise
-        each = each + self._lighter
-        slope = own.reshape(len(own), -1) @ self._own_hyper
-        slope += each.reshape(len(each), -1) @ self._noise_hyper
-        variance = known.covariance.diagonal(axis1=1, axis2=2) + (known.centre - self._common_mean) ** 2
-        of_common = variance / known.spread[:, self._common_group] - 1.0
-        slope += of_common @ self._hyper_of[self._common_group]
-        log, its_slope = self.model.hyper_prior(hyper)
-        outside = (hyper > HIGHEST) | ((hyper < LOWEST) & self._is_noise)
-        return np.where(outside.any(axis=1), -np.inf, known.value + log), slope + its_slope
+        bounded = np.clip(
+            hyper, np.where(self._is_noise, MIN_LOG_SPREAD, NEGLIGIBLE_LOG_SPREAD), MAX_LOG_SPREAD
+        )
+        blocks, conditional = self.blocks, self.condition_on_spreads(bounded, said)
+        precision, counted = conditional.precision, self.counts[:, None, None]
+        residuals = self._residuals_of(said.mean, conditional.centre)
+        scatter = residuals[..., :, None] * residuals[..., None, :]
+        scatter = scatter + blocks.x @ conditional.covariance[:, None] @ blocks.x.transpose(0, 2, 1)
+        weighted_scatter = precision @ (said.squares + counted * scatter) @ precision - counted * precision
+        by_spread = ((weighted_scatter @ blocks.z) * blocks.z).sum(axis=2) * conditional.spread[
+            :, blocks.group
+        ]
+        by_noise = weighted_scatter.diagonal(axis1=2, axis2=3) * conditional.noise
+        by_noise = by_noise + self._lighter
+        slope = by_spread.reshape(len(by_spread), -1) @ self._own_hyper
+        slope += by_noise.reshape(len(by_noise), -1) @ self._noise_hyper
+        variance = (
+            conditional.covariance.diagonal(axis1=1, axis2=2) + (conditional.centre - self._common_mean) ** 2
+        )
+        by_common = variance / conditional.spread[:, self._common_group] - 1.0
+        slope += by_common @ self._hyper_of[self._common_group]
+        log_prior, prior_slope = self.model.hyper_prior(hyper)
+        is_outside = (hyper > MAX_LOG_SPREAD) | ((hyper < MIN_LOG_SPREAD) & self._is_noise)
+        return np.where(is_outside.any(axis=1), -np.inf, conditional.value + log_prior), slope + prior_slope
 
     def draw_common(
         self, hyper: Floats, answers: Floats, rng: np.random.Generator, sweeps: int = 1
@@ -205,27 +212,32 @@ class Collapsed:
         -------
         array, shape (chains, common)
         array, shape (chains, blocks, answers)
-        Known
+        SpreadConditional
         """
-        answers, known = answers.copy(), self.condition_on_spreads(hyper, self.summarise_answers(answers))
-        root = np.linalg.cholesky(known.covariance)
-        normal = rng.standard_normal(known.centre.shape)
-        common = known.centre + (root @ normal[..., None])[..., 0]
+        answers, conditional = (
+            answers.copy(),
+            self.condition_on_spreads(hyper, self.summarise_answers(answers)),
+        )
+        root = np.linalg.cholesky(conditional.covariance)
+        normal = rng.standard_normal(conditional.centre.shape)
+        common = conditional.centre + (root @ normal[..., None])[..., 0]
         shift = self._common_shift(common)[:, self.blocks.of]
-        away = answers - shift
+        residuals = answers - shift
         for _ in range(sweeps):
-            for place, blocks, end in self.ends:
-                row = known.precision[:, :, place]
-                width = row[..., place] ** -0.5
+            for position, blocks, end in self.ends:
+                row = conditional.precision[:, :, position]
+                width = row[..., position] ** -0.5
                 row, width = (
                     (part * factor)[:, self.blocks.of[blocks]]
                     for part, factor in ((row, width[..., None] ** 2), (width, 1.0))
                 )
-                here = away[:, blocks]
-                middle = here[..., place] - np.einsum("cbm,cbm->cb", row, here)
-                bound = end * HALF - self._offset[blocks, place] - shift[:, blocks, place]
-                away[:, blocks, place] = middle + width * _draw_truncated(end, (bound - middle) / width, rng)
-        return common, away + shift, known
+                block_residuals = residuals[:, blocks]
+                centre = block_residuals[..., position] - np.einsum("cbm,cbm->cb", row, block_residuals)
+                bound = end * HALF_RANGE - self._offset[blocks, position] - shift[:, blocks, position]
+                residuals[:, blocks, position] = centre + width * _draw_truncated(
+                    end, (bound - centre) / width, rng
+                )
+        return common, residuals + shift, conditional
 
     def draw_latent(
         self, common: Floats, answers: Floats, known: SpreadConditional, rng: np.random.Generator
@@ -235,32 +247,32 @@ class Collapsed:
         x = np.empty((len(common), size + 1))
         x[:, self._common] = common
         spread, z = known.spread[:, blocks.group][:, blocks.of], blocks.z[None]
-        away = answers - self._common_shift(common)[:, blocks.of]
+        residuals = answers - self._common_shift(common)[:, blocks.of]
         # of values and noise drawn alone, what the answers say otherwise
-        own = np.sqrt(spread) * rng.standard_normal(spread.shape)
-        noise = np.sqrt(known.noise)[:, blocks.of] * rng.standard_normal(away.shape)
-        left = away - self._times_matrices(own, z.transpose(0, 1, 3, 2)) - noise
-        own = own + spread * self._times_matrices(self._times_matrices(left, known.precision), z)
-        x[:, blocks.own] = own + self._own_mean
+        latent = np.sqrt(spread) * rng.standard_normal(spread.shape)
+        noise = np.sqrt(known.noise)[:, blocks.of] * rng.standard_normal(residuals.shape)
+        remainder = residuals - self._times_matrices(latent, z.transpose(0, 1, 3, 2)) - noise
+        latent = latent + spread * self._times_matrices(self._times_matrices(remainder, known.precision), z)
+        x[:, blocks.own] = latent + self._own_mean
         return x[:, :size]
 
     def _times_matrices(self, rows: Floats, matrices: Floats) -> Floats:
         """Rows of blocks, (chains, blocks, a), times the matrices of their classes, (chains or 1, classes, a, b)."""
-        found = np.empty((*rows.shape[:2], matrices.shape[-1]))
-        for number, which in enumerate(np.split(self._order, self._starts[1:])):
-            found[:, which] = rows[:, which] @ matrices[:, number]
-        return found
+        products = np.empty((*rows.shape[:2], matrices.shape[-1]))
+        for number, members in enumerate(np.split(self._order, self._starts[1:])):
+            products[:, members] = rows[:, members] @ matrices[:, number]
+        return products
 
 
 def log_determinant(matrices: Floats) -> Floats:
-    """Of symmetric positive definite matrices, shape (..., size, size); infinite of those that rounding left none."""
+    """Log determinants of positive definite matrices, shape (..., size, size); infinite where rounding left none."""
     try:
         roots = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)
     except np.linalg.LinAlgError:  # of a chain whose path leaves for infinity
-        known = np.isfinite(matrices).all(axis=(-2, -1), keepdims=True)
-        values = np.linalg.eigvalsh(np.where(known, matrices, -np.eye(matrices.shape[-1])))
-        proper = (values > 0.0).all(axis=-1)
-        return np.where(proper, np.log(np.where(values > 0.0, values, 1.0)).sum(axis=-1), np.inf)
+        finite = np.isfinite(matrices).all(axis=(-2, -1), keepdims=True)
+        values = np.linalg.eigvalsh(np.where(finite, matrices, -np.eye(matrices.shape[-1])))
+        is_proper = (values > 0.0).all(axis=-1)
+        return np.where(is_proper, np.log(np.where(values > 0.0, values, 1.0)).sum(axis=-1), np.inf)
     return np.asarray(2.0 * np.log(roots).sum(axis=-1))
 
 

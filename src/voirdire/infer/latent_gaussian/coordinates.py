@@ -33,7 +33,7 @@ import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers, fused_answers, has_kernel
 from voirdire.infer.kernel.library import Structure, kernel_library
-from voirdire.infer.kernel.mapped import Mapped, Paths
+from voirdire.infer.kernel.mapped import KernelPaths, MappedEnergy
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.kernel.rescaled import apply_steps_by_kernel, kernel_move_input
 from voirdire.infer.latent_gaussian.cost import TRIES
@@ -104,14 +104,14 @@ class Coordinates:
 
     def values_and_volume(self, z: Array) -> tuple[Array, Array, Array]:
         """As :meth:`to_values`, and the log volume that values have, shape (points,)."""
-        bent, parts = self._value_parts(z)
-        return parts.x, parts.hyper, bent.log + self.xp.log(parts.width).sum(axis=-1)
+        skewed, parts = self._value_parts(z)
+        return parts.x, parts.hyper, skewed.log + self.xp.log(parts.width).sum(axis=-1)
 
     def from_values(self, x: Array, hyper: Array) -> Array:
         """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
         white = self.white_spreads(hyper)
-        middle = self.values_from_white(white, 0.0 * x)
-        normal = self.skewness.straighten_values((x - middle.x) / middle.width, self.xp)
+        centre = self.values_from_white(white, 0.0 * x)
+        normal = self.skewness.straighten_values((x - centre.x) / centre.width, self.xp)
         z = self.xp.concatenate([white, self._factor_whitening.back(normal)], axis=1)
         return self._stretch_along(z, 1.0 / (1.0 + self.gain) - 1.0) / self.scale
 
@@ -125,7 +125,7 @@ class Coordinates:
         )
 
     def log_density(self, x: Floats, hyper: Floats) -> Floats:
-        """Of answers, latent values and the logarithms of spreads and means, shape (points,)."""
+        """Log density of answers, latent values and the logarithms of spreads and means, shape (points,)."""
         model = self.search.model
         if kernel_library() is None:
             prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
@@ -149,11 +149,11 @@ class Coordinates:
             return self._kernel_paths.energy_gradient(z)
         z = self._stretch_along(z * self.scale, self.gain)
         hypers = len(self.root)
-        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, hypers:]))
-        value, by_white, by_values = self._mapped_density.energy(z[:, :hypers], bent.values)
-        by_normal = self.skewness.gradient_by_normal(by_values, bent)
+        skewed = self.skewness.bend_values(self._factor_whitening.normal(z[:, hypers:]))
+        value, by_white, by_values = self._mapped_density.energy(z[:, :hypers], skewed.values)
+        by_normal = self.skewness.gradient_by_normal(by_values, skewed)
         slope = np.concatenate([by_white, self._factor_whitening.white(by_normal)], axis=1)
-        return value - bent.log, self._stretch_along(slope, self.gain) * self.scale
+        return value - skewed.log, self._stretch_along(slope, self.gain) * self.scale
 
     def follow_path(
         self, here: PathPoint, momentum: Floats, steps: int, step: float
@@ -178,26 +178,26 @@ class Coordinates:
             x, hyper = self.to_values(z)
             log = self.log_density(x, hyper)
             if self.fused is None:
-                there, moved = apply_steps(self, steps, x.copy(), hyper.copy(), log)
+                new_x, new_hyper = apply_steps(self, steps, x.copy(), hyper.copy(), log)
             else:
-                there, moved = apply_steps_by_kernel(
+                new_x, new_hyper = apply_steps_by_kernel(
                     self.fused, self.priors, self.kernel_parent_child_moves, steps, x, hyper, log
                 )
-            gone = (moved != hyper).any(axis=1)
+            has_moved = (new_hyper != hyper).any(axis=1)
             out = z.copy()
-            out[gone] = self.from_values(there[gone], moved[gone])
+            out[has_moved] = self.from_values(new_x[has_moved], new_hyper[has_moved])
         return out
 
     @cached_property
-    def _kernel_paths(self) -> Paths | None:
+    def _kernel_paths(self) -> KernelPaths | None:
         products = self._factor_whitening.products
         if self.fused is None or not products:
             return None
-        return Paths(self._mapped_density, products, self.scale, self.along, self.gain, self.skewness)
+        return KernelPaths(self._mapped_density, products, self.scale, self.along, self.gain, self.skewness)
 
     @cached_property
-    def _mapped_density(self) -> Mapped:
-        known = (
+    def _mapped_density(self) -> MappedEnergy:
+        arrays = (
             self.root,
             self.prior,
             self.observation_precision,
@@ -205,7 +205,7 @@ class Coordinates:
             self.moves,
             self.follow,
         )
-        return Mapped(self.search, self.priors, *known, self.fused, self.answers)
+        return MappedEnergy(self.search, self.priors, *arrays, self.fused, self.answers)
 
     @cached_property
     def priors(self) -> Priors:
@@ -214,24 +214,24 @@ class Coordinates:
 
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
         """As :meth:`energy_gradient`, where there is no kernel."""
-        model, found = self.search.model, self.search.found
-        bent, parts = self._value_parts(z)
+        model, mode = self.search.model, self.search.found
+        skewed, parts = self._value_parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
         likelihood, slope = self.answers(model.predictors(x, hyper))
         log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
-        of_hyper, slope_of_hyper = model.hyper_prior(hyper)
+        log_hyper_prior, hyper_prior_slope = model.hyper_prior(hyper)
         by_x = model.pattern.gather_gradient(slope) + slope_of_prior
         spreads, means = model.levels
-        of_mode = (2.0 * parts.share - parts.follow) * parts.pulled * parts.reach
-        each = by_x * (of_mode + parts.share * parts.normal * width)
-        by_hyper = by_hyper + slope_of_hyper + (each + parts.share) @ spreads
+        mode_slope = (2.0 * parts.share - parts.follow) * parts.pulled * parts.reach
+        width_slope = by_x * (mode_slope + parts.share * parts.normal * width)
+        by_hyper = by_hyper + hyper_prior_slope + (width_slope + parts.share) @ spreads
         if means.any():
             by_hyper += (by_x * parts.mean * (1.0 - self.observation_share * parts.reach)) @ means
         if model.scales is not None:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
-        by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
-        value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1) + bent.log
-        by_white = self._factor_whitening.white(self.skewness.gradient_by_normal(-by_x * width, bent))
+        by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - mode.hyper, 0.0))
+        value = likelihood + log_prior + log_hyper_prior + np.log(width).sum(axis=-1) + skewed.log
+        by_white = self._factor_whitening.white(self.skewness.gradient_by_normal(-by_x * width, skewed))
         slope = np.concatenate([-by_hyper @ self.root, by_white], axis=1)
         return -value, self._stretch_along(slope, self.gain) * self.scale
 
@@ -257,33 +257,33 @@ class Coordinates:
     def _stretch_along(self, z: Array, gain: Array) -> Array:
         return z + ((z @ self.along) * gain) @ self.along.T
 
-    def _value_parts(self, z: Array) -> tuple[SkewedValues, Parts]:
+    def _value_parts(self, z: Array) -> tuple[SkewedValues, ValueParts]:
         z = self._stretch_along(z * self.scale, self.gain)
-        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]), self.xp)
-        return bent, self.values_from_white(z[:, : len(self.root)], bent.values)
+        skewed = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]), self.xp)
+        return skewed, self.values_from_white(z[:, : len(self.root)], skewed.values)
 
     def white_spreads(self, hyper: Array) -> Array:
         """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
         return self.xp.linalg.solve(self.root, (hyper - self.search.found.hyper).T).T
 
-    def values_from_white(self, white: Array, normal: Array) -> Parts:
-        """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
-        model, found, xp = self.search.model, self.search.found, self.xp
-        moved = white @ self.root.T
-        hyper = found.hyper + moved
+    def values_from_white(self, white: Array, normal: Array) -> ValueParts:
+        """Latent values of points by white coordinates of spreads, shape (points, hypers), and their normal part."""
+        model, mode, xp = self.search.model, self.search.found, self.xp
+        change = white @ self.root.T
+        hyper = mode.hyper + change
         spreads = model.levels[0]
         follow = self.follow @ spreads.T
         # 1 where the spread is given
-        prior = self.prior * (1.0 + xp.expm1(-2.0 * moved) @ spreads.T)
-        farther = 1.0 + xp.expm1(-self.follow * moved) @ spreads.T
-        observation_precision = self.observation_precision * farther**2
+        prior = self.prior * (1.0 + xp.expm1(-2.0 * change) @ spreads.T)
+        stretch = 1.0 + xp.expm1(-self.follow * change) @ spreads.T
+        observation_precision = self.observation_precision * stretch**2
         square = (self.observation_precision + self.prior) / (observation_precision + prior)
-        reach, width = square * farther, xp.sqrt(square)
-        mean, first = model.prior_means(hyper, xp), model.prior_means(found.hyper)
-        pulled = found.x - first - self.observation_share * (mean - first)
-        beside = xp.where(moved < 0, xp.expm1(xp.minimum(moved, 0.0)), moved) @ self.moves.T
-        x = mean + pulled * reach + normal * width + beside
-        return Parts(
+        reach, width = square * stretch, xp.sqrt(square)
+        mean, start_mean = model.prior_means(hyper, xp), model.prior_means(mode.hyper)
+        pulled = mode.x - start_mean - self.observation_share * (mean - start_mean)
+        mode_shift = xp.where(change < 0, xp.expm1(xp.minimum(change, 0.0)), change) @ self.moves.T
+        x = mean + pulled * reach + normal * width + mode_shift
+        return ValueParts(
             x,
             hyper,
             mean,
@@ -296,7 +296,7 @@ class Coordinates:
         )
 
 
-class Parts(NamedTuple):
+class ValueParts(NamedTuple):
     """Components of latent values, shape (points, size) but for ``hyper``, (points, hypers).
 
     Attributes
@@ -326,24 +326,32 @@ class Parts(NamedTuple):
 
 def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
     """Coordinates about the end of a search, with the covariance of the logarithms of spreads, (hypers, hypers)."""
-    model, found = search.model, search.found
+    model, mode = search.model, search.found
     spreads, means = model.levels
-    prior = model.prior(found.x, found.hyper).precision
-    whole = np.maximum(1.0 / found.factor.marginal_covariances()[0], prior)
-    mean = model.prior_means(found.hyper)
-    moves, away, observation_share = marginal_gradient(model, found)[1], found.x - mean, 1.0 - prior / whole
+    prior = model.prior(mode.x, mode.hyper).precision
+    total_precision = np.maximum(1.0 / mode.factor.marginal_covariances()[0], prior)
+    mean = model.prior_means(mode.hyper)
+    moves, offset, observation_share = (
+        marginal_gradient(model, mode)[1],
+        mode.x - mean,
+        1.0 - prior / total_precision,
+    )
     # how the mode moves is kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m), as nearly as one kappa makes it
-    still, turned = (
-        spreads * (factor * away)[:, None]
+    prior_part, answer_part = (
+        spreads * (factor * offset)[:, None]
         for factor in (2.0 - 2.0 * observation_share, 2.0 * observation_share - 1.0)
     )
-    follow = (turned * (moves - still)).sum(axis=0) / np.maximum((turned**2).sum(axis=0), TINY)
+    follow = (answer_part * (moves - prior_part)).sum(axis=0) / np.maximum((answer_part**2).sum(axis=0), TINY)
     follow = np.clip(follow, 0.0, 1.0)
-    left = moves - still - follow * turned - means * (prior / whole * mean)[:, None]
-    size = len(prior) + len(found.hyper)
-    none = np.ones(size), np.zeros((size, 0)), np.zeros(0)
+    residual_moves = (
+        moves - prior_part - follow * answer_part - means * (prior / total_precision * mean)[:, None]
+    )
+    size = len(prior) + len(mode.hyper)
+    no_stretch = np.ones(size), np.zeros((size, 0)), np.zeros(0)
     root = cholesky_root(covariance)
-    return Coordinates(search, root, left, prior, whole - prior, follow, *none, no_skewness())
+    return Coordinates(
+        search, root, residual_moves, prior, total_precision - prior, follow, *no_stretch, no_skewness()
+    )
 
 
 def cholesky_root(covariance: Floats) -> Floats:

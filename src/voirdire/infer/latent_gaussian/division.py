@@ -53,6 +53,6 @@ def build_division(density: LogDensity, names: Sequence[str]) -> Division | None
     """The division of a density whose hyperparameters have such names, the levels of each in brackets."""
     for p in density.parameters:
         if isinstance(p.prior, LogDivided):
-            among = [i for i, name in enumerate(names) if name.split("[")[0] in (p.name, p.prior.others)]
-            return Division(p.prior, np.array(among), np.zeros(0))
+            positions = [i for i, name in enumerate(names) if name.split("[")[0] in (p.name, p.prior.others)]
+            return Division(p.prior, np.array(positions), np.zeros(0))
     return None

@@ -14,16 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.latent_gaussian.answers import Answers
-from voirdire.infer.latent_gaussian.latent_priors import PLAIN
+from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.model.design import LEARNED
+from voirdire.model.design import LEARNED_PRIORS
 from voirdire.model.problem import Problem
 from voirdire.model.terms.parameters import Parameter
 from voirdire.tables.encode import level_positions
 from voirdire.typing import Floats, Ints
 
-CLOSE = 1e-6  # of log likelihoods that are the same, relative
-TRIES = 100  # rounds in which all but one in 2^100 values of a skewed prior are drawn
+LIKELIHOOD_TOLERANCE = 1e-6  # of log likelihoods that are the same, relative
+MAX_ROUNDS = 100  # rounds in which all but one in 2^100 values of a skewed prior are drawn
 
 
 class ExtendedDraws(NamedTuple):
@@ -54,50 +54,52 @@ def extend_draws(old: Problem, draws: Floats, new: Problem, rng: np.random.Gener
 
     None where the new table calls for other parameters, or does not hold the old answers as they were.
     """
-    before, after = old.density.latent_model(old.data), new.density.latent_model(new.data)
-    at = _latent_places(old, new)
-    if at is None or [one.name for one in before.hypers] != [one.name for one in after.hypers]:
+    old_model, new_model = old.density.latent_model(old.data), new.density.latent_model(new.data)
+    positions = _latent_places(old, new)
+    if positions is None or [spread.name for spread in old_model.hypers] != [
+        spread.name for spread in new_model.hypers
+    ]:
         return None
-    alone = _embed_answers(before, after, at)
-    if alone is None:
+    old_answers_model = _embed_answers(old_model, new_model, positions)
+    if old_answers_model is None:
         return None
-    x, hyper = before.latent(draws)
-    x = _draw_means(old, before, x, hyper, rng)
-    whole = np.empty((len(x), after.size))
-    whole[:, at] = x
-    fresh = np.setdiff1d(np.arange(after.size), at)
-    whole[:, fresh] = _draw_prior(after, hyper, fresh, rng)
-    before_at, alone_at = (
+    x, hyper = old_model.latent(draws)
+    x = _draw_means(old, old_model, x, hyper, rng)
+    latent = np.empty((len(x), new_model.size))
+    latent[:, positions] = x
+    new_positions = np.setdiff1d(np.arange(new_model.size), positions)
+    latent[:, new_positions] = _draw_prior(new_model, hyper, new_positions, rng)
+    old_value, embedded_value = (
         float(field.answers.value_gradient(field.predictors(values[0], hyper[0]))[0])
-        for field, values in ((before, x), (alone, whole))
+        for field, values in ((old_model, x), (old_answers_model, latent))
     )
-    if not math.isclose(before_at, alone_at, rel_tol=CLOSE):
+    if not math.isclose(old_value, embedded_value, rel_tol=LIKELIHOOD_TOLERANCE):
         return None
-    return ExtendedDraws(alone, after, whole, hyper)
+    return ExtendedDraws(old_answers_model, new_model, latent, hyper)
 
 
 def _latent_parameters(problem: Problem) -> list[Parameter]:
-    return [p for p in problem.density.parameters if not isinstance(p.prior, LEARNED)]
+    return [p for p in problem.density.parameters if not isinstance(p.prior, LEARNED_PRIORS)]
 
 
 def _latent_places(old: Problem, new: Problem) -> Ints | None:
     """Places that the old latent values have among the new ones; None where some have none."""
-    before, after = _latent_parameters(old), _latent_parameters(new)
-    if [(p.name, p.dims) for p in before] != [(p.name, p.dims) for p in after]:
+    old_parameters, new_parameters = _latent_parameters(old), _latent_parameters(new)
+    if [(p.name, p.dims) for p in old_parameters] != [(p.name, p.dims) for p in new_parameters]:
         return None
-    found, start = [], 0
-    for was, now in zip(before, after, strict=True):
-        shape = now.shape(new.density.sizes)
-        along = [
+    positions, start = [], 0
+    for old_parameter, new_parameter in zip(old_parameters, new_parameters, strict=True):
+        shape = new_parameter.shape(new.density.sizes)
+        axis_levels = [
             level_positions(old.coords[dim], new.coords[dim]) if dim in new.coords else np.arange(size)
-            for dim, size in zip(was.dims, was.shape(old.density.sizes), strict=True)
+            for dim, size in zip(old_parameter.dims, old_parameter.shape(old.density.sizes), strict=True)
         ]
-        if any((place < 0).any() for place in along):
+        if any((levels < 0).any() for levels in axis_levels):
             return None
         grid = np.arange(int(np.prod(shape))).reshape(shape)
-        found.append(start + grid[np.ix_(*along)].ravel())
+        positions.append(start + grid[np.ix_(*axis_levels)].ravel())
         start += grid.size
-    return np.concatenate(found)
+    return np.concatenate(positions)
 
 
 def _embed_answers(
@@ -110,20 +112,20 @@ def _embed_answers(
         return None
     # cells of the same sums have the same key: random numbers of latent values, summed as the cell sums these
     number = np.random.default_rng(0).standard_normal(new.size)
-    places = _match_rows(_cell_keys(old, number[at]), _cell_keys(new, number))
-    if places is None:
+    positions = _match_rows(_cell_keys(old, number[at]), _cell_keys(new, number))
+    if positions is None:
         return None
-    was, now = np.asarray(old.answers.counts), np.asarray(new.answers.counts)
-    if was.shape[:-1] != now.shape[:-1]:
+    old_counts, new_counts = np.asarray(old.answers.counts), np.asarray(new.answers.counts)
+    if old_counts.shape[:-1] != new_counts.shape[:-1]:
         return None
-    counts = np.zeros_like(now)
-    counts[..., places] = was
+    counts = np.zeros_like(new_counts)
+    counts[..., positions] = old_counts
     return replace(new, answers=new.answers.with_counts(counts))
 
 
 def _cell_keys(model: LatentGaussianModel, number: Floats) -> Floats:
     """A row of numbers for each cell, shape (cells, 2 * predictors), equal where cells have the same sums."""
-    sums = [model.pattern.linear_predictors(each).T for each in (number, number**2)]
+    sums = [model.pattern.linear_predictors(values).T for values in (number, number**2)]
     return np.asarray(np.round(np.concatenate(sums, axis=1), 6) + 0.0)
 
 
@@ -132,15 +134,15 @@ def _match_rows(old: Floats, new: Floats) -> Ints | None:
     if old.shape[1] != new.shape[1]:
         return None
     code = np.unique(np.concatenate([new, old]), axis=0, return_inverse=True)[1].ravel()
-    theirs, mine = (_number_repeats(part) for part in (code[: len(new)], code[len(new) :]))
-    order = np.lexsort(theirs[::-1])
-    most = len(code) + 1
-    known = theirs[0][order] * most + theirs[1][order]
-    wanted = mine[0] * most + mine[1]
-    place = np.searchsorted(known, wanted)
-    if (place >= len(known)).any() or (known[place] != wanted).any():
+    new_codes, old_codes = (_number_repeats(part) for part in (code[: len(new)], code[len(new) :]))
+    order = np.lexsort(new_codes[::-1])
+    base = len(code) + 1
+    available = new_codes[0][order] * base + new_codes[1][order]
+    requested = old_codes[0] * base + old_codes[1]
+    position = np.searchsorted(available, requested)
+    if (position >= len(available)).any() or (available[position] != requested).any():
         return None
-    return np.asarray(order[place])
+    return np.asarray(order[position])
 
 
 def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
@@ -148,9 +150,9 @@ def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
     order = np.argsort(code, kind="stable")
     starts = np.flatnonzero(np.diff(code[order], prepend=-1))
     count = np.arange(len(code)) - np.repeat(starts, np.diff(np.append(starts, len(code))))
-    before = np.empty(len(code), dtype=np.int64)
-    before[order] = count
-    return code, before
+    repeats = np.empty(len(code), dtype=np.int64)
+    repeats[order] = count
+    return code, repeats
 
 
 def _draw_means(
@@ -165,8 +167,8 @@ def _draw_means(
         if not p.zero_sum or start == end:
             continue
         rows = x[:, start:end].reshape(len(x), -1, shape[-1])
-        wide = widths[:, start:end].reshape(rows.shape)[..., :1]
-        mean = wide / np.sqrt(shape[-1]) * rng.standard_normal((*rows.shape[:2], 1))
+        width = widths[:, start:end].reshape(rows.shape)[..., :1]
+        mean = width / np.sqrt(shape[-1]) * rng.standard_normal((*rows.shape[:2], 1))
         x[:, start:end] = (rows - rows.mean(axis=-1, keepdims=True) + mean).reshape(len(x), -1)
     return x
 
@@ -175,16 +177,18 @@ def _draw_prior(model: LatentGaussianModel, hyper: Floats, at: Ints, rng: np.ran
     """Draws of some latent values from their prior, given the spreads of each, shape (draws, values)."""
     from scipy.special import ndtr
 
-    here = model.group_priors(hyper)
-    middle, width = (model.expand_group_values(part)[:, at] for part in (here.mean, np.exp(here.log_spread)))
+    priors = model.group_priors(hyper)
+    mean, width = (
+        model.expand_group_values(part)[:, at] for part in (priors.mean, np.exp(priors.log_spread))
+    )
     share = np.repeat([group.reversed for group in model.groups], model.sizes)[at]
-    x: Floats = middle + width * rng.standard_normal(middle.shape)
-    left = np.broadcast_to(share != PLAIN, x.shape)
-    most = np.maximum(share, 1.0 - share)
-    for _ in range(TRIES):
+    x: Floats = mean + width * rng.standard_normal(mean.shape)
+    rejected = np.broadcast_to(share != UNSKEWED_SHARE, x.shape)
+    largest = np.maximum(share, 1.0 - share)
+    for _ in range(MAX_ROUNDS):
         # a skewed prior is the normal one times r + (1 - 2 r) Phi(x), at most its largest value
-        left = left & (rng.random(x.shape) * most > share + (1.0 - 2.0 * share) * ndtr(x))
-        if not left.any():
+        rejected = rejected & (rng.random(x.shape) * largest > share + (1.0 - 2.0 * share) * ndtr(x))
+        if not rejected.any():
             break
-        x[left] = (middle + width * rng.standard_normal(x.shape))[left]
+        x[rejected] = (mean + width * rng.standard_normal(x.shape))[rejected]
     return x

@@ -24,7 +24,7 @@ import numpy as np
 
 from voirdire.infer.latent_gaussian.adapting import adapt_coordinates
 from voirdire.infer.latent_gaussian.coordinates import Coordinates, build_coordinates
-from voirdire.infer.latent_gaussian.cost import STEP
+from voirdire.infer.latent_gaussian.cost import FIRST_STEP
 from voirdire.infer.latent_gaussian.draw_extension import ExtendedDraws
 from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, adapt_step, sample_path
 from voirdire.infer.latent_gaussian.marginal import conditional_at
@@ -32,12 +32,12 @@ from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.typing import Floats
 
-TOGETHER = 32  # draws that are moved side by side
-LENGTHS = (1.0, 2.6)  # of paths; a quarter turn is 1.57
-SHOWN = 30  # draws of each chain that coordinates are adapted to
-MOST_MOVES = 4  # of a draw: new chains make no more in all
-STILL_OFF = 0.1  # standard deviations that a mean may still be off
-CORRELATED = 0.95  # of draws before and after a move, at most, as it is reckoned
+BATCH_SIZE = 32  # draws that are moved side by side
+PATH_LENGTHS = (1.0, 2.6)  # of paths; a quarter turn is 1.57
+ADAPTATION_DRAWS = 30  # draws of each chain that coordinates are adapted to
+MAX_MOVES = 4  # of a draw: new chains make no more in all
+MAX_MEAN_ERROR = 0.1  # standard deviations that a mean may still be off
+MAX_CORRELATION = 0.95  # of draws before and after a move, at most, as it is reckoned
 
 
 class TransportedDraws(NamedTuple):
@@ -60,48 +60,53 @@ class TransportedDraws(NamedTuple):
 
 def transport_draws(carried: ExtendedDraws, chains: int, rng: np.random.Generator) -> TransportedDraws:
     """Draws of all answers' posterior, of those of the old ones, chain after chain."""
-    where, z = _normal_transport(carried, chains)
-    log_step = math.log(STEP) - 0.25 * math.log(where.size)
-    values, errors, moves = where.to_values(z), list[_Error](), 0
+    coordinates, z = _normal_transport(carried, chains)
+    log_step = math.log(FIRST_STEP) - 0.25 * math.log(coordinates.size)
+    values, errors, moves = coordinates.to_values(z), list[_Error](), 0
     while True:
-        before = values
-        z, log_step = _move_all(where, z, log_step, rng)
-        values, moves = where.to_values(z), moves + 1
+        previous = values
+        z, log_step = _move_all(coordinates, z, log_step, rng)
+        values, moves = coordinates.to_values(z), moves + 1
         if not errors:
-            errors = [_remaining_error(*each) for each in zip(before, values, strict=True)]
-        off = max(error.after(moves) for error in errors)
-        if off <= STILL_OFF or max(error.after(MOST_MOVES) for error in errors) > STILL_OFF:
-            return TransportedDraws(*values, moves, off)
+            errors = [_remaining_error(*pair) for pair in zip(previous, values, strict=True)]
+        largest_error = max(error.after(moves) for error in errors)
+        if (
+            largest_error <= MAX_MEAN_ERROR
+            or max(error.after(MAX_MOVES) for error in errors) > MAX_MEAN_ERROR
+        ):
+            return TransportedDraws(*values, moves, largest_error)
 
 
 def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates, Floats]:
     """Coordinates about all answers, and in these the draws, where those would be were all distributions normal."""
     x, hyper = carried.x.mean(axis=0), carried.hyper.mean(axis=0)
     covariance = np.atleast_2d(np.cov(carried.hyper.T))
-    before = build_coordinates(_search_result_at(carried.old, x, hyper), covariance)
-    gap = max(len(carried.x) // (chains * SHOWN), 1)
-    points = before.from_values(carried.x[::gap], carried.hyper[::gap])
-    points = points[: len(points) // chains * chains].reshape(chains, -1, before.size)
-    adapted = adapt_coordinates(before, points.swapaxes(0, 1))
-    there = _search_result_at(carried.new, x, hyper)
+    old_coordinates = build_coordinates(_search_result_at(carried.old, x, hyper), covariance)
+    gap = max(len(carried.x) // (chains * ADAPTATION_DRAWS), 1)
+    points = old_coordinates.from_values(carried.x[::gap], carried.hyper[::gap])
+    points = points[: len(points) // chains * chains].reshape(chains, -1, old_coordinates.size)
+    adapted = adapt_coordinates(old_coordinates, points.swapaxes(0, 1))
+    start = _search_result_at(carried.new, x, hyper)
     slopes = [
         field.pattern.gather_gradient(field.answers.value_gradient(field.predictors(x, hyper))[1])
         for field in (carried.old, carried.new)
     ]
     # one step of Newton's method
-    moved = x + there.found.factor.solve_system(slopes[1] - slopes[0])
-    about_all = _search_result_at(carried.new, moved, hyper)
+    shifted_x = x + start.found.factor.solve_system(slopes[1] - slopes[0])
+    new_search = _search_result_at(carried.new, shifted_x, hyper)
     # of values whose prior is skewed draws have shown what the old answers say
-    known = 1.0 / about_all.found.factor.marginal_covariances()[0] - before.prior
-    precision = np.maximum(adapted.observation_precision + known - before.observation_precision, 0.0)
-    where = replace(adapted, search=about_all, observation_precision=precision)
-    return where, adapted.from_values(carried.x, carried.hyper)
+    information = 1.0 / new_search.found.factor.marginal_covariances()[0] - old_coordinates.prior
+    precision = np.maximum(
+        adapted.observation_precision + information - old_coordinates.observation_precision, 0.0
+    )
+    coordinates = replace(adapted, search=new_search, observation_precision=precision)
+    return coordinates, adapted.from_values(carried.x, carried.hyper)
 
 
 def _search_result_at(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
     """A place in which a search might have ended."""
-    found = conditional_at(model, hyper, x, np.zeros(len(x)))
-    return SpreadSearch(model, found, 0.0, 1, np.eye(len(hyper)), found.log_marginal)
+    mode = conditional_at(model, hyper, x, np.zeros(len(x)))
+    return SpreadSearch(model, mode, 0.0, 1, np.eye(len(hyper)), mode.log_marginal)
 
 
 def _move_all(
@@ -112,14 +117,18 @@ def _move_all(
     Draws that are moved side by side come from all chains.
     """
     out = z.copy()
-    parts = max(len(z) // TOGETHER, 1)
+    parts = max(len(z) // BATCH_SIZE, 1)
     for turn in range(parts):
-        some = slice(turn, None, parts)
-        gone = sample_path(
-            where.follow_path, PathPoint(z[some], *where.energy_gradient(z[some])), log_step, rng, LENGTHS
+        batch = slice(turn, None, parts)
+        path = sample_path(
+            where.follow_path,
+            PathPoint(z[batch], *where.energy_gradient(z[batch])),
+            log_step,
+            rng,
+            PATH_LENGTHS,
         )
-        log_step = adapt_step(log_step, gone.chance, turn)
-        out[some] = where.rescale_chains(gone.end.z, rng)
+        log_step = adapt_step(log_step, path.chance, turn)
+        out[batch] = where.rescale_chains(path.end.z, rng)
     return out, log_step
 
 
@@ -135,12 +144,12 @@ class _Error(NamedTuple):
 
 
 def _remaining_error(before: Floats, after: Floats) -> _Error:
-    """Of values, shape (draws, values), and of their squares, those that one of so many has by chance left out."""
-    middle = after.mean(axis=0)
-    before, after = (np.concatenate([v - middle, (v - middle) ** 2], axis=1) for v in (before, after))
+    """Error left in values, shape (draws, values), and in their squares, without what chance explains."""
+    centre = after.mean(axis=0)
+    before, after = (np.concatenate([v - centre, (v - centre) ** 2], axis=1) for v in (before, after))
     sd = after.std(axis=0)
     change = (after - before) / np.where(sd > 0, sd, np.inf)
     mean, error = np.abs(change.mean(axis=0)), change.std(axis=0) / math.sqrt(len(change))
-    rho = np.clip(1.0 - 0.5 * change.var(axis=0), 0.0, CORRELATED)
-    clear = mean > (1.0 + math.sqrt(2.0 * math.log(max(len(mean), 1)))) * error
-    return _Error(np.where(clear, mean * rho / (1.0 - rho), 0.0), rho)
+    rho = np.clip(1.0 - 0.5 * change.var(axis=0), 0.0, MAX_CORRELATION)
+    is_clear = mean > (1.0 + math.sqrt(2.0 * math.log(max(len(mean), 1)))) * error
+    return _Error(np.where(is_clear, mean * rho / (1.0 - rho), 0.0), rho)

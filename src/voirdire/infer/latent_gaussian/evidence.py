@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.latent_priors import STEP
+from voirdire.infer.latent_gaussian.latent_priors import DIFFERENCE_STEP
 from voirdire.infer.latent_gaussian.marginal import ConditionalMode, Marginal
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.propagation import SWEEPS, NotConverged, Propagated, propagate_answers
+from voirdire.infer.latent_gaussian.propagation import MAX_SWEEPS, NotConverged, Propagated, propagate_answers
 from voirdire.typing import Floats
 
-NODES = 5  # of the mean of a slope; what is quadratic needs two
+QUADRATURE_NODES = 5  # of the mean of a slope; what is quadratic needs two
 
 
 @dataclass(eq=False)
@@ -36,7 +36,7 @@ class Evidence(Marginal):
         What is added to the gradient of the log evidence.
     """
 
-    sweeps: int = SWEEPS
+    sweeps: int = MAX_SWEEPS
     missing: Floats | None = None
 
     def find_latent(self, hyper: Floats) -> ConditionalMode:
@@ -45,8 +45,8 @@ class Evidence(Marginal):
         if isinstance(self.last, Propagated):
             sites = self.last.sites
         if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
-            moved = start + self.moves @ (hyper - self.last.hyper)
-            start = np.where(self.model.kept & np.isfinite(moved), moved, start)
+            shifted = start + self.moves @ (hyper - self.last.hyper)
+            start = np.where(self.model.kept & np.isfinite(shifted), shifted, start)
         self.evaluations += 1
         return propagate_answers(self.model, hyper, start, sites, self.sweeps)
 
@@ -66,14 +66,14 @@ class Evidence(Marginal):
 def evidence_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tuple[Floats, Floats]:
     """Gradient of the log evidence by the logarithms of spreads, and how the means move, shape (size, hypers)."""
     sd = np.sqrt(found.factor.marginal_variances())
-    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
     total = np.zeros(len(found.hyper))
     for node, weight in zip(nodes, weights / weights.sum(), strict=True):
         total += weight * model.slopes_of_prior(found.x + node * sd, found.hyper)[2]
-    steps = STEP * np.eye(len(found.hyper))
+    steps = DIFFERENCE_STEP * np.eye(len(found.hyper))
     pushes = [
         model.prior(found.x, found.hyper + step).slope - model.prior(found.x, found.hyper - step).slope
         for step in steps
     ]
-    moves = found.factor.solve_system(np.reshape(pushes, (len(steps), -1)).T / (2.0 * STEP))
+    moves = found.factor.solve_system(np.reshape(pushes, (len(steps), -1)).T / (2.0 * DIFFERENCE_STEP))
     return total, moves

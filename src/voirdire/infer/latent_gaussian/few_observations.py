@@ -19,10 +19,10 @@ from voirdire.infer.latent_gaussian.marginal import ConditionalMode
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.propagation import NotConverged, propagate_answers, propagation_applies
 from voirdire.infer.latent_gaussian.search import (
-    LOWEST,
-    ROUGH,
-    TOLERANCE,
-    WIDEST,
+    MAX_LOG_SPREAD_SD,
+    MIN_LOG_SPREAD,
+    ROUGH_TOLERANCE,
+    SPREAD_TOLERANCE,
     SpreadSearch,
     bounded_inverse,
     search_spreads,
@@ -30,18 +30,22 @@ from voirdire.infer.latent_gaussian.search import (
 )
 from voirdire.typing import Floats, Ints
 
-FEW = 8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
-SOME = (60, 300)  # blocks that spreads are learned from, at least and at most:
-ENOUGH = 15_000.0  # as many as have so many answers
-MANY = 450  # of a table of so many
-STEP = 0.1  # of a logarithm of a spread, of differences
-SLACK = 0.02  # of the evidence, which ends of sweeps differ by
-FAR = 0.5  # that a logarithm moves from where differences were taken, from which they are taken again
+MIN_ANSWERS_PER_VALUE = (
+    8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
+)
+BLOCK_RANGE = (60, 300)  # blocks that spreads are learned from, at least and at most:
+TARGET_ANSWERS = 15_000.0  # as many as have so many answers
+MANY_BLOCKS = 450  # of a table of so many
+DIFFERENCE_STEP = 0.1  # of a logarithm of a spread, of differences
+EVIDENCE_SLACK = 0.02  # of the evidence, which ends of sweeps differ by
+MAX_SPREAD_CHANGE = (
+    0.5  # that a logarithm moves from where differences were taken, from which they are taken again
+)
 
 
 def is_sparse(model: LatentGaussianModel) -> bool:
     """True if answers say so little of each value that Laplace's method does not hold, and propagation applies."""
-    return propagation_applies(model) and 0.0 < answers_per_value(model) < FEW
+    return propagation_applies(model) and 0.0 < answers_per_value(model) < MIN_ANSWERS_PER_VALUE
 
 
 def answers_per_value(model: LatentGaussianModel) -> float:
@@ -49,9 +53,11 @@ def answers_per_value(model: LatentGaussianModel) -> float:
     pattern = model.integrated
     answered = max(float(np.sum(counts)) for counts in model.counted.counts)
     used = distinct_codes(pattern.index[pattern.coefficients != 0], pattern.size)
-    own = used[pattern.block[used] >= 0]
+    own_values = used[pattern.block[used] >= 0]
     entries = np.count_nonzero(pattern.coefficients * np.append(pattern.block >= 0, False)[pattern.index])
-    return float(answered * entries / max(len(pattern.index), 1) / len(own)) if len(own) else 0.0
+    return (
+        float(answered * entries / max(len(pattern.index), 1) / len(own_values)) if len(own_values) else 0.0
+    )
 
 
 def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
@@ -64,13 +70,13 @@ def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> 
     """
     if not has_many_blocks(model):
         return _search_whole(model, x, hyper)
-    part, places = _sampled_blocks(model)
-    some = _search_whole(part, x[places], hyper)
+    part, positions = _sampled_blocks(model)
+    part_search = _search_whole(part, x[positions], hyper)
     start = np.array(x)
-    start[places] = some.found.x
-    found = propagate_answers(model, some.found.hyper, start)
+    start[positions] = part_search.found.x
+    mode = propagate_answers(model, part_search.found.hyper, start)
     count = _blocks_used(model)
-    return replace(some, model=model, found=found, value=_log_posterior(model, found), by_part=count)
+    return replace(part_search, model=model, found=mode, value=_log_posterior(model, mode), by_part=count)
 
 
 def _log_posterior(model: LatentGaussianModel, found: ConditionalMode) -> float:
@@ -79,19 +85,19 @@ def _log_posterior(model: LatentGaussianModel, found: ConditionalMode) -> float:
 
 def has_many_blocks(model: LatentGaussianModel) -> bool:
     """True if there are so many blocks that spreads are learned from some of them."""
-    return int(model.pattern.block.max(initial=-1)) + 1 >= MANY
+    return int(model.pattern.block.max(initial=-1)) + 1 >= MANY_BLOCKS
 
 
 def evidence_gain(search: SpreadSearch, x: Floats) -> float:
-    """By how much the log evidence is higher where it is searched from latent values ``x``, the spreads as they are.
+    """Gain in log evidence where it is searched from latent values ``x``, the spreads as they are.
 
     Of very many blocks on some of them.
     """
     model, hyper, value = search.model, search.found.hyper, search.found.log_marginal
     try:
         if has_many_blocks(model):
-            model, places = _sampled_blocks(model)
-            x, value = x[places], propagate_answers(model, hyper, search.found.x[places]).log_marginal
+            model, positions = _sampled_blocks(model)
+            x, value = x[positions], propagate_answers(model, hyper, search.found.x[positions]).log_marginal
         return propagate_answers(model, hyper, x).log_marginal - value
     except NotConverged:
         return -np.inf
@@ -99,36 +105,36 @@ def evidence_gain(search: SpreadSearch, x: Floats) -> float:
 
 def _sampled_blocks(model: LatentGaussianModel) -> tuple[LatentGaussianModel, Ints]:
     """The field of some of the blocks, always the same ones, and the places of its latent values."""
-    kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
-    kept[np.random.default_rng(0).permutation(len(kept))[: _blocks_used(model)]] = True
-    return model.model_of_blocks(kept)
+    is_kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
+    is_kept[np.random.default_rng(0).permutation(len(is_kept))[: _blocks_used(model)]] = True
+    return model.model_of_blocks(is_kept)
 
 
 def _blocks_used(model: LatentGaussianModel) -> int:
     """Count the blocks that spreads are learned from: those that have enough answers together, on average."""
     answers = max(float(np.sum(counts)) for counts in model.counted.counts)
     blocks = int(model.pattern.block.max()) + 1
-    return int(np.clip(np.ceil(ENOUGH * blocks / answers), *SOME))
+    return int(np.clip(np.ceil(TARGET_ANSWERS * blocks / answers), *BLOCK_RANGE))
 
 
 def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> SpreadSearch:
     evidence = Evidence(model, propagate_answers(model, hyper, x))
-    first = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
-    found = search_spreads(evidence, hyper, first, ROUGH, SLACK, tries=1)
+    start_inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
+    search = search_spreads(evidence, hyper, start_inverse, ROUGH_TOLERANCE, EVIDENCE_SLACK, tries=1)
     if not len(hyper):
-        return found
-    total = found.evaluations
+        return search
+    evaluations = search.evaluations
     for _ in range(2):
-        start = found.found.hyper
+        start = search.found.hyper
         inverse, missing = _finite_difference_curvature(
-            Evidence(model, found.found, moves=evidence.moves), found
+            Evidence(model, search.found, moves=evidence.moves), search
         )
-        evidence = Evidence(model, found.found, missing=missing)
-        found = search_spreads(evidence, start, inverse, TOLERANCE, SLACK)
-        total += evidence.evaluations + len(hyper) + 1
-        if np.abs(found.found.hyper - start).max() < FAR:
+        evidence = Evidence(model, search.found, missing=missing)
+        search = search_spreads(evidence, start, inverse, SPREAD_TOLERANCE, EVIDENCE_SLACK)
+        evaluations += evidence.evaluations + len(hyper) + 1
+        if np.abs(search.found.hyper - start).max() < MAX_SPREAD_CHANGE:
             break
-    return replace(found, evaluations=total, missing=missing, inverse=inverse)
+    return replace(search, evaluations=evaluations, missing=missing, inverse=inverse)
 
 
 def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tuple[Floats, Floats]:
@@ -140,15 +146,15 @@ def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tup
     curvature, missing = np.empty((len(centre), len(centre))), np.empty(len(centre))
     for a in range(len(centre)):
         step = np.zeros(len(centre))
-        step[a] = STEP if centre[a] < LOWEST + 1.0 else -STEP
+        step[a] = DIFFERENCE_STEP if centre[a] < MIN_LOG_SPREAD + 1.0 else -DIFFERENCE_STEP
         for _ in range(2):  # on the other side, where propagation does not settle on this one
             evidence.last, evidence.moves = start, moves
-            there, its_slope = evidence(centre + step)
-            if np.isfinite(there):
+            new_value, new_slope = evidence(centre + step)
+            if np.isfinite(new_value):
                 break
             step = -step
         else:
             raise NotConverged("no curvature of the evidence")
-        curvature[a] = (its_slope - slope) / step[a]
-        missing[a] = (there - value) / step[a] - 0.5 * (slope + its_slope)[a]
-    return bounded_inverse(curvature, WIDEST), -missing
+        curvature[a] = (new_slope - slope) / step[a]
+        missing[a] = (new_value - value) / step[a] - 0.5 * (slope + new_slope)[a]
+    return bounded_inverse(curvature, MAX_LOG_SPREAD_SD), -missing

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.cost import LONGEST, MOST_STEPS, SHORTEST
+from voirdire.infer.latent_gaussian.cost import MAX_PATH_LENGTH, MAX_PATH_STEPS, MIN_PATH_LENGTH
 from voirdire.typing import Bools, Floats
 
-ACCEPTED = 0.8  # share of accepted paths that the step is adapted to
-OUTER = 0.21178  # share of a step that the first and the last of its three changes of momentum take
+TARGET_ACCEPTANCE = 0.8  # share of accepted paths that the step is adapted to
+OUTER_SHARE = 0.21178  # share of a step that the first and the last of its three changes of momentum take
 
 #: Minus the log density of points, shape (chains,), and its gradient, of points of shape (chains, size).
-Energy = Callable[[Floats], tuple[Floats, Floats]]
+EnergyFunction = Callable[[Floats], tuple[Floats, Floats]]
 
 
 class PathPoint(NamedTuple):
@@ -39,36 +39,36 @@ class Path(NamedTuple):
 
 
 #: Where paths end, of so many steps of such a length, with the momentum there; see :func:`follow_path`.
-Follow = Callable[[PathPoint, Floats, int, float], tuple[PathPoint, Floats]]
+PathFunction = Callable[[PathPoint, Floats, int, float], tuple[PathPoint, Floats]]
 
 
 def follow_path(
-    energy: Energy, here: PathPoint, momentum: Floats, steps: int, step: float
+    energy: EnergyFunction, here: PathPoint, momentum: Floats, steps: int, step: float
 ) -> tuple[PathPoint, Floats]:
     """Ends of the paths of all chains, with momentum, shape (chains, size)."""
-    place, value, slope = here
+    position, value, slope = here
     p = momentum
     for _ in range(steps):
-        p = p - OUTER * step * slope
-        place = place + 0.5 * step * p
-        p = p - (1.0 - 2.0 * OUTER) * step * energy(place)[1]
-        place = place + 0.5 * step * p
-        value, slope = energy(place)
-        p = p - OUTER * step * slope
-    return PathPoint(place, value, slope), p
+        p = p - OUTER_SHARE * step * slope
+        position = position + 0.5 * step * p
+        p = p - (1.0 - 2.0 * OUTER_SHARE) * step * energy(position)[1]
+        position = position + 0.5 * step * p
+        value, slope = energy(position)
+        p = p - OUTER_SHARE * step * slope
+    return PathPoint(position, value, slope), p
 
 
 def sample_path(
-    follow: Follow,
+    follow: PathFunction,
     here: PathPoint,
     log_step: float,
     rng: np.random.Generator,
-    lengths: tuple[float, float] = (SHORTEST, LONGEST),
+    lengths: tuple[float, float] = (MIN_PATH_LENGTH, MAX_PATH_LENGTH),
 ) -> Path:
     """One transition of all chains, of a length drawn at random between two; a quarter turn is 1.57."""
     length = rng.uniform(*lengths)
     steps = math.ceil(length / math.exp(log_step))
-    step, steps = length / steps, min(steps, MOST_STEPS)
+    step, steps = length / steps, min(steps, MAX_PATH_STEPS)
     momentum = rng.standard_normal(here.z.shape)
     with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
         return accept_ends(here, *follow(here, momentum, steps, step), momentum, rng)
@@ -78,15 +78,15 @@ def accept_ends(
     here: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator
 ) -> Path:
     """Ends of paths that began with a momentum and have p there, of those that are accepted; others stay."""
-    (z, value, slope), (place, there, its_slope) = here, end
+    (z, value, slope), (new_z, new_value, new_slope) = here, end
     with np.errstate(all="ignore"):
-        gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
+        gain = value - new_value + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
         chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))
     went = rng.random(len(z)) < chance
-    z, slope = (np.where(went[:, None], *both) for both in ((place, z), (its_slope, slope)))
-    return Path(PathPoint(z, np.where(went, there, value), slope), went, float(chance.mean()))
+    z, slope = (np.where(went[:, None], *pair) for pair in ((new_z, z), (new_slope, slope)))
+    return Path(PathPoint(z, np.where(went, new_value, value), slope), went, float(chance.mean()))
 
 
 def adapt_step(log_step: float, chance: float, turn: int) -> float:
     """The logarithm of the next step, of a warm-up whose ``turn`` it is."""
-    return log_step + (chance - ACCEPTED) * min(1.0, 10.0 / (turn + 5.0))
+    return log_step + (chance - TARGET_ACCEPTANCE) * min(1.0, 10.0 / (turn + 5.0))

@@ -20,10 +20,10 @@ import numpy as np
 from voirdire.model.design import COMMON
 from voirdire.typing import Floats, Ints
 
-NUMBERS = 1 << 21  # of a stack's matrices, at most, but for single blocks
-SMALL = 24  # values up to which factors are made by columns
-APART = 16  # times as many numbers as codes, up to which all are looked at
-CHUNK = 1 << 22  # products that are laid out at a time
+MAX_STACK_NUMBERS = 1 << 21  # of a stack's matrices, at most, but for single blocks
+MAX_UNSPLIT_SIZE = 24  # values up to which factors are made by columns
+MAX_CODE_RATIO = 16  # times as many numbers as codes, up to which all are looked at
+CHUNK_PRODUCTS = 1 << 22  # products that are laid out at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Stack:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class MatrixPlan:
     """Layout of the matrix of a pattern.
 
     Attributes
@@ -86,7 +86,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Members:
+class BlockMembers:
     """Values that each block has, and meets.
 
     Attributes
@@ -116,56 +116,56 @@ class Members:
 
 
 def distinct_codes(codes: Ints, size: int) -> Ints:
-    """Those of the numbers 0 to ``size`` - 1 that there are, sorted: where they are not far apart without sorting.
+    """Distinct codes among 0 to ``size`` - 1, in order; found without sorting where most of them occur.
 
     Examples
     --------
     >>> distinct_codes(np.array([4, 1, 4]), 5).tolist()
     [1, 4]
     """
-    if size > APART * len(codes):
+    if size > MAX_CODE_RATIO * len(codes):
         return np.unique(codes)
-    there = np.zeros(size, dtype=bool)
-    there[codes] = True
-    return np.flatnonzero(there)
+    is_present = np.zeros(size, dtype=bool)
+    is_present[codes] = True
+    return np.flatnonzero(is_present)
 
 
-def block_members(pattern: Pattern) -> Members:
+def block_members(pattern: Pattern) -> BlockMembers:
     """Values that the blocks of a pattern have, and meet."""
     block, common = np.append(pattern.block, -1), pattern.common
     used = pattern.coefficients != 0
-    met = np.zeros(pattern.size + 1, dtype=bool)
-    met[pattern.index[used]] = True
-    own = np.flatnonzero(met[:-1] & (pattern.block >= 0))
-    own = own[np.argsort(pattern.block[own], kind="stable")]
+    is_used = np.zeros(pattern.size + 1, dtype=bool)
+    is_used[pattern.index[used]] = True
+    own_values = np.flatnonzero(is_used[:-1] & (pattern.block >= 0))
+    own_values = own_values[np.argsort(pattern.block[own_values], kind="stable")]
     blocks = int(pattern.block.max(initial=-1)) + 1
-    starts = np.searchsorted(pattern.block[own], np.arange(blocks + 1))
-    place = np.zeros(pattern.size + 1, dtype=np.int64)
-    place[own] = np.arange(len(own)) - starts[pattern.block[own]]
-    place[common] = np.arange(len(common))
-    of_cell = pattern.of_cell
-    shared = used & (block[pattern.index] < 0) & (of_cell >= 0)[:, None]
-    codes = np.broadcast_to(of_cell[:, None], shared.shape)[shared] * len(common)
-    keys = distinct_codes(codes + place[pattern.index[shared]], blocks * len(common))
+    starts = np.searchsorted(pattern.block[own_values], np.arange(blocks + 1))
+    position = np.zeros(pattern.size + 1, dtype=np.int64)
+    position[own_values] = np.arange(len(own_values)) - starts[pattern.block[own_values]]
+    position[common] = np.arange(len(common))
+    cell_block = pattern.of_cell
+    shared = used & (block[pattern.index] < 0) & (cell_block >= 0)[:, None]
+    codes = np.broadcast_to(cell_block[:, None], shared.shape)[shared] * len(common)
+    keys = distinct_codes(codes + position[pattern.index[shared]], blocks * len(common))
     edges = np.searchsorted(keys, np.arange(blocks + 1) * len(common))
-    alone = np.flatnonzero(~met[:-1] & (pattern.block >= 0))
-    return Members(own, starts, keys, edges, place, alone)
+    alone = np.flatnonzero(~is_used[:-1] & (pattern.block >= 0))
+    return BlockMembers(own_values, starts, keys, edges, position, alone)
 
 
-def matrix_plan(pattern: Pattern) -> Plan:
+def matrix_plan(pattern: Pattern) -> MatrixPlan:
     """Lay out the matrix of a pattern."""
     members, block = pattern.members, np.append(pattern.block, -1)
-    sizes, of_cell = members.sizes, pattern.of_cell
-    order = np.argsort(of_cell, kind="stable")
-    bounds = np.searchsorted(of_cell[order], np.arange(len(sizes) + 1))
+    sizes, cell_block = members.sizes, pattern.of_cell
+    order = np.argsort(cell_block, kind="stable")
+    bounds = np.searchsorted(cell_block[order], np.arange(len(sizes) + 1))
     stacks = []
     for shape in np.unique(sizes[sizes[:, 0] > 0], axis=0):
-        alike = np.flatnonzero((sizes == shape).all(axis=1))
-        each = max(1, NUMBERS // int(shape.sum()) ** 2)
-        for first in range(0, len(alike), each):
-            stacks.append(_stack_blocks(pattern, alike[first : first + each], order, bounds))
+        same_shape = np.flatnonzero((sizes == shape).all(axis=1))
+        stack_size = max(1, MAX_STACK_NUMBERS // int(shape.sum()) ** 2)
+        for first in range(0, len(same_shape), stack_size):
+            stacks.append(_stack_blocks(pattern, same_shape[first : first + stack_size], order, bounds))
     bare = order[: bounds[0]]
-    return Plan(
+    return MatrixPlan(
         stacks, members.alone, bare, members.place, _shared_value_positions(pattern, block, members.place)
     )
 
@@ -173,49 +173,51 @@ def matrix_plan(pattern: Pattern) -> Plan:
 def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> Stack:
     """Blocks ``some``; cells sorted by block are ``order``, and those of each block begin at ``bounds``."""
     common, members = len(pattern.common), pattern.members
-    place = members.place
-    own = np.stack([members.own[members.starts[b] : members.starts[b + 1]] for b in some])
+    position = members.place
+    own_values = np.stack([members.own[members.starts[b] : members.starts[b + 1]] for b in some])
     keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in some])
     shared = keys - some[:, None] * common
     cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in some])
-    of = np.repeat(np.arange(len(some)), bounds[some + 1] - bounds[some])
+    cell_block = np.repeat(np.arange(len(some)), bounds[some + 1] - bounds[some])
     index, used = pattern.index[cells], pattern.coefficients[cells] != 0
-    size, width = own.shape[1], shared.shape[1]
+    size, width = own_values.shape[1], shared.shape[1]
     is_own = np.append(pattern.block >= 0, False)[index] & used
     is_shared = used & ~is_own
-    at = np.where(is_own, place[index], 0)
-    sought = some[of][:, None] * common + place[index]
-    column = np.searchsorted(keys.ravel(), sought[is_shared])
-    at[is_shared] = size + column - np.broadcast_to((of * width)[:, None], at.shape)[is_shared]
-    one, other = np.tril_indices(index.shape[1])
-    left, right = at[:, one], at[:, other]
+    positions = np.where(is_own, position[index], 0)
+    codes = some[cell_block][:, None] * common + position[index]
+    column = np.searchsorted(keys.ravel(), codes[is_shared])
+    positions[is_shared] = (
+        size + column - np.broadcast_to((cell_block * width)[:, None], positions.shape)[is_shared]
+    )
+    left_index, right_index = np.tril_indices(index.shape[1])
+    left, right = positions[:, left_index], positions[:, right_index]
     left, right = np.maximum(left, right), np.minimum(left, right)
     # by themselves lower triangles; a shared one with an own one in the row of the own one
-    b = of[:, None]
+    b = cell_block[:, None]
     target = np.where(
         left < size,
         (b * size + left) * size + right,
         len(some) * size**2 + (b * size + right) * width + left - size,
     )
-    kept = used[:, one] & used[:, other] & (right < size)
-    flat = np.arange(kept.size).reshape(kept.shape)
-    return Stack(own, shared, cells, of, at, target[kept], flat[kept])
+    is_used = used[:, left_index] & used[:, right_index] & (right < size)
+    flat = np.arange(is_used.size).reshape(is_used.shape)
+    return Stack(own_values, shared, cells, cell_block, positions, target[is_used], flat[is_used])
 
 
 def _shared_value_positions(pattern: Pattern, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
-    one, other = np.tril_indices(pattern.index.shape[1])
-    step = max(CHUNK // max(len(one), 1), 1)
-    found = []
+    left_index, right_index = np.tril_indices(pattern.index.shape[1])
+    step = max(CHUNK_PRODUCTS // max(len(left_index), 1), 1)
+    chunks = []
     for start in range(0, len(pattern.index), step):
         cells = slice(start, start + step)
         index = pattern.index[cells]
         shared = (pattern.coefficients[cells] != 0) & (block[index] < 0)
-        kept = shared[:, one] & shared[:, other]
-        left, right = place[index[:, one]], place[index[:, other]]
+        is_used = shared[:, left_index] & shared[:, right_index]
+        left, right = place[index[:, left_index]], place[index[:, right_index]]
         target = np.maximum(left, right) * len(pattern.common) + np.minimum(left, right)
-        flat = np.arange(kept.size).reshape(kept.shape)
-        found.append((cells, target[kept], flat[kept]))
-    return found
+        flat = np.arange(is_used.size).reshape(is_used.shape)
+        chunks.append((cells, target[is_used], flat[is_used]))
+    return chunks
 
 
 def inverse_roots(matrices: Floats) -> tuple[Floats, Floats]:
@@ -235,20 +237,22 @@ def inverse_roots(matrices: Floats) -> tuple[Floats, Floats]:
     ([[[0.5, 0.0], [-0.5, 1.0]]], 4.0)
     """
     size = matrices.shape[-1]
-    if size <= SMALL:
+    if size <= MAX_UNSPLIT_SIZE:
         lower = np.linalg.cholesky(matrices)
         log = 2.0 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
         if not np.isfinite(log).all():
             raise np.linalg.LinAlgError("not positive definite")
         return np.tril(np.linalg.inv(lower)), log
     half = size // 2
-    first, log = inverse_roots(matrices[:, :half, :half])
-    beside = matrices[:, half:, :half] @ first.transpose(0, 2, 1)
-    second, more = inverse_roots(matrices[:, half:, half:] - beside @ beside.transpose(0, 2, 1))
+    upper_root, log = inverse_roots(matrices[:, :half, :half])
+    lower_left = matrices[:, half:, :half] @ upper_root.transpose(0, 2, 1)
+    lower_root, lower_log = inverse_roots(
+        matrices[:, half:, half:] - lower_left @ lower_left.transpose(0, 2, 1)
+    )
     out = np.zeros_like(matrices)
-    out[:, :half, :half], out[:, half:, half:] = first, second
-    out[:, half:, :half] = -(second @ beside) @ first
-    return out, log + more
+    out[:, :half, :half], out[:, half:, half:] = upper_root, lower_root
+    out[:, half:, :half] = -(lower_root @ lower_left) @ upper_root
+    return out, log + lower_log
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,12 +305,12 @@ class Pattern:
         )
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> MatrixPlan:
         """Layout of the matrix."""
         return matrix_plan(self)
 
     @cached_property
-    def members(self) -> Members:
+    def members(self) -> BlockMembers:
         """Values that each block has, and meets."""
         return block_members(self)
 
@@ -356,20 +360,20 @@ class Pattern:
 
         Of a value that is part of two predictors, what it has with itself in both orders.
         """
-        one, other = np.tril_indices(len(self.predictor))
+        left, right = np.tril_indices(len(self.predictor))
         scale = self.coefficients[cells]
-        by_value = curvature[cells][:, self.predictor[one], self.predictor[other]]
-        found = np.asarray(by_value * scale[:, one] * scale[:, other])
+        by_value = curvature[cells][:, self.predictor[left], self.predictor[right]]
+        derivatives = np.asarray(by_value * scale[:, left] * scale[:, right])
         if len(self._repeated_pairs):
             index = self.index[cells]
-            same = index[:, one[self._repeated_pairs]] == index[:, other[self._repeated_pairs]]
-            found[:, self._repeated_pairs] *= 1.0 + same
-        return found
+            same = index[:, left[self._repeated_pairs]] == index[:, right[self._repeated_pairs]]
+            derivatives[:, self._repeated_pairs] *= 1.0 + same
+        return derivatives
 
     @cached_property
     def _repeated_pairs(self) -> Ints:
         """Pairs of places in a cell that may hold the same value twice."""
-        one, other = np.tril_indices(len(self.predictor))
+        left, right = np.tril_indices(len(self.predictor))
         used = np.where(self.coefficients != 0, self.index, self.size + 1 + np.arange(len(self.predictor)))
-        same = [a != b and bool((used[:, a] == used[:, b]).any()) for a, b in zip(one, other, strict=True)]
+        same = [a != b and bool((used[:, a] == used[:, b]).any()) for a, b in zip(left, right, strict=True)]
         return np.flatnonzero(same)

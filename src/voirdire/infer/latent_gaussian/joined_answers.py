@@ -14,7 +14,7 @@ from voirdire.model.design import Design
 from voirdire.typing import Floats
 
 
-class Kind(NamedTuple):
+class AnswerKind(NamedTuple):
     """Answers of one kind.
 
     Attributes
@@ -56,18 +56,18 @@ class AnsweredSums(NamedTuple):
             return None
         cell, column = np.nonzero(self.learned.coefficients)
         rows = len(self.learned.index)
-        at = self.learned.predictor[column] * rows + cell, self.learned.index[cell, column]
-        return csr_array((self.learned.coefficients[cell, column], at), (self.predictors * rows, hypers))
+        entries = self.learned.predictor[column] * rows + cell, self.learned.index[cell, column]
+        return csr_array((self.learned.coefficients[cell, column], entries), (self.predictors * rows, hypers))
 
 
 def join_answered_sums(parts: Sequence[AnsweredSums], nothing: int) -> AnsweredSums:
     """Cells of one part after the other, each part with predictors of its own; ``nothing`` is no latent value's."""
-    kinds: list[Kind] = []
-    for before, part in zip(_numbers_before(part.predictors for part in parts), parts, strict=True):
+    kinds: list[AnswerKind] = []
+    for offset, part in zip(_numbers_before(part.predictors for part in parts), parts, strict=True):
         answers = part.answers
-        alone = Kind(tuple(range(part.predictors)), len(part.design.index), answers)
-        own = answers.kinds if isinstance(answers, SeveralAnswers) else (alone,)
-        kinds += [kind._replace(predictors=tuple(before + p for p in kind.predictors)) for kind in own]
+        single_kind = AnswerKind(tuple(range(part.predictors)), len(part.design.index), answers)
+        part_kinds = answers.kinds if isinstance(answers, SeveralAnswers) else (single_kind,)
+        kinds += [kind._replace(predictors=tuple(offset + p for p in kind.predictors)) for kind in part_kinds]
     width = [part.predictors for part in parts]
     design = _side_by_side([part.design for part in parts], width, nothing)
     learned = [part.learned for part in parts if part.learned is not None]
@@ -86,14 +86,14 @@ def _numbers_before(numbers: Iterable[int]) -> list[int]:
 def _side_by_side(designs: Sequence[Design], predictors: Sequence[int], nothing: int) -> Design:
     """Cells of one design after the other, each with columns of its own, and so many predictors."""
     rows = [len(design.index) for design in designs]
-    around = [
-        ((before, sum(rows) - before - own), (0, 0))
-        for before, own in zip(_numbers_before(rows), rows, strict=True)
+    padding = [
+        ((offset, sum(rows) - offset - count), (0, 0))
+        for offset, count in zip(_numbers_before(rows), rows, strict=True)
     ]
-    index = [np.pad(d.index, at, constant_values=nothing) for d, at in zip(designs, around, strict=True)]
-    coefficients = [np.pad(d.coefficients, at) for d, at in zip(designs, around, strict=True)]
+    index = [np.pad(d.index, pad, constant_values=nothing) for d, pad in zip(designs, padding, strict=True)]
+    coefficients = [np.pad(d.coefficients, pad) for d, pad in zip(designs, padding, strict=True)]
     predictor = [
-        before + design.predictor for design, before in zip(designs, _numbers_before(predictors), strict=True)
+        offset + design.predictor for design, offset in zip(designs, _numbers_before(predictors), strict=True)
     ]
     columns = np.concatenate(index, axis=1), np.concatenate(coefficients, axis=1)
     return Design(*columns, np.concatenate(predictor))
@@ -105,7 +105,7 @@ class SeveralAnswers:
 
     Parameters
     ----------
-    kinds : tuple of Kind
+    kinds : tuple of AnswerKind
         In the order of their cells.
 
     Examples
@@ -115,12 +115,12 @@ class SeveralAnswers:
     ...     d = sums[..., 0, :]
     ...     return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
     >>> one, other = (Answers(chances, [np.array([[count], [0.0]])]) for count in (4.0, 8.0))
-    >>> both = SeveralAnswers((Kind((0,), 1, one), Kind((1,), 1, other)))
+    >>> both = SeveralAnswers((AnswerKind((0,), 1, one), AnswerKind((1,), 1, other)))
     >>> both.expected_information(np.zeros((2, 2))).tolist()
     [[[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 2.0]]]
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[AnswerKind, ...]
 
     @property
     def size(self) -> float:
@@ -149,34 +149,36 @@ class SeveralAnswers:
         import jax.numpy as jnp
 
         values, slope = [], jnp.zeros_like(predictors)
-        for cells, its, answers in self._kind_places:
-            at = (slice(None), np.array(its)[:, None], np.arange(predictors.shape[-1])[cells])
-            value, its_slope = answers.traced_gradient(predictors[at])
+        for cells, numbers, answers in self._kind_places:
+            index = (slice(None), np.array(numbers)[:, None], np.arange(predictors.shape[-1])[cells])
+            value, part_slope = answers.traced_gradient(predictors[index])
             values.append(value)
-            slope = slope.at[at].set(its_slope)
+            slope = slope.at[index].set(part_slope)
         return jnp.concatenate(values, axis=1), slope
 
     def _sum_kinds(
         self, predictors: Floats, of: Callable[[CellAnswers, Floats], tuple[Any, Floats]]
     ) -> tuple[Any, Floats]:
         total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
-        for cells, its, answers in self._kind_places:
-            value, slope[..., its, cells] = of(answers, np.ascontiguousarray(predictors[..., its, cells]))
+        for cells, numbers, answers in self._kind_places:
+            value, slope[..., numbers, cells] = of(
+                answers, np.ascontiguousarray(predictors[..., numbers, cells])
+            )
             total = total + value
         return total, slope
 
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
         turns = [
-            (cells, its, answers.gradient_change(predictors[its, cells]))
-            for cells, its, answers in self._kind_places
+            (cells, numbers, answers.gradient_change(predictors[numbers, cells]))
+            for cells, numbers, answers in self._kind_places
         ]
 
         def summed_change(change: Floats) -> Floats:
-            found = np.zeros_like(change)
-            for cells, its, turn in turns:
-                found[its, cells] = turn(change[its, cells])
-            return found
+            total = np.zeros_like(change)
+            for cells, numbers, turn in turns:
+                total[numbers, cells] = turn(change[numbers, cells])
+            return total
 
         return summed_change
 
@@ -184,15 +186,17 @@ class SeveralAnswers:
         """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
-        for at, its, answers in self._kind_places:
-            here = np.arange(cells)[at][:, None, None]
-            total[here, np.array(its)[:, None], its] = answers.expected_information(predictors[its, at])
+        for kind_cells, numbers, answers in self._kind_places:
+            rows = np.arange(cells)[kind_cells][:, None, None]
+            total[rows, np.array(numbers)[:, None], numbers] = answers.expected_information(
+                predictors[numbers, kind_cells]
+            )
         return total
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
         """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
-        found = np.zeros_like(predictors)
-        for cells, its, answers in self._kind_places:
-            part = covariance[cells][:, its][..., its]
-            found[its, cells] = answers.information_gradient(predictors[its, cells], part)
-        return found
+        total = np.zeros_like(predictors)
+        for cells, numbers, answers in self._kind_places:
+            part = covariance[cells][:, numbers][..., numbers]
+            total[numbers, cells] = answers.information_gradient(predictors[numbers, cells], part)
+        return total

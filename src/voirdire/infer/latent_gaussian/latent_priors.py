@@ -12,8 +12,8 @@ from voirdire.infer.latent_gaussian.division import Division
 from voirdire.model.terms.arrays import Array, log_normal_cdf
 from voirdire.typing import Floats, Ints
 
-STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
-PLAIN = 0.5  # share of a population that is not skewed
+DIFFERENCE_STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
+UNSKEWED_SHARE = 0.5  # share of a population that is not skewed
 
 
 class Group(NamedTuple):
@@ -37,11 +37,11 @@ class Group(NamedTuple):
     size: int
     spread: str | float
     mean: str | float = 0.0
-    reversed: float = PLAIN
+    reversed: float = UNSKEWED_SHARE
     kept: bool = False
 
 
-class Hyper(NamedTuple):
+class Hyperparameter(NamedTuple):
     """A spread or mean that is learned, by its logarithm; its prior Exponential(``rate``).
 
     Where there is an ``sd`` the prior of the logarithm is Normal(``mean``, ``sd``) instead.
@@ -68,19 +68,19 @@ class LatentPriors:
     """Priors of a field; see :class:`.LatentGaussianModel` for what it is made of."""
 
     groups: tuple[Group, ...]
-    hypers: tuple[Hyper, ...]
+    hypers: tuple[Hyperparameter, ...]
     division: Division | None
 
     @cached_property
     def _numbers(self) -> tuple[Ints, Floats, Ints, Floats]:
-        """Of each group: place of its spread among the hyperparameters, or the logarithm given; so of its mean."""
-        at = {hyper.name: i for i, hyper in enumerate(self.hypers)}
+        """Position of each group's spread among the hyperparameters, or its logarithm; and so its mean."""
+        position = {hyper.name: i for i, hyper in enumerate(self.hypers)}
         spreads, means = ([getattr(group, name) for group in self.groups] for name in ("spread", "mean"))
         return (
-            np.array([at.get(str(each), -1) for each in spreads], dtype=int),
-            np.array([0.0 if isinstance(each, str) else math.log(each) for each in spreads], dtype=float),
-            np.array([at.get(str(each), -1) for each in means], dtype=int),
-            np.array([0.0 if isinstance(each, str) else each for each in means], dtype=float),
+            np.array([position.get(str(entry), -1) for entry in spreads], dtype=int),
+            np.array([0.0 if isinstance(entry, str) else math.log(entry) for entry in spreads], dtype=float),
+            np.array([position.get(str(entry), -1) for entry in means], dtype=int),
+            np.array([0.0 if isinstance(entry, str) else entry for entry in means], dtype=float),
         )
 
     @cached_property
@@ -107,17 +107,17 @@ class LatentPriors:
 
     def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Minus the second derivatives of the log prior, shape (size,): the precision where nothing is skewed."""
-        ahead, behind = (self.prior(x + sign * STEP, hyper).slope for sign in (1.0, -1.0))
-        return (behind - ahead) / (2.0 * STEP)
+        ahead, behind = (self.prior(x + sign * DIFFERENCE_STEP, hyper).slope for sign in (1.0, -1.0))
+        return (behind - ahead) / (2.0 * DIFFERENCE_STEP)
 
     def steepness_of_prior(self, x: Floats, hyper: Floats) -> Floats:
         """As :meth:`curvature_of_prior`, never below the precision, so that a step by it goes not too far."""
-        found = np.array(self.prior(x, hyper).precision)
+        precision = np.array(self.prior(x, hyper).precision)
         if self.skewed_values.size:
-            found[self.skewed_values] = np.maximum(found, self.curvature_of_prior(x, hyper))[
+            precision[self.skewed_values] = np.maximum(precision, self.curvature_of_prior(x, hyper))[
                 self.skewed_values
             ]
-        return found
+        return precision
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
@@ -139,30 +139,34 @@ class LatentPriors:
     @cached_property
     def skewed_values(self) -> Ints:
         """Values whose prior is skewed."""
-        return np.flatnonzero(self.expand_group_values(self._reversed) != PLAIN)
+        return np.flatnonzero(self.expand_group_values(self._reversed) != UNSKEWED_SHARE)
 
     @cached_property
     def _skewed_groups(self) -> tuple[Ints, Floats]:
         """Group of each value whose prior is skewed, and the share of it that is reversed."""
-        of = self.expand_group_values(np.arange(len(self.groups)))[self.skewed_values]
-        return of, self._reversed[of]
+        group = self.expand_group_values(np.arange(len(self.groups)))[self.skewed_values]
+        return group, self._reversed[group]
 
-    def skew_effect(self, x: Floats, hyper: Floats) -> Skew:
+    def skew_effect(self, x: Floats, hyper: Floats) -> SkewEffect:
         """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
-        here, (of, share) = self.group_priors(hyper), self._skewed_groups
-        log_t, m = here.log_spread[..., of], here.mean[..., of]
+        priors, (group, share) = self.group_priors(hyper), self._skewed_groups
+        log_t, m = priors.log_spread[..., group], priors.mean[..., group]
         variance = np.exp(2.0 * log_t)
         root = np.sqrt(1.0 + variance)
-        own, of_x = _skew_weight(x, share)
-        whole, of_whole = _skew_weight(m / root, share)
-        return Skew(own - whole, of_x, of_whole * m * variance / root**3, -of_whole * m / root)
+        log_weight, of_x = _skew_weight(x, share)
+        log_total, total_slope = _skew_weight(m / root, share)
+        return SkewEffect(
+            log_weight - log_total, of_x, total_slope * m * variance / root**3, -total_slope * m / root
+        )
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats]:
         """Indicators, 0 or 1, of the spread and the mean of each value among hyperparameters, (size, hypers) each."""
         spread_at, _, mean_at, _ = self._numbers
-        each = np.arange(len(self.hypers))
-        spreads, means = (np.repeat(at, self.sizes)[:, None] == each for at in (spread_at, mean_at))
+        numbers = np.arange(len(self.hypers))
+        spreads, means = (
+            np.repeat(positions, self.sizes)[:, None] == numbers for positions in (spread_at, mean_at)
+        )
         return spreads.astype(float), means.astype(float)
 
     def group_priors(self, hyper: Array, xp: Any = np) -> GroupPriors:
@@ -178,9 +182,9 @@ class LatentPriors:
 
     def rescaled(self, x: Array, hyper: Array, there: Array, xp: Any = np) -> tuple[Array, Array]:
         """Values that go along where logarithms go from ``hyper`` to ``there``, and the log volume, shape (points,)."""
-        wider = _pad_last(there - hyper, xp)[..., self._numbers[0]]
-        away = (x - self.prior_means(hyper, xp)) * self.expand_group_values(xp.exp(wider), xp)
-        return self.prior_means(there, xp) + away, (wider * self.sizes).sum(axis=-1)
+        log_ratio = _pad_last(there - hyper, xp)[..., self._numbers[0]]
+        deviation = (x - self.prior_means(hyper, xp)) * self.expand_group_values(xp.exp(log_ratio), xp)
+        return self.prior_means(there, xp) + deviation, (log_ratio * self.sizes).sum(axis=-1)
 
     def prior_means(self, hyper: Array, xp: Any = np) -> Array:
         """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
@@ -191,11 +195,11 @@ class LatentPriors:
 
     def _value_scales(self, hyper: Floats) -> tuple[Floats, Floats]:
         """Log spread and mean of each value, shape (..., size)."""
-        here = self.group_priors(hyper)
-        return self.expand_group_values(here.log_spread), self.expand_group_values(here.mean)
+        priors = self.group_priors(hyper)
+        return self.expand_group_values(priors.log_spread), self.expand_group_values(priors.mean)
 
     def expand_group_values(self, of_groups: Array, xp: Any = np) -> Array:
-        """Of each value, shape (..., size), what its group has, shape (..., groups)."""
+        """Repeat numbers of groups, shape (..., groups), for each of their values, shape (..., size)."""
         if xp is np:
             return np.repeat(of_groups, self.sizes, axis=-1)
         return of_groups @ self._members  # whose gradient is a product, too
@@ -211,16 +215,18 @@ class LatentPriors:
 
     def relative_log_prior(self, x: Array, hyper: Array, xp: Any = np) -> Array:
         """As :meth:`log_prior`, up to a constant."""
-        here = self.group_priors(hyper, xp)
-        away = x - self.expand_group_values(here.mean, xp)
-        z = away * self.expand_group_values(xp.exp(-here.log_spread), xp)
-        log = -0.5 * (z * z).sum(axis=-1) - (here.log_spread * self.sizes).sum(axis=-1)
+        priors = self.group_priors(hyper, xp)
+        deviation = x - self.expand_group_values(priors.mean, xp)
+        z = deviation * self.expand_group_values(xp.exp(-priors.log_spread), xp)
+        log = -0.5 * (z * z).sum(axis=-1) - (priors.log_spread * self.sizes).sum(axis=-1)
         if not self.skewed_values.size:
             return log
-        of, share = self._skewed_groups
-        middle = here.mean[..., of] / xp.sqrt(1.0 + xp.exp(2.0 * here.log_spread[..., of]))
-        own, whole = (_log_skew_weight(each, share, xp) for each in (x[..., self.skewed_values], middle))
-        return log + (own - whole).sum(axis=-1)
+        group, share = self._skewed_groups
+        standard_mean = priors.mean[..., group] / xp.sqrt(1.0 + xp.exp(2.0 * priors.log_spread[..., group]))
+        log_weight, log_total = (
+            _log_skew_weight(values, share, xp) for values in (x[..., self.skewed_values], standard_mean)
+        )
+        return log + (log_weight - log_total).sum(axis=-1)
 
     def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
         """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
@@ -241,15 +247,15 @@ class LatentPriors:
     @cached_property
     def hyper_numbers(self) -> tuple[Floats, Floats, Floats]:
         """Rates, means and standard deviations of the priors of logarithms, shape (hypers,) each."""
-        rates, means, sds = np.array([one[1:] for one in self.hypers]).reshape(-1, 3).T
+        rates, means, sds = np.array([hyper[1:] for hyper in self.hypers]).reshape(-1, 3).T
         return rates, means, sds
 
     @cached_property
     def hyper_constant(self) -> float:
         """Constant of the log density of all logarithms together, without that of a division."""
         rates, _, sds = self.hyper_numbers
-        of_normal = -np.log(np.where(sds > 0, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
-        return float(np.where(sds > 0, of_normal, np.log(np.where(sds > 0, 1.0, rates))).sum())
+        normal_constant = -np.log(np.where(sds > 0, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
+        return float(np.where(sds > 0, normal_constant, np.log(np.where(sds > 0, 1.0, rates))).sum())
 
 
 class GroupPriors(NamedTuple):
@@ -268,7 +274,7 @@ class GroupPriors(NamedTuple):
     mean: Floats
 
 
-class Skew(NamedTuple):
+class SkewEffect(NamedTuple):
     """Log of a skewed prior over the normal one, with its slopes by the value, log t and log m; shape (..., skewed)."""
 
     log: Floats

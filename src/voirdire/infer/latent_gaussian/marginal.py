@@ -23,19 +23,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.infer.latent_gaussian.arrow import Factor, sparse_factor
-from voirdire.infer.latent_gaussian.latent_priors import STEP
+from voirdire.infer.latent_gaussian.latent_priors import DIFFERENCE_STEP
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.typing import Floats
 
-STEPS = 20  # before coordinates are made anew
-ROUNDS_OF_STEPS = 5  # at most
-CLOSE = 1e-5  # length of the gradient in standard deviations at which a search ends: the same on any machine
-FAR = 1e300  # in the place of what is not finite
-ROUNDS = 6  # of tilts, at most
-CLOSE_LOG_DET_GRADIENT = 1e-4  # squared standard deviations that a change of the gradient moves the values
-CLOSE_SOLVED = 1e-4  # of a system of linear equations, relative
-SOLVES = 30  # steps of its solution, at most
-LARGEST_FIXED_EFFECT_STEP = 1.0  # standard deviations that a change of the gradient moves the values at once
+MAX_STEPS_PER_ROUND = 20  # before coordinates are made anew
+MAX_STEP_ROUNDS = 5  # at most
+GRADIENT_TOLERANCE = (
+    1e-5  # length of the gradient in standard deviations at which a search ends: the same on any machine
+)
+INFINITE_ENERGY = 1e300  # in the place of what is not finite
+MAX_REFINEMENTS = 6  # of tilts, at most
+LOG_DET_TOLERANCE = 1e-4  # squared standard deviations that a change of the gradient moves the values
+SOLVER_TOLERANCE = 1e-4  # of a system of linear equations, relative
+MAX_SOLVER_STEPS = 30  # steps of its solution, at most
+MAX_FIXED_EFFECT_STEP = 1.0  # standard deviations that a change of the gradient moves the values at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,20 +75,23 @@ class ConditionalMode:
 def refine_fixed_effects(model: LatentGaussianModel, found: ConditionalMode) -> ConditionalMode:
     """The values that stay moved to the mode of the others integrated out, the spreads given."""
     correction = log_det_gradient(model, found)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_REFINEMENTS):
         change = correction.slope - found.kept_gradient
         step = found.factor.solve_system(change)
         size = float(change @ step)
-        if size < CLOSE_LOG_DET_GRADIENT:
+        if size < LOG_DET_TOLERANCE:
             break
-        share = min(1.0, LARGEST_FIXED_EFFECT_STEP / math.sqrt(size))
-        there = find_conditional_mode(
+        share = min(1.0, MAX_FIXED_EFFECT_STEP / math.sqrt(size))
+        candidate = find_conditional_mode(
             model, found.hyper, found.x - share * step, found.kept_gradient + share * change, found.factor
         )
-        its = log_det_gradient(model, there)
-        if not there.log_joint - its.half_log_determinant > found.log_joint - correction.half_log_determinant:
+        new_correction = log_det_gradient(model, candidate)
+        if (
+            not candidate.log_joint - new_correction.half_log_determinant
+            > found.log_joint - correction.half_log_determinant
+        ):
             break
-        found, correction = there, its
+        found, correction = candidate, new_correction
     return found
 
 
@@ -116,11 +121,11 @@ def log_det_gradient(model: LatentGaussianModel, found: ConditionalMode) -> LogD
     factor = sparse_factor(pattern, np.where(kept, 1.0, precision), information)
     covariances = factor.marginal_covariances()[1]
     slope = model.pattern.gather_gradient(answers.information_gradient(found.predictors, covariances))
-    moved = factor.solve_system(np.where(kept, 0.0, slope))
-    sums = pattern.linear_predictors(np.where(kept, 0.0, moved))
-    back = model.pattern.gather_gradient(np.einsum("cpq,qc->pc", information, sums))
+    shift = factor.solve_system(np.where(kept, 0.0, slope))
+    sums = pattern.linear_predictors(np.where(kept, 0.0, shift))
+    correction = model.pattern.gather_gradient(np.einsum("cpq,qc->pc", information, sums))
     half = 0.5 * factor.log_determinant
-    return LogDetGradient(half, np.where(kept, slope - back, 0.0), np.where(kept, 0.0, -moved))
+    return LogDetGradient(half, np.where(kept, slope - correction, 0.0), np.where(kept, 0.0, -shift))
 
 
 def find_conditional_mode(
@@ -133,7 +138,7 @@ def find_conditional_mode(
     """The maximum of the log density less ``kept_gradient`` times the values, from ``x``; see :func:`climb_to_mode`."""
     kept_gradient = np.zeros(len(x)) if kept_gradient is None else kept_gradient
     return conditional_at(
-        model, hyper, climb_to_mode(model, hyper, x, kept_gradient, near, CLOSE), kept_gradient
+        model, hyper, climb_to_mode(model, hyper, x, kept_gradient, near, GRADIENT_TOLERANCE), kept_gradient
     )
 
 
@@ -161,7 +166,7 @@ def climb_to_mode(
     x: Floats,
     kept_gradient: Floats,
     near: Factor | None = None,
-    close: float = CLOSE,
+    close: float = GRADIENT_TOLERANCE,
 ) -> Floats:
     """The latent values where the log density less ``kept_gradient`` times them is largest, searched from ``x``.
 
@@ -173,34 +178,34 @@ def climb_to_mode(
 
     pattern, answers = model.pattern, model.answers
     factor = whitening_factor(model, hyper, x) if near is None else near
-    for _ in range(ROUNDS_OF_STEPS):
+    for _ in range(MAX_STEP_ROUNDS):
         place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.to_draws(np.frombuffer(z)))
 
         def objective_gradient(
             z: Floats, place: Any = place, factor: Factor = factor
         ) -> tuple[float, Floats]:
-            there = place(z.tobytes())
-            likelihood, slope = answers.value_gradient(model.predictors(there, hyper))
-            prior = model.prior(there, hyper)
-            value = float(likelihood) + float(prior.log.sum()) - float(kept_gradient @ there)
+            values = place(z.tobytes())
+            likelihood, slope = answers.value_gradient(model.predictors(values, hyper))
+            prior = model.prior(values, hyper)
+            value = float(likelihood) + float(prior.log.sum()) - float(kept_gradient @ values)
             gradient = factor.whiten_gradients(pattern.gather_gradient(slope) + prior.slope - kept_gradient)
-            return (-value, -gradient) if np.isfinite(value) else (FAR, np.zeros(len(z)))
+            return (-value, -gradient) if np.isfinite(value) else (INFINITE_ENERGY, np.zeros(len(z)))
 
         @lru_cache(maxsize=1)
         def local_curvature(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
-            there = place(z)
-            return model.curvature_of_prior(there, hyper), answers.gradient_change(
-                model.predictors(there, hyper)
+            values = place(z)
+            return model.curvature_of_prior(values, hyper), answers.gradient_change(
+                model.predictors(values, hyper)
             )
 
         def hessian_product(
             z: Floats, change: Floats, bent: Any = local_curvature, factor: Factor = factor
         ) -> Floats:
-            (curvature, turned), step = bent(z.tobytes()), factor.to_draws(change)
-            gathered = pattern.gather_gradient(turned(pattern.linear_predictors(step)))
+            (curvature, change_gradient), step = bent(z.tobytes()), factor.to_draws(change)
+            gathered = pattern.gather_gradient(change_gradient(pattern.linear_predictors(step)))
             return factor.whiten_gradients(curvature * step - gathered)
 
-        found = minimize(
+        result = minimize(
             objective_gradient,
             np.zeros(len(x)),
             jac=True,
@@ -208,12 +213,12 @@ def climb_to_mode(
             method="trust-ncg",
             options={
                 "gtol": close,
-                "maxiter": STEPS,
+                "maxiter": MAX_STEPS_PER_ROUND,
                 "initial_trust_radius": max(1.0, 0.2 * math.sqrt(len(x))),
             },
         )
-        x = x + factor.to_draws(found.x)
-        if found.success:
+        x = x + factor.to_draws(result.x)
+        if result.success:
             break
         factor = whitening_factor(model, hyper, x)
     return x
@@ -225,9 +230,9 @@ class Marginal:
 
     Attributes
     ----------
-    last : Given
+    last : ConditionalMode
         The latent values at the point asked for last.
-    best : Given
+    best : ConditionalMode
         Those at the point of the highest density so far.
     evaluations : int
     """
@@ -250,13 +255,13 @@ class Marginal:
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
-        found = self.find_latent(hyper)
+        mode = self.find_latent(hyper)
         log_prior, prior_slope = self.model.hyper_prior(hyper)
-        slope, moves = self.gradient_at(found)
-        self.last, self.moves = found, moves
-        value = -found.log_marginal - log_prior
+        slope, moves = self.gradient_at(mode)
+        self.last, self.moves = mode, moves
+        value = -mode.log_marginal - log_prior
         if value < self.best_value:
-            self.best, self.best_value = found, value
+            self.best, self.best_value = mode, value
         return value, -slope - prior_slope
 
     def gradient_at(self, found: ConditionalMode) -> tuple[Floats, Floats]:
@@ -268,20 +273,20 @@ def marginal_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tup
     """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
     variances, covariances = found.factor.marginal_covariances()
     x, hyper = found.x, found.hyper
-    bend = model.answers.information_gradient(found.predictors, covariances)
-    turned = model.pattern.gather_gradient(bend)
-    steps = STEP * np.eye(len(hyper))
+    information_slope = model.answers.information_gradient(found.predictors, covariances)
+    latent_slope = model.pattern.gather_gradient(information_slope)
+    steps = DIFFERENCE_STEP * np.eye(len(hyper))
     ahead, behind = ([model.prior(x, hyper + sign * step) for step in steps] for sign in (1.0, -1.0))
     widths = np.array([variances @ (a.precision - b.precision) for a, b in zip(ahead, behind, strict=True)])
     pushes = np.array([a.slope - b.slope for a, b in zip(ahead, behind, strict=True)]).reshape(len(hyper), -1)
-    pushes /= 2.0 * STEP
+    pushes /= 2.0 * DIFFERENCE_STEP
     direct = model.slopes_of_prior(x, hyper)[2]
     if model.scales is not None:
-        away = model.answers.value_gradient(found.predictors)[1] - bend
-        direct = direct + model.scales.T @ away.ravel()
+        residual = model.answers.value_gradient(found.predictors)[1] - information_slope
+        direct = direct + model.scales.T @ residual.ravel()
         pushes = pushes + _scale_gradients(model, found)
-    back = _solve_at_mode(model, found, found.kept_gradient - turned)
-    slope = direct - widths / (4.0 * STEP) + pushes @ back
+    adjoint = _solve_at_mode(model, found, found.kept_gradient - latent_slope)
+    slope = direct - widths / (4.0 * DIFFERENCE_STEP) + pushes @ adjoint
     return slope, found.factor.solve_system(pushes.T)
 
 
@@ -292,13 +297,13 @@ def _scale_gradients(model: LatentGaussianModel, found: ConditionalMode) -> Floa
     kinds, cells = found.predictors.shape
     total = np.zeros((len(found.hyper), len(found.x)))
     for kind in range(kinds):
-        own = model.scales[kind * cells : (kind + 1) * cells]
-        if not own.nnz:
+        scales = model.scales[kind * cells : (kind + 1) * cells]
+        if not scales.nnz:
             continue
-        one = np.zeros_like(found.predictors)
-        one[kind] = 1.0
-        turned = model.answers.gradient_change(found.predictors)(one)  # cells are apart
-        total += (model.pattern.columns @ vstack([diags_array(row) @ own for row in turned])).toarray().T
+        direction = np.zeros_like(found.predictors)
+        direction[kind] = 1.0
+        changes = model.answers.gradient_change(found.predictors)(direction)  # cells are apart
+        total += (model.pattern.columns @ vstack([diags_array(row) @ scales for row in changes])).toarray().T
     return total
 
 
@@ -312,11 +317,15 @@ def _solve_at_mode(model: LatentGaussianModel, found: ConditionalMode, slope: Fl
 
     pattern, size = model.pattern, len(slope)
     precision = model.curvature_of_prior(found.x, found.hyper)
-    turned = model.answers.gradient_change(found.predictors)
+    change_gradient = model.answers.gradient_change(found.predictors)
 
     def hessian_product(x: Floats) -> Floats:
-        return np.asarray(precision * x - pattern.gather_gradient(turned(pattern.linear_predictors(x))))
+        return np.asarray(
+            precision * x - pattern.gather_gradient(change_gradient(pattern.linear_predictors(x)))
+        )
 
     matrix = LinearOperator((size, size), matvec=hessian_product, dtype=float)
     preconditioner = LinearOperator((size, size), matvec=found.factor.solve_system, dtype=float)
-    return np.asarray(minres(matrix, slope, M=preconditioner, rtol=CLOSE_SOLVED, maxiter=SOLVES)[0])
+    return np.asarray(
+        minres(matrix, slope, M=preconditioner, rtol=SOLVER_TOLERANCE, maxiter=MAX_SOLVER_STEPS)[0]
+    )

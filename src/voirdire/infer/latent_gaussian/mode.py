@@ -22,26 +22,26 @@ from voirdire.infer.threads import one_thread
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
 
-CLOSE = 0.03  # length of the gradient in standard deviations at which a search ends
+MODE_TOLERANCE = 0.03  # length of the gradient in standard deviations at which a search ends
 
 
-def find_held_modes(density: LogDensity, tables: Sequence[Data], start: Floats) -> list[Floats]:
+def find_modes_at_spreads(density: LogDensity, tables: Sequence[Data], start: Floats) -> list[Floats]:
     """Flat vectors at the modes of tables, with the spreads of ``start``; sparse answers by their means.
 
     The tables differ in what their answers weigh. All searches but the first begin at its end and share its
     coordinates.
     """
     with one_thread():
-        first = density.latent_model(tables[0])
-        x, hyper = first.latent(start)
-        if is_sparse(first):
+        model = density.latent_model(tables[0])
+        x, hyper = model.latent(start)
+        if is_sparse(model):
             means = [_latent_mean(density.latent_model(table), hyper, x) for table in tables]
-            return [first.flat(mean, hyper) for mean in means]
-        none, near = np.zeros(len(x)), whitening_factor(first, hyper, x)
-        x = climb_to_mode(first, hyper, x, none, near, CLOSE)
-        fields = [_with_layout_of(first, density.latent_model(table)) for table in tables[1:]]
-        others = [climb_to_mode(field, hyper, x, none, near, CLOSE) for field in fields]
-        return [first.flat(mode, hyper) for mode in (x, *others)]
+            return [model.flat(mean, hyper) for mean in means]
+        zeros, factor = np.zeros(len(x)), whitening_factor(model, hyper, x)
+        x = climb_to_mode(model, hyper, x, zeros, factor, MODE_TOLERANCE)
+        fields = [_with_layout_of(model, density.latent_model(table)) for table in tables[1:]]
+        other_modes = [climb_to_mode(field, hyper, x, zeros, factor, MODE_TOLERANCE) for field in fields]
+        return [model.flat(mode, hyper) for mode in (x, *other_modes)]
 
 
 def _latent_mean(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Floats:
@@ -53,16 +53,16 @@ def _latent_mean(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Floats
 
 def _with_layout_of(known: LatentGaussianModel, other: LatentGaussianModel) -> LatentGaussianModel:
     """A field with the pattern of another of the same cells, whose layout is known."""
-    same = np.array_equal(known.pattern.index, other.pattern.index)
-    return replace(other, pattern=known.pattern) if same else other
+    is_same = np.array_equal(known.pattern.index, other.pattern.index)
+    return replace(other, pattern=known.pattern) if is_same else other
 
 
-ARRIVED = (
+MAX_GRADIENT = (
     0.2  # largest gradient by the logarithm of a spread, in standard deviations, of a search that arrived
 )
-MARGIN = 0.5  # by which the log density of another start must be higher
-MOST_DRAWS = 4000
-NUMBERS = 3e7  # that the draws may hold
+MIN_GAIN = 0.5  # by which the log density of another start must be higher
+MAX_DRAWS = 4000
+MAX_DRAW_NUMBERS = 3e7  # that the draws may hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class LatentMode(Mode):
     @property
     def converged(self) -> bool:
         """True if the spreads' gradient is small."""
-        return self.gradient <= ARRIVED
+        return self.gradient <= MAX_GRADIENT
 
 
 def find_latent_mode(
@@ -97,37 +97,39 @@ def find_latent_mode(
 
 def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: float) -> LatentMode:
     model = density.latent_model(data)
-    first = density.starts(data)[0] if start is None else start
+    first_start = density.starts(data)[0] if start is None else start
     roughly = chains > 0 and skips_validation(model, chains)
-    found = maximise_spreads(model, *model.latent(first), roughly=roughly)
-    x = model.flat(found.found.x, found.found.hyper)
-    values = [found.value]
-    for other in density.additional_starts(x, data):
-        latent, hyper = model.latent(other)
-        if not np.allclose(hyper, found.found.hyper):  # a start with spreads of its own: searched whole
-            there = maximise_spreads(model, latent, hyper, roughly=roughly)
-            more = there.value - found.value
+    search = maximise_spreads(model, *model.latent(first_start), roughly=roughly)
+    x = model.flat(search.found.x, search.found.hyper)
+    values = [search.value]
+    for other_start in density.additional_starts(x, data):
+        latent, hyper = model.latent(other_start)
+        if not np.allclose(hyper, search.found.hyper):  # a start with spreads of its own: searched whole
+            new_search = maximise_spreads(model, latent, hyper, roughly=roughly)
+            gain = new_search.value - search.value
         else:
-            latent, more = _gain_at_spreads(found, latent)
-            there = None
-        values.append(found.value + more)
-        if more > MARGIN:
-            found = there or maximise_spreads(model, latent, found.found.hyper, roughly=roughly)
-            x = model.flat(found.found.x, found.found.hyper)
-    return LatentMode(x, found.value, found.slope, found.evaluations, found.evaluations, tuple(values), found)
+            latent, gain = _gain_at_spreads(search, latent)
+            new_search = None
+        values.append(search.value + gain)
+        if gain > MIN_GAIN:
+            search = new_search or maximise_spreads(model, latent, search.found.hyper, roughly=roughly)
+            x = model.flat(search.found.x, search.found.hyper)
+    return LatentMode(
+        x, search.value, search.slope, search.evaluations, search.evaluations, tuple(values), search
+    )
 
 
 def _gain_at_spreads(found: SpreadSearch, latent: Floats) -> tuple[Floats, float]:
     """Latent values from ``latent``, the spreads as they were found, and how much better they are."""
     if isinstance(found.found, Propagated):
         return latent, evidence_gain(found, latent)
-    there = find_conditional_mode(found.model, found.found.hyper, latent)
-    return there.x, there.log_marginal - found.found.log_marginal
+    mode = find_conditional_mode(found.model, found.found.hyper, latent)
+    return mode.x, mode.log_marginal - found.found.log_marginal
 
 
-def draw_about_mode(mode: LatentMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:
+def draw_about_mode(mode: LatentMode, rng: np.random.Generator, most: int = MAX_DRAWS) -> Floats:
     """Draws of the posterior in flat coordinates, shape (draws, size); fewer of very many values."""
     model = mode.search.model
-    count = int(min(most, max(NUMBERS / max(model.size, 1), 200)))
+    count = int(min(most, max(MAX_DRAW_NUMBERS / max(model.size, 1), 200)))
     with one_thread():
         return np.asarray(model.flat(*draw_posterior(mode.search, count, rng)))

@@ -12,10 +12,10 @@ import numpy as np
 from voirdire.infer.latent_gaussian.answers import Answers, CellAnswers
 from voirdire.infer.latent_gaussian.division import Division
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
-from voirdire.infer.latent_gaussian.latent_priors import PLAIN, Group, Hyper, LatentPriors
+from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE, Group, Hyperparameter, LatentPriors
 from voirdire.typing import Bools, Floats, Ints
 
-HELD_SD = 1e-3  # of a latent value that is held where it is given
+FIXED_SD = 1e-3  # of a latent value that is held where it is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class LatentGaussianModel(LatentPriors):
     """
 
     groups: tuple[Group, ...]
-    hypers: tuple[Hyper, ...]
+    hypers: tuple[Hyperparameter, ...]
     pattern: Pattern
     answers: CellAnswers
     latent: Callable[[Floats], tuple[Floats, Floats]]
@@ -85,26 +85,28 @@ class LatentGaussianModel(LatentPriors):
         """
         pattern = self.pattern
         number = np.cumsum(kept) - 1
-        here = np.append(kept, True)[pattern.block]
-        places = np.flatnonzero(here)
-        at = np.append(np.cumsum(here) - 1, len(places))
+        in_blocks = np.append(kept, True)[pattern.block]
+        positions = np.flatnonzero(in_blocks)
+        new_index = np.append(np.cumsum(in_blocks) - 1, len(positions))
         cells = np.flatnonzero(np.append(kept, True)[pattern.of_cell])
         edges = np.cumsum([0] + [group.size for group in self.groups])
         groups = tuple(
-            group._replace(size=int(here[a:b].sum()))
+            group._replace(size=int(in_blocks[a:b].sum()))
             for group, a, b in zip(self.groups, edges[:-1], edges[1:], strict=True)
         )
         index = pattern.index[cells]
-        block = pattern.block[places]
-        its = Pattern(
+        block = pattern.block[positions]
+        part_pattern = Pattern(
             np.where(block >= 0, number[block], block),
-            np.where(index < self.size, at[index], len(places)),
+            np.where(index < self.size, new_index[index], len(positions)),
             pattern.coefficients[cells],
             pattern.predictor,
             pattern.least,
         )
         counts = np.asarray(self.counted.counts)[..., cells]
-        return replace(self, groups=groups, pattern=its, answers=self.counted.with_counts(counts)), places
+        return replace(
+            self, groups=groups, pattern=part_pattern, answers=self.counted.with_counts(counts)
+        ), positions
 
     def with_fixed(self, is_held: Callable[[str], bool], x: Floats, hyper: Floats) -> LatentGaussianModel:
         """The field in which some parameters, by name, are held at given latent values and logarithms of spreads.
@@ -112,27 +114,30 @@ class LatentGaussianModel(LatentPriors):
         Latent values are held by a prior that allows hardly anything else; what is learned of them is not asked for.
         """
         groups: list[Group] = []
-        at = 0
+        start = 0
         for group in self.groups:
-            here = x[at : at + group.size]
-            at += group.size
+            group_values = x[start : start + group.size]
+            start += group.size
             if is_held(group.name.split("[")[0]):
-                one = group._replace(size=1, spread=HELD_SD, reversed=PLAIN)
-                groups += [one._replace(name=f"{group.name}[{i}]", mean=float(v)) for i, v in enumerate(here)]
+                entry = group._replace(size=1, spread=FIXED_SD, reversed=UNSKEWED_SHARE)
+                groups += [
+                    entry._replace(name=f"{group.name}[{i}]", mean=float(v))
+                    for i, v in enumerate(group_values)
+                ]
             else:
                 groups.append(group)
-        learned = np.array([not is_held(one.name.split("[")[0]) for one in self.hypers], dtype=bool)
+        learned = np.array([not is_held(entry.name.split("[")[0]) for entry in self.hypers], dtype=bool)
 
         def learned_latent(flat: Floats) -> tuple[Floats, Floats]:
             values, spreads = self.latent(flat)
             return values, spreads[..., learned]
 
         def with_fixed_spreads(values: Floats, spreads: Floats) -> Floats:
-            every = np.broadcast_to(hyper, (*spreads.shape[:-1], len(hyper))).copy()
-            every[..., learned] = spreads
-            return self.flat(values, every)
+            all_spreads = np.broadcast_to(hyper, (*spreads.shape[:-1], len(hyper))).copy()
+            all_spreads[..., learned] = spreads
+            return self.flat(values, all_spreads)
 
-        hypers = tuple(one for one, keep in zip(self.hypers, learned, strict=True) if keep)
+        hypers = tuple(entry for entry, keep in zip(self.hypers, learned, strict=True) if keep)
         division = self.division and self.division.with_fixed(learned, hyper)
         return replace(
             self,

@@ -18,15 +18,15 @@ from typing import Protocol
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.adapting import FARTHEST, adapt_coordinates, coordinate_scales
+from voirdire.infer.latent_gaussian.adapting import MAX_MODE_SDS, adapt_coordinates, coordinate_scales
 from voirdire.infer.latent_gaussian.coordinates import Coordinates, build_coordinates
 from voirdire.infer.latent_gaussian.cost import (
     CHAINS,
     FEW_CHAINS,
     FEW_TRIES,
-    STEP,
+    FIRST_STEP,
     TRIES,
-    WARM,
+    WARM_UP_MOVES,
     moves_seconds,
 )
 from voirdire.infer.latent_gaussian.hamiltonian import Path, PathPoint, adapt_step, sample_path
@@ -53,10 +53,14 @@ class Executor(Protocol):
         """See :meth:`.Coordinates.rescale_chains`."""
 
 
-AGAIN = 50  # moves after which coordinates are stretched again, by how far these went; the draws are kept
-SURE = 1.15  # standard deviation of a coordinate from which it is then
-COMPILED = 0.5  # seconds of a warm-up from which compiling pays
-TELLING = 16  # chains at most that coordinates are adapted to: directions of more take longer than they gain
+RESCALING_MOVE = (
+    50  # moves after which coordinates are stretched again, by how far these went; the draws are kept
+)
+MIN_RESCALED_SD = 1.15  # standard deviation of a coordinate from which it is then
+MIN_COMPILED_SECONDS = 0.5  # seconds of a warm-up from which compiling pays
+MAX_ADAPTATION_CHAINS = (
+    16  # chains at most that coordinates are adapted to: directions of more take longer than they gain
+)
 
 
 class Moves:
@@ -86,34 +90,36 @@ class Moves:
         search: SpreadSearch,
         rng: np.random.Generator,
         chains: int = CHAINS,
-        warm: tuple[int, int] = WARM,
+        warm: tuple[int, int] = WARM_UP_MOVES,
         moved: Callable[[], None] = lambda: None,
         executor: Callable[[Coordinates], Executor] = lambda where: where,
     ) -> None:
         self._rng, self._moved, self._executor, self._seen = rng, moved, executor, 0
         # of many values steps of spreads take as long as paths, and a part of them does; not where a few moves tell all
         self._seldom = chains <= FEW_CHAINS and warm[1] > 0
-        compiled = moves_seconds(search.model, warm[0] + warm[1], chains) > COMPILED
+        compiled = moves_seconds(search.model, warm[0] + warm[1], chains) > MIN_COMPILED_SECONDS
         self._use_coordinates(
             replace(build_coordinates(search, spread_covariance(search)), compiled=compiled)
         )
         self.z = rng.standard_normal((chains, self.where.size))
         self._sums = np.zeros((2, self.where.size))
-        self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
+        self._log_step = math.log(FIRST_STEP) - 0.25 * math.log(self.where.size)
         self._value, self._slope = self._run.energy_gradient(self.z)
         # coordinates are those of one mode, in which paths are long: chains that go to others come later
-        first, went = self._warm_up(warm[0], exchanging=not warm[1])
+        positions, accepted = self._warm_up(warm[0], exchanging=not warm[1])
         if not warm[1]:
             return
         # what the chains had forgotten by then is what they began with; those that never moved begin where others are
-        still = ~np.any(went[len(went) // 3 :], axis=0)
-        if still.all():
+        is_stuck = ~np.any(accepted[len(accepted) // 3 :], axis=0)
+        if is_stuck.all():
             return
-        self.z[still] = self.z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
-        told = np.flatnonzero(~still)[:TELLING]
-        there = adapt_coordinates(self.where, np.stack([z[told] for z in first[len(first) // 3 :]]))
-        self.z = there.from_values(*self.where.to_values(self.z))
-        self._use_coordinates(there)
+        self.z[is_stuck] = self.z[rng.choice(np.flatnonzero(~is_stuck), int(is_stuck.sum()))]
+        adaptation_chains = np.flatnonzero(~is_stuck)[:MAX_ADAPTATION_CHAINS]
+        adapted = adapt_coordinates(
+            self.where, np.stack([z[adaptation_chains] for z in positions[len(positions) // 3 :]])
+        )
+        self.z = adapted.from_values(*self.where.to_values(self.z))
+        self._use_coordinates(adapted)
         self._value, self._slope = self._run.energy_gradient(self.z)
         self._warm_up(warm[1])
 
@@ -127,17 +133,17 @@ class Moves:
 
         The step ends at the mean of the later half's.
         """
-        places, went, steps = [], [], []
+        positions, accepted, steps = [], [], []
         for turn in range(moves):
-            gone = self._run_paths()
-            went.append(gone.went)
-            self._log_step = adapt_step(self._log_step, gone.chance, turn)
+            path = self._run_paths()
+            accepted.append(path.went)
+            self._log_step = adapt_step(self._log_step, path.chance, turn)
             self._rescale_spreads(exchanging=exchanging)
-            places.append(self.z)
+            positions.append(self.z)
             steps.append(self._log_step)
             self._moved()
         self._log_step = float(np.mean(steps[moves // 2 :]))
-        return places, went
+        return positions, accepted
 
     @property
     def step(self) -> float:
@@ -146,8 +152,8 @@ class Moves:
 
     def next_draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
         """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
-        places = [self._run.to_values([self._move_chains() for _ in range(gap)][-1]) for _ in range(count)]
-        x, hyper = (np.stack(part, axis=1) for part in zip(*places, strict=True))
+        values = [self._run.to_values([self._move_chains() for _ in range(gap)][-1]) for _ in range(count)]
+        x, hyper = (np.stack(part, axis=1) for part in zip(*values, strict=True))
         return x, hyper
 
     def _move_chains(self) -> Floats:
@@ -156,10 +162,12 @@ class Moves:
         self._seen += 1
         if self._seen % 2 or not self._seldom:
             self._rescale_spreads()
-        if self._seen <= AGAIN:
-            near = np.clip(self.z, -FARTHEST, FARTHEST)  # of draws in another mode they know nothing
-            self._sums += np.stack([near, near**2]).sum(axis=1)
-            if self._seen == AGAIN:
+        if self._seen <= RESCALING_MOVE:
+            clipped = np.clip(
+                self.z, -MAX_MODE_SDS, MAX_MODE_SDS
+            )  # of draws in another mode they know nothing
+            self._sums += np.stack([clipped, clipped**2]).sum(axis=1)
+            if self._seen == RESCALING_MOVE:
                 self._scale_again()
         self._moved()
         return self.z
@@ -167,18 +175,18 @@ class Moves:
     def _scale_again(self) -> None:
         """Stretch coordinates by how far the draws so far go in each."""
         mean, square = self._sums / (self._seen * len(self.z))
-        more = coordinate_scales(np.sqrt(np.maximum(square - mean**2, 0.0)), SURE)
-        self._use_coordinates(replace(self.where, scale=self.where.scale * more))
-        self.z = self.z / more
-        self._slope = self._slope * more
+        factors = coordinate_scales(np.sqrt(np.maximum(square - mean**2, 0.0)), MIN_RESCALED_SD)
+        self._use_coordinates(replace(self.where, scale=self.where.scale * factors))
+        self.z = self.z / factors
+        self._slope = self._slope * factors
 
     def _run_paths(self) -> Path:
         """Paths of all chains."""
-        went = sample_path(
+        path = sample_path(
             self._run.follow_path, PathPoint(self.z, self._value, self._slope), self._log_step, self._rng
         )
-        self.z, self._value, self._slope = went.end
-        return went
+        self.z, self._value, self._slope = path.end
+        return path
 
     def _rescale_spreads(self, *, exchanging: bool = True) -> None:
         """Steps of the spreads of all chains that take their values along."""

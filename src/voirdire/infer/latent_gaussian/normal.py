@@ -27,18 +27,18 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.answers import Compiled
-from voirdire.infer.latent_gaussian.latent_priors import PLAIN
+from voirdire.infer.latent_gaussian.answers import CompiledAnswers
+from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.terms.arrays import normal_hazard
-from voirdire.model.terms.censored import HALF, score_log_density
+from voirdire.model.terms.censored import HALF_RANGE, score_log_density
 from voirdire.typing import Bools, Floats, Ints
 
-STEP = 1e-5  # of differences of the information, by the mean in parts of the noise
+DIFFERENCE_STEP = 1e-5  # of differences of the information, by the mean in parts of the noise
 
 
 @dataclass(frozen=True, eq=False)
-class NormalAnswers(Compiled):
+class NormalAnswers(CompiledAnswers):
     """One number in each cell; a cell's predictors are its mean and the logarithm of its noise.
 
     Parameters
@@ -105,12 +105,12 @@ class NormalAnswers(Compiled):
 
         Shape (predictors, cells).
         """
-        steps = np.stack([STEP * np.exp(predictors[1]), np.full(len(self.score), STEP)])
+        steps = np.stack([DIFFERENCE_STEP * np.exp(predictors[1]), np.full(len(self.score), DIFFERENCE_STEP)])
         out = np.empty_like(predictors)
         for row, step in enumerate(steps):
-            moved = np.zeros_like(predictors)
-            moved[row] = step
-            ahead, behind = (_information_terms(*(predictors + sign * moved)) for sign in (1.0, -1.0))
+            shift = np.zeros_like(predictors)
+            shift[row] = step
+            ahead, behind = (_information_terms(*(predictors + sign * shift)) for sign in (1.0, -1.0))
             mm, ml, ll = ((a - b) / (2.0 * step) for a, b in zip(ahead, behind, strict=True))
             total = covariance[:, 0, 0] * mm + 2.0 * covariance[:, 0, 1] * ml + covariance[:, 1, 1] * ll
             out[row] = 0.5 * self.weight * total
@@ -118,7 +118,7 @@ class NormalAnswers(Compiled):
 
     def _end_hazard(self, predictors: Floats) -> tuple[Floats, Floats]:
         """Distance of the mean beyond the end that a score stands at, in noises, and phi / Phi there."""
-        t = (self.end * predictors[..., 0, :] - HALF) * np.exp(-predictors[..., 1, :])
+        t = (self.end * predictors[..., 0, :] - HALF_RANGE) * np.exp(-predictors[..., 1, :])
         return t, normal_hazard(t)
 
 
@@ -127,7 +127,7 @@ def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats,
     from scipy.special import ndtr
 
     noise = np.exp(log_noise)
-    a, b = (-HALF - mean) / noise, (HALF - mean) / noise
+    a, b = (-HALF_RANGE - mean) / noise, (HALF_RANGE - mean) / noise
     at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
     low, high = at_a * normal_hazard(a), at_b * normal_hazard(-b)
     # of the two tails the smaller, so that no difference of numbers near one is taken
@@ -138,11 +138,11 @@ def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats,
     return mm / noise**2, ml / noise, ll
 
 
-LARGEST = 4e6  # numbers that the matrices of all classes, and those of all blocks, may take
+MAX_BLOCK_NUMBERS = 4e6  # numbers that the matrices of all classes, and those of all blocks, may take
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class NormalBlocks:
     """Blocks of answers that are normal; those with fewer answers or values are filled up with what changes nothing.
 
     Attributes
@@ -188,39 +188,44 @@ def is_normal(model: LatentGaussianModel) -> bool:
     ):
         return False
     learned = {hyper.name for hyper in model.hypers}
-    if model.division is not None or any(g.reversed != PLAIN or g.mean in learned for g in model.groups):
+    if model.division is not None or any(
+        g.reversed != UNSKEWED_SHARE or g.mean in learned for g in model.groups
+    ):
         return False
-    whole = bool((answers.weight > 0).all() and (answers.weight[answers.end != 0] == 1).all())
+    weights_allowed = bool((answers.weight > 0).all() and (answers.weight[answers.end != 0] == 1).all())
     if (
-        not whole
+        not weights_allowed
         or (pattern.of_cell < 0).any()
         or (pattern.coefficients[:, pattern.predictor != 0] != 0).any()
     ):
         return False
     blocks = int(pattern.block.max()) + 1
-    most = int(np.bincount(pattern.of_cell, minlength=blocks).max())
-    own = int(np.bincount(pattern.block[pattern.block >= 0]).max())
-    return blocks * most * (most + own + len(pattern.common) + len(model.hypers)) <= LARGEST
+    most_answers = int(np.bincount(pattern.of_cell, minlength=blocks).max())
+    most_values = int(np.bincount(pattern.block[pattern.block >= 0]).max())
+    return (
+        blocks * most_answers * (most_answers + most_values + len(pattern.common) + len(model.hypers))
+        <= MAX_BLOCK_NUMBERS
+    )
 
 
 @lru_cache(maxsize=1)  # of the field that chains are about to be of
-def normal_blocks(model: LatentGaussianModel) -> Blocks:
+def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
     """The blocks of a field whose answers are normal."""
     pattern = model.pattern
     assert isinstance(model.answers, NormalAnswers)
-    own = _block_rows(pattern.block, len(pattern.block))
-    group = np.append(np.repeat(np.arange(len(model.groups)), model.sizes), 0)[own]
+    own_values = _block_rows(pattern.block, len(pattern.block))
+    group = np.append(np.repeat(np.arange(len(model.groups)), model.sizes), 0)[own_values]
     # where a value stands: in its block, or among the common ones after these
-    place = np.zeros(pattern.size + 1, dtype=int)
-    place[own] = np.arange(own.shape[1])
-    place[pattern.common] = own.shape[1] + np.arange(len(pattern.common))
+    position = np.zeros(pattern.size + 1, dtype=int)
+    position[own_values] = np.arange(own_values.shape[1])
+    position[pattern.common] = own_values.shape[1] + np.arange(len(pattern.common))
     coefficients = np.where(pattern.index < pattern.size, pattern.coefficients, 0.0)
-    at = np.where(coefficients != 0, place[pattern.index], 0)
-    size = own.shape[1] + len(pattern.common)
-    row, ends = np.zeros((len(at) + 1, size)), len(at)
-    np.add.at(row, (np.arange(ends)[:, None], at), coefficients)
+    column = np.where(coefficients != 0, position[pattern.index], 0)
+    size = own_values.shape[1] + len(pattern.common)
+    row, ends = np.zeros((len(column) + 1, size)), len(column)
+    np.add.at(row, (np.arange(ends)[:, None], column), coefficients)
     noise = model.scales[ends:].toarray()
-    about = np.concatenate(
+    cell_rows = np.concatenate(
         [
             row,
             np.append(noise, np.zeros((1, noise.shape[1])), axis=0),
@@ -228,15 +233,19 @@ def normal_blocks(model: LatentGaussianModel) -> Blocks:
         ],
         axis=1,
     )
-    kind = np.unique(about[:-1], axis=0, return_inverse=True)[1].ravel()
-    order = np.lexsort((kind, pattern.of_cell))
+    row_kind = np.unique(cell_rows[:-1], axis=0, return_inverse=True)[1].ravel()
+    order = np.lexsort((row_kind, pattern.of_cell))
     cells = np.append(order, ends)[_block_rows(pattern.of_cell[order], ends)]
-    made = np.concatenate([np.append(kind, -1)[cells], np.where(own < pattern.size, group, -1)], axis=1)
-    _, first, of = np.unique(made, axis=0, return_index=True, return_inverse=True)
-    parts = about[cells[first]]
-    edges = [own.shape[1], size, size + noise.shape[1]]
+    signature = np.concatenate(
+        [np.append(row_kind, -1)[cells], np.where(own_values < pattern.size, group, -1)], axis=1
+    )
+    _, representative, block_class = np.unique(signature, axis=0, return_index=True, return_inverse=True)
+    parts = cell_rows[cells[representative]]
+    edges = [own_values.shape[1], size, size + noise.shape[1]]
     z, x, noises, weight = np.split(parts, edges, axis=2)
-    return Blocks(own, cells, of.ravel(), group[first], z, x, noises, weight[..., 0])
+    return NormalBlocks(
+        own_values, cells, block_class.ravel(), group[representative], z, x, noises, weight[..., 0]
+    )
 
 
 def _block_rows(block: Ints, none: int) -> Ints:
@@ -244,6 +253,6 @@ def _block_rows(block: Ints, none: int) -> Ints:
     order = np.argsort(block, kind="stable")
     order = order[block[order] >= 0]
     counts = np.bincount(block[order])
-    found = np.full((len(counts), int(counts.max())), none)
-    found[np.arange(found.shape[1]) < counts[:, None]] = order
-    return found
+    rows = np.full((len(counts), int(counts.max())), none)
+    rows[np.arange(rows.shape[1]) < counts[:, None]] = order
+    return rows

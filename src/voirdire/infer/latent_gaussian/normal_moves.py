@@ -20,14 +20,14 @@ from functools import partial
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.collapsed import AnswerSummaries, Collapsed
-from voirdire.infer.latent_gaussian.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
+from voirdire.infer.latent_gaussian.collapsed import AnswerSummaries, CollapsedDensity
+from voirdire.infer.latent_gaussian.cost import CHAINS, FIRST_STEP, NORMAL_PATH_LENGTHS, NORMAL_WARM_UP_MOVES
 from voirdire.infer.latent_gaussian.hamiltonian import PathPoint, adapt_step, follow_path, sample_path
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.search import WIDEST, SpreadSearch, bounded_inverse
+from voirdire.infer.latent_gaussian.search import MAX_LOG_SPREAD_SD, SpreadSearch, bounded_inverse
 from voirdire.typing import Bools, Floats
 
-AT = math.asinh(1.0)  # a
+SINH_OFFSET = math.asinh(1.0)  # a
 
 
 def may_be_zero(model: LatentGaussianModel) -> Bools:
@@ -53,16 +53,16 @@ def bend_logarithms(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Fl
     >>> [part.round(3).tolist() for part in bend_logarithms(np.zeros((1, 2)), np.array([True, False]))]
     [[[0.0, 0.0]], [[1.414, 1.0]], [0.347], [[-0.707, 0.0]]]
     """
-    there = np.where(which, AT + u, 1.0)
-    tanh = np.tanh(there)
-    moved = np.where(which, np.log(np.abs(np.sinh(there))), u)
-    slope, turned = np.where(which, 1.0 / tanh, 1.0), np.where(which, tanh - 1.0 / tanh, 0.0)
-    return moved, slope, np.log(np.abs(slope)).sum(axis=-1), turned
+    argument = np.where(which, SINH_OFFSET + u, 1.0)
+    tanh = np.tanh(argument)
+    log_ratio = np.where(which, np.log(np.abs(np.sinh(argument))), u)
+    slope, log_slope = np.where(which, 1.0 / tanh, 1.0), np.where(which, tanh - 1.0 / tanh, 0.0)
+    return log_ratio, slope, np.log(np.abs(slope)).sum(axis=-1), log_slope
 
 
-SWEEPS = 5  # of answers at the ends, to begin with
-DIFFERENCE = 1e-3  # of logarithms of spreads, at which gradients are compared
-LEFT = 1e-3  # of the covariance that spreads had
+FIRST_SWEEPS = 5  # of answers at the ends, to begin with
+DIFFERENCE_STEP = 1e-3  # of logarithms of spreads, at which gradients are compared
+KEPT_COVARIANCE_SHARE = 1e-3  # of the covariance that spreads had
 
 
 class NormalMoves:
@@ -85,21 +85,21 @@ class NormalMoves:
         chains: int = CHAINS,
         moved: Callable[[], None] = lambda: None,
     ) -> None:
-        self._moved, self._rng, self._density = moved, rng, Collapsed(search.model)
+        self._moved, self._rng, self._density = moved, rng, CollapsedDensity(search.model)
         self._found = search.found.hyper
         self._bends = may_be_zero(search.model)
         self._centre = np.zeros(len(self._found))
         density, size = self._density, len(self._centre)
         hyper = np.repeat(self._found[None], chains, axis=0)
         score = np.repeat(density.score[None], chains, axis=0)
-        self._common, self._answers, self._known = density.draw_common(hyper, score, rng, SWEEPS)
+        self._common, self._answers, self._known = density.draw_common(hyper, score, rng, FIRST_SWEEPS)
         self._root = self._covariance_root()
-        self._log_step = math.log(STEP) - 0.25 * math.log(size)
+        self._log_step = math.log(FIRST_STEP) - 0.25 * math.log(size)
         self._at = self._place_at(rng.standard_normal((chains, size)))
-        for moves, last in zip(NORMAL_WARM, (False, True), strict=True):
-            places = self._warm_up(moves)
+        for moves, last in zip(NORMAL_WARM_UP_MOVES, (False, True), strict=True):
+            positions = self._warm_up(moves)
             if not last:
-                self._adapt_coordinates(np.concatenate(places[moves // 3 :]))
+                self._adapt_coordinates(np.concatenate(positions[moves // 3 :]))
 
     @property
     def step(self) -> float:
@@ -108,25 +108,25 @@ class NormalMoves:
 
     def next_draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
         """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
-        found = []
+        draws = []
         for _ in range(count):
             for _ in range(gap):
                 self._move_chains()
             x = self._density.draw_latent(self._common, self._answers, self._known, self._rng)
-            found.append((x, self._hyper_of(self._at.z)))
-        x, hyper = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+            draws.append((x, self._hyper_of(self._at.z)))
+        x, hyper = (np.stack(part, axis=1) for part in zip(*draws, strict=True))
         return x, hyper
 
     def _move_chains(self) -> float:
         """One transition of all chains, and the chance that their paths were accepted, on average."""
-        said = self._density.summarise_answers(self._answers)
-        follow = partial(follow_path, lambda z: self._energy_gradient(z, said))
-        went = sample_path(follow, self._at, self._log_step, self._rng, NORMAL_LENGTHS)
-        hyper = self._hyper_of(went.end.z)
+        summaries = self._density.summarise_answers(self._answers)
+        follow = partial(follow_path, lambda z: self._energy_gradient(z, summaries))
+        path = sample_path(follow, self._at, self._log_step, self._rng, NORMAL_PATH_LENGTHS)
+        hyper = self._hyper_of(path.end.z)
         self._common, self._answers, self._known = self._density.draw_common(hyper, self._answers, self._rng)
-        self._at = self._place_at(went.end.z)
+        self._at = self._place_at(path.end.z)
         self._moved()
-        return went.chance
+        return path.chance
 
     def _hyper_of(self, z: Floats) -> Floats:
         return self._bent_logarithms(self._centre + z @ self._root.T)
@@ -144,34 +144,34 @@ class NormalMoves:
 
     def _log_density_gradient(self, u: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
         """Log density of coordinates, and its gradient."""
-        moved, turned, log_turned, by_u = bend_logarithms(u, self._bends)
-        value, slope = self._density.log_density(self._found + moved, said)
-        return value + log_turned, slope * turned + by_u
+        log_ratio, slope_by_u, log_turned, by_u = bend_logarithms(u, self._bends)
+        value, slope = self._density.log_density(self._found + log_ratio, said)
+        return value + log_turned, slope * slope_by_u + by_u
 
     def _warm_up(self, moves: int) -> list[Floats]:
         """Coordinates of chains after moves during which the step is adapted, to the mean of the later half's."""
-        places, steps = [], []
+        positions, steps = [], []
         for turn in range(moves):
             self._log_step = adapt_step(self._log_step, self._move_chains(), turn)
-            places.append(self._centre + self._at.z @ self._root.T)
+            positions.append(self._centre + self._at.z @ self._root.T)
             steps.append(self._log_step)
         self._log_step = float(np.mean(steps[moves // 2 :]))
-        return places
+        return positions
 
     def _adapt_coordinates(self, u: Floats) -> None:
         """Make draws of coordinates, shape (draws, hypers), white."""
-        here = self._centre + self._at.z @ self._root.T
-        covariance = np.cov(u.T).reshape(self._root.shape) + LEFT * self._root @ self._root.T
+        current = self._centre + self._at.z @ self._root.T
+        covariance = np.cov(u.T).reshape(self._root.shape) + KEPT_COVARIANCE_SHARE * self._root @ self._root.T
         self._centre = u.mean(axis=0)
         self._root = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
-        z = np.linalg.solve(self._root, (here - self._centre).T).T
+        z = np.linalg.solve(self._root, (current - self._centre).T).T
         self._at = self._place_at(np.asarray(z, dtype=np.float64))
 
     def _covariance_root(self) -> Floats:
         """Root of the covariance of a normal distribution about the centre, of the first chain's answers."""
         size = len(self._centre)
-        steps = DIFFERENCE * np.concatenate([np.eye(size), -np.eye(size)])
-        said = self._density.summarise_answers(np.repeat(self._answers[:1], 2 * size, axis=0))
-        slopes = self._log_density_gradient(self._centre + steps, said)[1]
-        curvature = (slopes[size:] - slopes[:size]) / (2.0 * DIFFERENCE)
-        return np.asarray(np.linalg.cholesky(bounded_inverse(curvature, WIDEST)))
+        steps = DIFFERENCE_STEP * np.concatenate([np.eye(size), -np.eye(size)])
+        summaries = self._density.summarise_answers(np.repeat(self._answers[:1], 2 * size, axis=0))
+        slopes = self._log_density_gradient(self._centre + steps, summaries)[1]
+        curvature = (slopes[size:] - slopes[:size]) / (2.0 * DIFFERENCE_STEP)
+        return np.asarray(np.linalg.cholesky(bounded_inverse(curvature, MAX_LOG_SPREAD_SD)))

@@ -17,14 +17,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.latent_gaussian.coordinates import Coordinates
-from voirdire.infer.latent_gaussian.cost import CHAINS, GRADIENTS
-from voirdire.infer.latent_gaussian.hamiltonian import ACCEPTED
+from voirdire.infer.latent_gaussian.cost import CHAINS, GRADIENTS_PER_STEP
+from voirdire.infer.latent_gaussian.hamiltonian import TARGET_ACCEPTANCE
 from voirdire.infer.latent_gaussian.moves import Moves
 from voirdire.infer.latent_gaussian.search import SpreadSearch
 from voirdire.infer.nuts import Draws, nuts_programs, run_nuts_chains
 from voirdire.model.terms.arrays import Array
 
-WARM = (40, 20)  # moves before coordinates are adapted, and after, of the chains that NUTS goes on from
+WARM_UP_MOVES = (
+    40,
+    20,
+)  # moves before coordinates are adapted, and after, of the chains that NUTS goes on from
 
 
 def sample_nuts(
@@ -42,21 +45,21 @@ def sample_nuts(
     """
     rng = np.random.default_rng(seed)
     # few chains would not tell in which directions draws go far
-    moves = Moves(search, rng, max(chains, CHAINS), WARM)
+    moves = Moves(search, rng, max(chains, CHAINS), WARM_UP_MOVES)
     # inside a compiled program nothing else compiled may run
-    where = replace(moves.where, compiled=False)
-    where.energy_gradient(moves.z[:1])  # what is kept is made before threads ask for it
+    coordinates = replace(moves.where, compiled=False)
+    coordinates.energy_gradient(moves.z[:1])  # what is kept is made before threads ask for it
     # coordinates are adapted to chains: what a diagonal of as many variances would add is noise
     programs = nuts_programs(
-        _potential_function(where),
+        _potential_function(coordinates),
         warmup,
         turning=False,
-        step_size=moves.step / GRADIENTS,
+        step_size=moves.step / GRADIENTS_PER_STEP,
         adapt_mass_matrix=False,
-        target_accept_prob=ACCEPTED,
+        target_accept_prob=TARGET_ACCEPTANCE,
     )
     run = run_nuts_chains(programs, moves.z[:chains], (), rng, warmup, draws, progress)
-    flat = [search.model.flat(*where.to_values(chain)) for chain in run.x]
+    flat = [search.model.flat(*coordinates.to_values(chain)) for chain in run.x]
     return replace(run, x=np.stack(flat))
 
 
@@ -70,8 +73,8 @@ def _potential_function(where: Coordinates) -> Callable[[Array], Any]:
         z = np.ascontiguousarray(bits).view(np.float64).reshape(1, -1)
         with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
             value, slope = where.energy_gradient(z)
-        found = np.append(np.where(np.isfinite(value), value, np.inf), np.nan_to_num(slope))
-        return found.view(np.uint32).reshape(-1, 2)
+        numbers = np.append(np.where(np.isfinite(value), value, np.inf), np.nan_to_num(slope))
+        return numbers.view(np.uint32).reshape(-1, 2)
 
     shape = jax.eval_shape(lambda: jnp.zeros((1 + where.size, 2), jnp.uint32))
 
@@ -85,7 +88,7 @@ def _potential_function(where: Coordinates) -> Callable[[Array], Any]:
 
     @potential_value.defjvp
     def _(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Any, Any]:
-        found = value_gradient(primals[0])
-        return found[0], jnp.dot(found[1:], tangents[0])
+        numbers = value_gradient(primals[0])
+        return numbers[0], jnp.dot(numbers[1:], tangents[0])
 
     return potential_value

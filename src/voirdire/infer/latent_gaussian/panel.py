@@ -19,11 +19,11 @@ from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.infer.latent_gaussian.division import build_division
 from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, join_answered_sums
-from voirdire.infer.latent_gaussian.latent_priors import PLAIN, Group, Hyper
+from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE, Group, Hyperparameter
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.design import COMMON, LEARNED, Design, Places
-from voirdire.model.family.family import Parts, refuse_alternatives
+from voirdire.model.design import COMMON, LEARNED_PRIORS, Design, LatentPositions
+from voirdire.model.family.family import OutcomeParts, refuse_alternatives
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
@@ -32,28 +32,28 @@ from voirdire.typing import Floats, Ints
 
 def latent_groups(
     density: LogDensity, well_identified: Set[str]
-) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+) -> tuple[tuple[Group, ...], tuple[Hyperparameter, ...]]:
     """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them.
 
     Values that have no other dimensions than those ``well_identified`` by many answers stay when the others are
     integrated out.
     """
     groups: list[Group] = []
-    hypers: list[Hyper] = []
+    hypers: list[Hyperparameter] = []
     for p in density.parameters:
         shape, prior = p.shape(density.sizes), p.prior
         size, kept = int(np.prod(shape)), set(p.dims) <= well_identified
         if isinstance(prior, LogExponential):
             for row in range(size):
-                hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
+                hypers.append(Hyperparameter(f"{p.name}[{row}]", prior.rate))
         elif isinstance(prior, LogNormal):
-            hypers += [Hyper(f"{p.name}[{row}]", 0.0, prior.mean, prior.sd) for row in range(size)]
+            hypers += [Hyperparameter(f"{p.name}[{row}]", 0.0, prior.mean, prior.sd) for row in range(size)]
         elif isinstance(prior, Spread):
             rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
             for row in range(size // rows):
                 # about latent values: what is latent is the difference
                 mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
-                reverse = getattr(prior, "reversed", PLAIN)
+                reverse = getattr(prior, "reversed", UNSKEWED_SHARE)
                 spread = f"{prior.of}[{row}]" if prior.of else prior.sd
                 groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, kept))
         elif isinstance(prior, Normal):
@@ -72,7 +72,7 @@ def _gather_values(density: LogDensity, values: dict[str, Any], learned: bool) -
     parts = [
         np.reshape(values[p.name], (*_leading_shape(values[p.name], p), -1))
         for p in density.parameters
-        if isinstance(p.prior, LEARNED) is learned
+        if isinstance(p.prior, LEARNED_PRIORS) is learned
     ]
     return np.concatenate(parts, axis=-1)
 
@@ -90,22 +90,22 @@ def flat_vectors(
     ``centred`` makes of named values those that a density takes: what has sum zero there has not among latent values.
     """
     values: Values = {}
-    at = {False: 0, True: 0}
+    offsets = {False: 0, True: 0}
     for p in density.parameters:
-        learned = isinstance(p.prior, LEARNED)
+        learned = isinstance(p.prior, LEARNED_PRIORS)
         shape = p.shape(density.sizes)
         size = int(np.prod(shape))
-        row = (hyper if learned else latent)[..., at[learned] : at[learned] + size]
+        row = (hyper if learned else latent)[..., offsets[learned] : offsets[learned] + size]
         values[p.name] = row.reshape((*row.shape[:-1], *shape))
-        at[learned] += size
+        offsets[learned] += size
     return np.asarray(density.flat(centred(values), np))
 
 
-LARGEST = 4e8  # numbers that a factor may take
+MAX_FACTOR_NUMBERS = 4e8  # numbers that a factor may take
 
 
 @dataclass(frozen=True, eq=False)
-class FormedAnswers(Answers):
+class FamilyAnswers(Answers):
     """Answers that are no counts of a few alternatives: their family reads them, and has a closed form.
 
     ``counts`` are the answers, shape (..., cells).
@@ -118,7 +118,7 @@ class FormedAnswers(Answers):
         See :class:`.Family`.
     """
 
-    parts: Parts | None = None
+    parts: OutcomeParts | None = None
     cost: float = 1.0
 
     @property
@@ -129,7 +129,7 @@ class FormedAnswers(Answers):
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
         assert self.parts is not None
-        return sum((log * often).sum(axis=-1) for log, often in self.parts(predictors, self.counts, xp))
+        return sum((log * count).sum(axis=-1) for log, count in self.parts(predictors, self.counts, xp))
 
 
 def panel_answers(density: PanelDensity, data: Data) -> Answers:
@@ -137,7 +137,7 @@ def panel_answers(density: PanelDensity, data: Data) -> Answers:
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
         return Answers(family.log_probabilities, answers, family.closed_form, family.name)
-    return FormedAnswers(
+    return FamilyAnswers(
         refuse_alternatives, answers, family.closed_form, family.name, parts=family.parts, cost=family.cost
     )
 
@@ -152,16 +152,16 @@ def build_panel_model(
     InputError
         Its factor would take too much memory.
     """
-    places, part = Places(density), data["panel"]
+    positions, part = LatentPositions(density), data["panel"]
     sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
     answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
     if beside is not None:
-        answered = join_answered_sums([answered, beside._replace(learned=None)], places.size)
-    several = {
+        answered = join_answered_sums([answered, beside._replace(learned=None)], positions.size)
+    multi_level = {
         factor for term in density.terms for factor, _ in term.at
     }  # a cell may have values of many levels
-    several |= {"item"} if density.sides > 1 else set()
-    blocks = [places.block(factor) for factor in density.sizes if factor not in several]
+    multi_level |= {"item"} if density.sides > 1 else set()
+    blocks = [positions.block(factor) for factor in density.sizes if factor not in multi_level]
     return build_latent_model(
         density,
         answered,
@@ -209,13 +209,13 @@ def build_latent_model(
     design, scales = sums.design, sums.scales(len(hypers))
     if scales is not None:
         scales = scales @ _centring_matrix(density, len(hypers))
-    nothing = np.full(sum(group.size for group in groups), COMMON)
+    no_blocks = np.full(sum(group.size for group in groups), COMMON)
     patterns = [
         Pattern(block, design.index, design.coefficients, design.predictor, sums.predictors)
-        for block in [block for block in blocks if block.max(initial=COMMON) > COMMON] or [nothing]
+        for block in [block for block in blocks if block.max(initial=COMMON) > COMMON] or [no_blocks]
     ]
     pattern = min(patterns, key=lambda pattern: pattern.work)
-    if pattern.numbers > LARGEST:
+    if pattern.numbers > MAX_FACTOR_NUMBERS:
         raise InputError(
             f"{pattern.size:,} latent values of {density.judges:,} judges and {density.items:,} items: their factor "
             f"would take {8 * pattern.numbers / 1e9:.2g} GB; {instead}"
@@ -241,7 +241,7 @@ def _centring_matrix(density: LogDensity, hypers: int) -> Any:
 
     blocks: list[Any] = []
     for p in density.parameters:
-        if isinstance(p.prior, LEARNED):
+        if isinstance(p.prior, LEARNED_PRIORS):
             size = int(np.prod(p.shape(density.sizes)))
             blocks.append(np.eye(size) - p.zero_sum / max(size, 1))
     rows = [[block if i == j else None for j in range(len(blocks))] for i, block in enumerate(blocks)]

@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.latent_priors import PLAIN
+from voirdire.infer.latent_gaussian.latent_priors import UNSKEWED_SHARE
 from voirdire.infer.latent_gaussian.marginal import ConditionalMode
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Bools, Floats, Ints
 
-LONGEST = 4.0  # standard deviation of the longest steps of logarithms
-DECADES = 0.5  # by which that of the shortest is shorter
+MAX_STEP_SD = 4.0  # standard deviation of the longest steps of logarithms
+STEP_DECADES = 0.5  # by which that of the shortest is shorter
 
 
 class ParentChildMove(NamedTuple):
@@ -56,25 +56,25 @@ class ParentChildMove(NamedTuple):
         from jax.ops import segment_sum
         from scipy.sparse import find
 
-        row, of, share = find(self.share)
+        row, column, share = find(self.share)
         parts = values[:, self.below[row]] * share**power
-        return segment_sum(parts.T, of, len(self.above)).T
+        return segment_sum(parts.T, column, len(self.above)).T
 
     def shift_values(self, x: Array, delta: Array, xp: Any) -> Array:
         """Values, shape (points, size), with ``delta``, (points, above), added above and taken beneath."""
         if xp is np:
-            moved = x.copy()
-            moved[:, self.above] += delta
-            moved[:, self.below] -= (self.share @ delta.T).T
-            return moved
+            shifted = x.copy()
+            shifted[:, self.above] += delta
+            shifted[:, self.below] -= (self.share @ delta.T).T
+            return shifted
         from scipy.sparse import find
 
-        row, of, share = find(self.share)
-        return x.at[:, self.above].add(delta).at[:, self.below[row]].add(-share * delta[:, of])
+        row, column, share = find(self.share)
+        return x.at[:, self.above].add(delta).at[:, self.below[row]].add(-share * delta[:, column])
 
     def draw_steps(self, points: int, rng: np.random.Generator) -> Floats:
         """Steps of the logarithms of spreads, a long one of those above, shape (points, hypers)."""
-        length = LONGEST * 10.0 ** (-DECADES * rng.random((points, 1)))
+        length = MAX_STEP_SD * 10.0 ** (-STEP_DECADES * rng.random((points, 1)))
         return np.asarray(length * rng.standard_normal((points, len(self.spread))) * self.spread)
 
 
@@ -89,17 +89,19 @@ def find_parent_child_moves(
     rows = model.pattern.rows.tocsc()
     square = rows.multiply(rows).T
     counted = np.asarray(square.sum(axis=1)).ravel()
-    said = square @ model.answers.expected_information(found.predictors).diagonal(axis1=1, axis2=2).T.ravel()
-    told = said > model.prior(found.x, found.hyper).precision
+    information = (
+        square @ model.answers.expected_information(found.predictors).diagonal(axis1=1, axis2=2).T.ravel()
+    )
+    is_informed = information > model.prior(found.x, found.hyper).precision
     pairs: list[ParentChildMove] = []
-    for above, below in permutations([each[counted[each] > 0] for each in _learned_values(model)], 2):
+    for above, below in permutations([values[counted[values] > 0] for values in _learned_values(model)], 2):
         if not 0 < len(above) < len(below):
             continue
-        together = (rows[:, below].T @ rows[:, above]).tocoo()
-        always = np.isclose(together.data, counted[below][together.row])
-        one, other = together.row[always], together.col[always]
-        if len(one) == len(below) == len(np.unique(one)):
-            pairs += _moves_by_spread(model, told, above, below[one], other)
+        overlap = (rows[:, below].T @ rows[:, above]).tocoo()
+        is_always = np.isclose(overlap.data, counted[below][overlap.row])
+        child, parent = overlap.row[is_always], overlap.col[is_always]
+        if len(child) == len(below) == len(np.unique(child)):
+            pairs += _moves_by_spread(model, is_informed, above, below[child], parent)
     return tuple(pairs)
 
 
@@ -109,31 +111,35 @@ def _moves_by_spread(
     """Moves of the values above that have one spread; ``of`` is above which each of those below is."""
     from scipy.sparse import csr_matrix
 
-    spread, found = model.levels[0].argmax(axis=1), []
-    for own in np.unique(spread[above]):
-        ours, theirs = spread[above] == own, spread[above[of]] == own
-        if told[below[theirs]].any():
-            place = np.cumsum(ours)[of[theirs]] - 1
+    spread, moves = model.levels[0].argmax(axis=1), []
+    for spread_index in np.unique(spread[above]):
+        parents, children = spread[above] == spread_index, spread[above[of]] == spread_index
+        if told[below[children]].any():
+            column = np.cumsum(parents)[of[children]] - 1
             share = csr_matrix(
-                (told[below[theirs]].astype(float), (np.arange(len(place)), place)),
-                (len(place), int(ours.sum())),
+                (told[below[children]].astype(float), (np.arange(len(column)), column)),
+                (len(column), int(parents.sum())),
             )
-            found.append(
-                ParentChildMove(above[ours], below[theirs], share, np.arange(len(model.hypers)) == own)
+            moves.append(
+                ParentChildMove(
+                    above[parents], below[children], share, np.arange(len(model.hypers)) == spread_index
+                )
             )
-    return found
+    return moves
 
 
 def _learned_values(model: LatentGaussianModel) -> list[Ints]:
     """Places of the values of each parameter whose spreads are learned and whose prior is normal."""
     edges = np.cumsum([0] + [group.size for group in model.groups])
     spans = zip(model.groups, edges[:-1], edges[1:], strict=True)
-    found = []
+    values = []
     for _, members in groupby(spans, lambda span: span[0].name.split("[")[0]):
-        own = list(members)
-        if all(isinstance(group.spread, str) and group.reversed == PLAIN for group, _, _ in own):
-            found.append(np.concatenate([np.arange(start, end) for _, start, end in own]))
-    return found
+        group_spans = list(members)
+        if all(
+            isinstance(group.spread, str) and group.reversed == UNSKEWED_SHARE for group, _, _ in group_spans
+        ):
+            values.append(np.concatenate([np.arange(start, end) for _, start, end in group_spans]))
+    return values
 
 
 def move_parent_and_children(
@@ -162,18 +168,18 @@ def move_parent_and_children(
     """
     precision, mean = _shift_conditional(model, move, x, there, xp)
     delta = mean + normal / xp.sqrt(precision)
-    moved = move.shift_values(x, delta, xp)
-    back = _log_normal(-delta, *_shift_conditional(model, move, moved, hyper, xp), xp)
-    return moved, back - _log_normal(delta, precision, mean, xp)
+    shifted = move.shift_values(x, delta, xp)
+    reverse_density = _log_normal(-delta, *_shift_conditional(model, move, shifted, hyper, xp), xp)
+    return shifted, reverse_density - _log_normal(delta, precision, mean, xp)
 
 
 def _shift_conditional(
     model: LatentGaussianModel, move: ParentChildMove, x: Array, hyper: Array, xp: Any
 ) -> tuple[Array, Array]:
     """Precision and mean of delta, shape (points, above)."""
-    here = model.group_priors(hyper, xp)
-    weight = model.expand_group_values(xp.exp(-2.0 * here.log_spread), xp)
-    pull = (x - model.expand_group_values(here.mean, xp)) * weight
+    priors = model.group_priors(hyper, xp)
+    weight = model.expand_group_values(xp.exp(-2.0 * priors.log_spread), xp)
+    pull = (x - model.expand_group_values(priors.mean, xp)) * weight
     precision = weight[:, move.above] + move.sum_below(weight, 2, xp)
     return precision, (move.sum_below(pull, 1, xp) - pull[:, move.above]) / precision
 

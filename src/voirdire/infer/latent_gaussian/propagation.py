@@ -45,7 +45,7 @@ from voirdire.infer.latent_gaussian.hessian_pattern import Pattern
 from voirdire.infer.latent_gaussian.marginal import ConditionalMode
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.sites import (
-    Mixing,
+    AndersonMixing,
     Sites,
     are_larger,
     embed_matrices,
@@ -53,7 +53,7 @@ from voirdire.infer.latent_gaussian.sites import (
     sites_between,
 )
 from voirdire.infer.latent_gaussian.tilted import (
-    Means,
+    DerivativeMeans,
     Normals,
     derivative_means,
     invert_matrices,
@@ -63,21 +63,21 @@ from voirdire.infer.latent_gaussian.tilted import (
 )
 from voirdire.typing import Floats
 
-SWEEPS = 60  # at most
-CLOSE = (
+MAX_SWEEPS = 60  # at most
+CHANGE_TOLERANCE = (
     2e-3  # change of the predictors' means and variances in a sweep, of the latter: root of the mean square
 )
-COMMON_PART = (
+COMMON_CHANGE_SHARE = (
     0.05  # of the sum of what they change by, in the standard deviation of a sum of independent changes
 )
-NEAR = 0.1  # change of a sweep from which the values that stay are moved
-CLOSE_KEPT = 1e-4  # squared standard deviations that a step would move the values that stay
-ANEW = 1.0  # and from which their second derivatives are made anew
-FURTHEST = 1.0  # standard deviations that it moves them at once, of each
-SHORTEST = 0.2  # steps of sites that swing
-BACK = 6  # times that a step is halved where sites are no density
-SMALLEST = 1e-9  # variance of a predictor
-SHARE = 0.05  # of the variance of a predictor that its cavity's precision leaves, at least
+NEWTON_CHANGE = 0.1  # change of a sweep from which the values that stay are moved
+NEWTON_TOLERANCE = 1e-4  # squared standard deviations that a step would move the values that stay
+MAX_STALE_STEP = 1.0  # and from which their second derivatives are made anew
+MAX_STEP_SDS = 1.0  # standard deviations that it moves them at once, of each
+MIN_SITE_STEP = 0.2  # steps of sites that swing
+MAX_HALVINGS = 6  # times that a step is halved where sites are no density
+MIN_VARIANCE = 1e-9  # variance of a predictor
+MIN_CAVITY_SHARE = 0.05  # of the variance of a predictor that its cavity's precision leaves, at least
 
 
 class NotConverged(Exception):
@@ -103,8 +103,8 @@ class Propagated(ConditionalMode):
 
 def integrated_predictors(model: LatentGaussianModel) -> list[int]:
     """Predictors of a cell that depend on values that are integrated out."""
-    others = model.integrated
-    return sorted(set(others.predictor[(others.coefficients != 0).any(axis=0)].tolist()))
+    pattern = model.integrated
+    return sorted(set(pattern.predictor[(pattern.coefficients != 0).any(axis=0)].tolist()))
 
 
 def propagation_applies(model: LatentGaussianModel) -> bool:
@@ -117,7 +117,7 @@ def propagation_applies(model: LatentGaussianModel) -> bool:
 
 
 def propagate_answers(
-    model: LatentGaussianModel, hyper: Floats, x: Floats, sites: Sites | None = None, sweeps: int = SWEEPS
+    model: LatentGaussianModel, hyper: Floats, x: Floats, sites: Sites | None = None, sweeps: int = MAX_SWEEPS
 ) -> Propagated:
     """Latent values given spreads, from ``x`` and ``sites``; at most so many ``sweeps``.
 
@@ -125,42 +125,42 @@ def propagate_answers(
     ------
     NotConverged
     """
-    return _Run(model, hyper, x, sites).run_sweeps(sweeps)
+    return _Propagation(model, hyper, x, sites).run_sweeps(sweeps)
 
 
-class _Run:
+class _Propagation:
     def __init__(self, model: LatentGaussianModel, hyper: Floats, x: Floats, sites: Sites | None) -> None:
         self.model, self.hyper, self.x = model, hyper, np.array(x)
         self.wide = integrated_predictors(model)
         self.sites = sites or first_sites(model, self.wide, x)
         self.step = 1.0
         self.held: Sites | None = None
-        self.memory = Mixing()
+        self.memory = AndersonMixing()
         self.newton: tuple[Factor, dict[tuple[int, int], Floats]] | None = None
         self.prior = model.prior(x, hyper)
 
     def run_sweeps(self, sweeps: int) -> Propagated:
         """Sweeps until neither sites nor the values that stay change."""
-        kept, change, still = self.model.kept, math.inf, True
+        kept, change, is_settled = self.model.kept, math.inf, True
         for turn in range(sweeps):
-            before, (change, new) = change, self._sweep_sites()
+            previous, (change, new) = change, self._sweep_sites()
             size = 0.0
-            if kept.any() and change < NEAR:
+            if kept.any() and change < NEWTON_CHANGE:
                 step, size = self._newton_step()
-                still = size < CLOSE_KEPT
-            if (change < CLOSE and still) or turn == sweeps - 1:
+                is_settled = size < NEWTON_TOLERANCE
+            if (change < CHANGE_TOLERANCE and is_settled) or turn == sweeps - 1:
                 break
-            self.step = max(0.7 * self.step, SHORTEST) if change > before else self.step
-            here = self._mixing_state()
+            self.step = max(0.7 * self.step, MIN_SITE_STEP) if change > previous else self.step
+            state = self._mixing_state()
             self._renew_sites(new)
-            if kept.any() and change < NEAR:
+            if kept.any() and change < NEWTON_CHANGE:
                 self._take_step(step)
-            if change < NEAR:
+            if change < NEWTON_CHANGE:
                 self._set_mixing_state(
-                    self.memory.next_point(here, self._mixing_state(), self._mixing_weights())
+                    self.memory.next_point(state, self._mixing_state(), self._mixing_weights())
                 )
-            change = change if size < CLOSE_KEPT else math.inf
-        if sweeps == SWEEPS and not (change < CLOSE and still):
+            change = change if size < NEWTON_TOLERANCE else math.inf
+        if sweeps == MAX_SWEEPS and not (change < CHANGE_TOLERANCE and is_settled):
             raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
         return self._result_of(self._full_factor(self._derivative_means()), change)
 
@@ -169,18 +169,18 @@ class _Run:
         model, pattern, kept = self.model, self.model.integrated, self.model.kept
         self.prior = model.prior(self.x, self.hyper)
         diagonal = np.where(kept, 1.0, self.prior.precision)
-        for back in range(BACK + 1):
+        for halving in range(MAX_HALVINGS + 1):
             try:
                 curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
                 self.factor = _factor_or_raise(pattern, diagonal, curvature)
                 break
             except NotConverged:
-                if self.held is None or back == BACK:
+                if self.held is None or halving == MAX_HALVINGS:
                     raise
                 # sites of surprising answers are negative: half of the way from those that were a density
                 self.sites, self.step = (
                     sites_between(self.held, self.sites, 0.5),
-                    max(0.5 * self.step, SHORTEST),
+                    max(0.5 * self.step, MIN_SITE_STEP),
                 )
         self.held = self.sites
         # a Newton step of a quadratic function
@@ -191,44 +191,57 @@ class _Run:
         self.x = self.x + np.where(kept, 0.0, self.factor.solve_system(gradient))
         self.sums = model.pattern.linear_predictors(self.x)
         covariance = self.factor.marginal_covariances()[1].transpose(1, 2, 0)[np.ix_(self.wide, self.wide)]
-        at = np.arange(len(self.wide))
-        covariance[at, at] = np.maximum(covariance[at, at], SMALLEST)
+        index = np.arange(len(self.wide))
+        covariance[index, index] = np.maximum(covariance[index, index], MIN_VARIANCE)
         self.near = Normals(self.sums[self.wide], covariance)
         self._set_cavities()
 
     def _set_cavities(self) -> None:
         """Set what the others say of each cell's predictors; where that is no density, a wide one in its place."""
-        precision, size = invert_matrices(self.near.covariance)
+        precision, determinant = invert_matrices(self.near.covariance)
         shift = multiply_vectors(precision, self.near.mean)
-        left = precision - self.sites.precision
-        self.good = are_larger(left, SHARE * precision)
-        left = np.where(self.good, left, SHARE * precision)
-        covariance, its_size = invert_matrices(left)
-        mean = multiply_vectors(covariance, np.where(self.good, shift - self.sites.shift, SHARE * shift))
+        cavity_precision = precision - self.sites.precision
+        self.good = are_larger(cavity_precision, MIN_CAVITY_SHARE * precision)
+        cavity_precision = np.where(self.good, cavity_precision, MIN_CAVITY_SHARE * precision)
+        covariance, cavity_determinant = invert_matrices(cavity_precision)
+        mean = multiply_vectors(
+            covariance, np.where(self.good, shift - self.sites.shift, MIN_CAVITY_SHARE * shift)
+        )
         self.cavity = Normals(mean, covariance)
         self.log_sizes = 0.5 * (
-            -np.log(its_size)
-            - np.log(size)
-            + (mean * multiply_vectors(left, mean)).sum(axis=0)
+            -np.log(cavity_determinant)
+            - np.log(determinant)
+            + (mean * multiply_vectors(cavity_precision, mean)).sum(axis=0)
             - (self.near.mean * shift).sum(axis=0)
         )
 
     def _sweep_sites(self) -> tuple[float, Sites]:
         """q of the sites, and sites that would be better; how far means would move, in standard deviations."""
         self._solve_sites()
-        self.found = found = tilted_moments(self.model.counted, self.wide, self.sums, self.cavity, self.near)
-        at = np.arange(len(self.wide))
-        if not found.covariance[at, at].min() > 0:
+        self.found = moments = tilted_moments(
+            self.model.counted, self.wide, self.sums, self.cavity, self.near
+        )
+        index = np.arange(len(self.wide))
+        if not moments.covariance[index, index].min() > 0:
             raise NotConverged("answers that leave a predictor no width")
-        precision, _ = invert_matrices(found.covariance)
-        left, _ = invert_matrices(self.cavity.covariance)
-        shift = multiply_vectors(precision, found.mean) - multiply_vectors(left, self.cavity.mean)
-        near, its = self.near.covariance[at, at], found.covariance[at, at]
-        moved, wider = (found.mean - self.near.mean) / np.sqrt(near), 1.0 - its / near
+        precision, _ = invert_matrices(moments.covariance)
+        cavity_precision, _ = invert_matrices(self.cavity.covariance)
+        shift = multiply_vectors(precision, moments.mean) - multiply_vectors(
+            cavity_precision, self.cavity.mean
+        )
+        variance, new_variance = self.near.covariance[index, index], moments.covariance[index, index]
+        mean_change, variance_change = (
+            (moments.mean - self.near.mean) / np.sqrt(variance),
+            1.0 - new_variance / variance,
+        )
         # what all cells have in common counts as all of them
-        alike = abs(float(wider.sum())) + abs(float((moved * self.near.mean / np.sqrt(near)).sum()))
-        change = math.sqrt(float((moved**2 + wider**2).mean()))
-        return max(change, COMMON_PART * alike / math.sqrt(wider.size)), Sites(shift, precision - left)
+        common_change = abs(float(variance_change.sum())) + abs(
+            float((mean_change * self.near.mean / np.sqrt(variance)).sum())
+        )
+        change = math.sqrt(float((mean_change**2 + variance_change**2).mean()))
+        return max(change, COMMON_CHANGE_SHARE * common_change / math.sqrt(variance_change.size)), Sites(
+            shift, precision - cavity_precision
+        )
 
     def _renew_sites(self, new: Sites) -> None:
         self.sites = sites_between(self.sites, new, np.where(self.good, self.step, 0.0))
@@ -252,22 +265,22 @@ class _Run:
         self.x = self.x.copy()
         self.x[self.model.kept] = kept
 
-    def _derivative_means(self) -> Means:
+    def _derivative_means(self) -> DerivativeMeans:
         return derivative_means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
-    def _full_factor(self, found: Means) -> Factor:
+    def _full_factor(self, found: DerivativeMeans) -> Factor:
         pattern = self.model.pattern
         curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
-        for (u, v), each in found.second.items():
+        for (u, v), block in found.second.items():
             if not (u in self.wide and v in self.wide):
-                curvature[:, u, v] = curvature[:, v, u] = -each
-        for (u, v), each in found.left.items():
-            curvature[:, u, v] -= each
+                curvature[:, u, v] = curvature[:, v, u] = -block
+        for (u, v), block in found.left.items():
+            curvature[:, u, v] -= block
             if u != v:
-                curvature[:, v, u] -= each
+                curvature[:, v, u] -= block
         return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
-    def _outer_product_factor(self, found: Means) -> Factor:
+    def _outer_product_factor(self, found: DerivativeMeans) -> Factor:
         """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
         pattern = self.model.pattern
         curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
@@ -285,15 +298,15 @@ class _Run:
         kept = self.model.kept
         if self.newton is not None:
             gradient, step = self._step_by(self.newton[0], self._mean_slopes())
-        if self.newton is None or gradient @ step > ANEW:
-            found = self._derivative_means()
+        if self.newton is None or gradient @ step > MAX_STALE_STEP:
+            means = self._derivative_means()
             try:
-                full = self._full_factor(found)
+                full = self._full_factor(means)
             except NotConverged:  # far from the maximum
-                full = self._outer_product_factor(found)
-            self.newton = full, found.second
-            gradient, step = self._step_by(full, found.slope)
-        share = min(1.0, FURTHEST / max(np.abs(step[kept]).max(), 1e-300))
+                full = self._outer_product_factor(means)
+            self.newton = full, means.second
+            gradient, step = self._step_by(full, means.slope)
+        share = min(1.0, MAX_STEP_SDS / max(np.abs(step[kept]).max(), 1e-300))
         return np.where(kept, share * step, 0.0), float(gradient @ step)
 
     def _step_by(self, full: Factor, slope: Floats) -> tuple[Floats, Floats]:
@@ -309,11 +322,11 @@ class _Run:
         """Take the step; sites follow, to first order."""
         assert self.newton is not None
         self.x = self.x + step
-        moved = self.model.pattern.linear_predictors(step)
+        sums_change = self.model.pattern.linear_predictors(step)
         for i, u in enumerate(self.wide):
-            for v in range(len(moved)):
+            for v in range(len(sums_change)):
                 if v not in self.wide:
-                    self.sites.shift[i] += self.newton[1].get((min(u, v), max(u, v)), 0.0) * moved[v]
+                    self.sites.shift[i] += self.newton[1].get((min(u, v), max(u, v)), 0.0) * sums_change[v]
 
     def _result_of(self, full: Factor, change: float) -> Propagated:
         mean, sites = self.near.mean, self.sites

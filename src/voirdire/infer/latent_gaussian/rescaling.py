@@ -26,8 +26,8 @@ from voirdire.infer.kernel.rescaled import Steps
 from voirdire.infer.latent_gaussian.parent_child_move import move_parent_and_children
 from voirdire.typing import Floats
 
-LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
-DECADES = 1.5  # by which the shortest step is shorter
+MAX_STEP_SD = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
+STEP_DECADES = 1.5  # by which the shortest step is shorter
 
 
 def draw_steps(
@@ -39,25 +39,25 @@ def draw_steps(
     move = np.where(
         (turn % 2 > 0) & bool(parent_child_moves), turn // 2 % max(len(parent_child_moves), 1), -1
     )
-    half, first = turn // 2 % 2 if parent_child_moves else turn % 2, (chains + 1) // 2
+    half, first_half = turn // 2 % 2 if parent_child_moves else turn % 2, (chains + 1) // 2
     hypers = len(where.root)
-    length = LONGEST * 10.0 ** (-DECADES * rng.random((tries, chains)))
+    length = MAX_STEP_SD * 10.0 ** (-STEP_DECADES * rng.random((tries, chains)))
     step = np.matmul(where.root, rng.standard_normal((tries, hypers, chains)))
     step *= length[:, None] / math.sqrt(hypers)
-    for at, number in enumerate(move):
+    for index, number in enumerate(move):
         if number >= 0:
-            step[at] = parent_child_moves[number].draw_steps(chains, rng).T
+            step[index] = parent_child_moves[number].draw_steps(chains, rng).T
     # two chains of the other half
-    start = np.where(half, 0, first)
-    others = np.where(half, first, chains - first)
-    one = rng.integers(0, np.maximum(others, 1)[:, None], (tries, chains))
-    two = (one + rng.integers(1, np.maximum(others, 2)[:, None], (tries, chains))) % np.maximum(others, 1)[
-        :, None
-    ]
-    along = (move < 0) & (others > 1) & (rng.random(tries) < 0.5)
-    pair = np.where(along[:, None], np.stack([one, two]) + start[:, None], -1)
-    most = max((len(each.above) for each in parent_child_moves), default=0)
-    normal = rng.standard_normal((tries, most, chains))
+    start = np.where(half, 0, first_half)
+    other_half = np.where(half, first_half, chains - first_half)
+    first_chain = rng.integers(0, np.maximum(other_half, 1)[:, None], (tries, chains))
+    second_chain = (
+        first_chain + rng.integers(1, np.maximum(other_half, 2)[:, None], (tries, chains))
+    ) % np.maximum(other_half, 1)[:, None]
+    is_along = (move < 0) & (other_half > 1) & (rng.random(tries) < 0.5)
+    pair = np.where(is_along[:, None], np.stack([first_chain, second_chain]) + start[:, None], -1)
+    max_above = max((len(parent_move.above) for parent_move in parent_child_moves), default=0)
+    normal = rng.standard_normal((tries, max_above, chains))
     chance = np.log(rng.random((tries, chains)))
     return Steps(move, half, step, pair, length / math.sqrt(2.0), normal, chance)
 
@@ -72,21 +72,21 @@ def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats)
     """
     model, chains = where.search.model, np.arange(len(x))
     for turn, move in enumerate(steps.move):
-        mine = chains[(chains >= (len(x) + 1) // 2) == steps.half[turn]]
-        one, two = steps.pair[:, turn, mine]
-        along = steps.length[turn, mine, None] * (hyper[one] - hyper[two])
-        step = np.where(one[:, None] < 0, steps.step[turn][:, mine].T, along)
-        there = hyper[mine] + step
+        movers = chains[(chains >= (len(x) + 1) // 2) == steps.half[turn]]
+        first_chain, second_chain = steps.pair[:, turn, movers]
+        difference = steps.length[turn, movers, None] * (hyper[first_chain] - hyper[second_chain])
+        step = np.where(first_chain[:, None] < 0, steps.step[turn][:, movers].T, difference)
+        new_hyper = hyper[movers] + step
         if move >= 0:
-            normal = steps.normal[turn, : len(where.parent_child_moves[move].above), mine]
-            its_x, volume = move_parent_and_children(
-                model, where.parent_child_moves[move], x[mine], hyper[mine], there, normal
+            normal = steps.normal[turn, : len(where.parent_child_moves[move].above), movers]
+            new_x, volume = move_parent_and_children(
+                model, where.parent_child_moves[move], x[movers], hyper[movers], new_hyper, normal
             )
         else:
-            its_x, volume = model.rescaled(x[mine], hyper[mine], there)
-        its_log = where.log_density(its_x, there)
+            new_x, volume = model.rescaled(x[movers], hyper[movers], new_hyper)
+        new_log = where.log_density(new_x, new_hyper)
         # of what is not finite none
-        goes = steps.chance[turn, mine] < its_log - log[mine] + volume
-        gone = mine[goes]
-        x[gone], hyper[gone], log[gone] = its_x[goes], there[goes], its_log[goes]
+        accepted = steps.chance[turn, movers] < new_log - log[movers] + volume
+        moved = movers[accepted]
+        x[moved], hyper[moved], log[moved] = new_x[accepted], new_hyper[accepted], new_log[accepted]
     return x, hyper

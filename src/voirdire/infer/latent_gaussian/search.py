@@ -14,18 +14,18 @@ from voirdire.infer.latent_gaussian.propagation import Propagated
 from voirdire.infer.latent_gaussian.whitening import Whitening, choose_whitening
 from voirdire.typing import Floats
 
-TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
-ROUGH = 0.5  # that of a first search
-SEARCHES = 60
-IDLE = 4  # steps without a gain after which a search with slack ends
-FURTHEST = 1.0  # that a logarithm moves in one step
-LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads
-WIDEST = 1.5  # standard deviation of such a logarithm, at most
-BY_PROPAGATION = (
+SPREAD_TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
+ROUGH_TOLERANCE = 0.5  # that of a first search
+MAX_STEPS = 60
+MAX_IDLE_STEPS = 4  # steps without a gain after which a search with slack ends
+MAX_STEP = 1.0  # that a logarithm moves in one step
+MIN_LOG_SPREAD, MAX_LOG_SPREAD = -7.0, 4.0  # logarithms of spreads
+MAX_LOG_SPREAD_SD = 1.5  # standard deviation of such a logarithm, at most
+PROPAGATION_NOTE = (
     "Answers say little of each value that is integrated out (an item's in a context, a judge's taste for it): these "
     "were integrated out by expectation propagation."
 )
-BY_PART = "Spreads were learned from the answers of {some:,} of {all:,} contexts, drawn at random, all else from all."
+PART_NOTE = "Spreads were learned from the answers of {some:,} of {all:,} contexts, drawn at random, all else from all."
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class SpreadSearch:
     Attributes
     ----------
     model : LatentGaussianModel
-    found : Given
+    found : ConditionalMode
         Spreads and latent values at the maximum.
     slope : float
         Largest component of the gradient there, in standard deviations.
@@ -68,16 +68,16 @@ class SpreadSearch:
 
     @cached_property
     def factor_whitening(self) -> Whitening:
-        """Of the factor where the search ended."""
+        """Whitening by the factor where the search ended."""
         return choose_whitening(self.found.factor)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on what was done, in words."""
         if isinstance(self.found, Propagated):
-            said = (BY_PROPAGATION,)
+            lines = (PROPAGATION_NOTE,)
             blocks = int(self.model.pattern.block.max(initial=-1)) + 1
-            return (*said, BY_PART.format(some=self.by_part, all=blocks)) if self.by_part else said
+            return (*lines, PART_NOTE.format(some=self.by_part, all=blocks)) if self.by_part else lines
         return ()
 
 
@@ -89,37 +89,38 @@ def search_spreads(
     slack: float = 0.0,
     tries: int = 8,
 ) -> SpreadSearch:
-    """From ``here``, with a guess of the ``inverse`` curvature, until the gradient is below ``tolerance``.
+    """Search from ``here``, with a guess of the ``inverse`` curvature, until the gradient is below ``tolerance``.
 
     ``tolerance`` in standard deviations; values that are higher by ``slack`` are as good. It ends where so many
     ``tries`` of one step, each shorter than the last, lead to no better value, and where there is slack after so
-    many steps (``IDLE``) that found none that is lower by it: a slope that is not quite that of the values leads round.
+    many steps (``MAX_IDLE_STEPS``) that found none that is lower by it: a slope that is not quite that of the values
+    leads round.
     """
     value, slope = marginal(here)
-    known = marginal.last, marginal.moves
+    state = marginal.last, marginal.moves
     lowest, idle = value, 0
-    for _ in range(SEARCHES):
+    for _ in range(MAX_STEPS):
         step = -inverse @ slope
         if math.sqrt(max(-float(slope @ step), 0.0)) < tolerance or not len(here):
             break
-        step *= min(1.0, FURTHEST / max(np.abs(step).max(), 1e-300))
+        step *= min(1.0, MAX_STEP / max(np.abs(step).max(), 1e-300))
         for _ in range(tries):
-            there = np.clip(here + step, LOWEST, HIGHEST)
+            candidate = np.clip(here + step, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
             # where latent values have several modes, from that of the last step
-            marginal.last, marginal.moves = known
-            new_value, new_slope = marginal(there)
-            if new_value < value + 1e-4 * slope @ (there - here) + slack:
+            marginal.last, marginal.moves = state
+            new_value, new_slope = marginal(candidate)
+            if new_value < value + 1e-4 * slope @ (candidate - here) + slack:
                 break
             step *= 0.3
         else:
             break
-        moved, turned = there - here, new_slope - slope
-        inverse = _update_inverse(inverse, moved, turned)
-        here, value, slope = there, new_value, new_slope
-        known = marginal.last, marginal.moves
+        change, gradient_change = candidate - here, new_slope - slope
+        inverse = _update_inverse(inverse, change, gradient_change)
+        here, value, slope = candidate, new_value, new_slope
+        state = marginal.last, marginal.moves
         idle = 0 if value < lowest - slack else idle + 1
         lowest = min(lowest, value)
-        if slack and idle == IDLE:
+        if slack and idle == MAX_IDLE_STEPS:
             break
     best = marginal.best
     assert best is not None  # it was evaluated once at least
@@ -132,9 +133,9 @@ def values_per_spread(model: LatentGaussianModel) -> Floats:
     names = [hyper.name for hyper in model.hypers]
     total = np.zeros(len(names))
     for group in model.groups:
-        for of in (group.spread, group.mean):
-            if of in names:
-                total[names.index(of)] += group.size
+        for name in (group.spread, group.mean):
+            if name in names:
+                total[names.index(name)] += group.size
     return total if model.scales is None else total + abs(model.scales).sum(axis=0)
 
 
@@ -145,8 +146,8 @@ def bounded_inverse(curvature: Floats, widest: float) -> Floats:
 
 
 def _update_inverse(inverse: Floats, moved: Floats, turned: Floats) -> Floats:
-    along = float(moved @ turned)
-    if along <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
+    curvature = float(moved @ turned)
+    if curvature <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
         return inverse
-    left = np.eye(len(moved)) - np.outer(moved, turned) / along
-    return np.asarray(left @ inverse @ left.T + np.outer(moved, moved) / along)
+    projection = np.eye(len(moved)) - np.outer(moved, turned) / curvature
+    return np.asarray(projection @ inverse @ projection.T + np.outer(moved, moved) / curvature)

@@ -21,16 +21,16 @@ from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.tilted import multiply_vectors
 from voirdire.typing import Bools, Floats
 
-KEPT = 3  # differences
-LARGEST = 30.0  # sum of gamma's sizes, beyond which the past says nothing
+MAX_DIFFERENCES = 3  # differences
+MAX_GAMMA_SUM = 30.0  # sum of gamma's sizes, beyond which the past says nothing
 
 
-class Mixing:
+class AndersonMixing:
     """The last steps of a search for a fixed point.
 
     Examples
     --------
-    >>> mixing, x = Mixing(), np.array([1.0, 1.0])
+    >>> mixing, x = AndersonMixing(), np.array([1.0, 1.0])
     >>> for _ in range(4):
     ...     x = mixing.next_point(x, np.array([0.9, 0.5]) * x + 1.0, np.ones(2))
     >>> x.round(6).tolist()
@@ -44,18 +44,23 @@ class Mixing:
     def next_point(self, here: Floats, there: Floats, weights: Floats) -> Floats:
         """The next point, of the last one and what the map makes of it; ``weights`` are of the least squares."""
         step = there - here
-        self._steps, self._maps = [*self._steps[-KEPT:], step], [*self._maps[-KEPT:], there]
+        self._steps, self._maps = (
+            [*self._steps[-MAX_DIFFERENCES:], step],
+            [*self._maps[-MAX_DIFFERENCES:], there],
+        )
         if len(self._steps) == 1:
             return there
-        turned = np.stack(
+        differences = np.stack(
             [(b - a) * weights for a, b in zip(self._steps[:-1], self._steps[1:], strict=True)], axis=1
         )
-        gamma = np.linalg.lstsq(turned, step * weights, rcond=1e-8)[0]
-        if not np.abs(gamma).sum() < LARGEST:
+        gamma = np.linalg.lstsq(differences, step * weights, rcond=1e-8)[0]
+        if not np.abs(gamma).sum() < MAX_GAMMA_SUM:
             self._steps, self._maps = [step], [there]
             return there
-        moved = [b - a for a, b in zip(self._maps[:-1], self._maps[1:], strict=True)]
-        return np.asarray(there - sum(g * each for g, each in zip(gamma, moved, strict=True)))
+        map_differences = [b - a for a, b in zip(self._maps[:-1], self._maps[1:], strict=True)]
+        return np.asarray(
+            there - sum(g * difference for g, difference in zip(gamma, map_differences, strict=True))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +97,10 @@ def sites_between(one: Sites, other: Sites, share: float | Floats) -> Sites:
 
 def are_larger(matrices: Floats, least: Floats) -> Bools:
     """True for one-by-one or two-by-two matrices that are larger than others in every direction."""
-    over = matrices - least
-    if len(over) == 1:
-        return np.asarray(over[0, 0] > 0)
-    return np.asarray((over[0, 0] > 0) & (over[0, 0] * over[1, 1] > over[0, 1] ** 2))
+    difference = matrices - least
+    if len(difference) == 1:
+        return np.asarray(difference[0, 0] > 0)
+    return np.asarray((difference[0, 0] > 0) & (difference[0, 0] * difference[1, 1] > difference[0, 1] ** 2))
 
 
 def embed_matrices(precision: Floats, wide: Sequence[int], kinds: int) -> Floats:

@@ -19,8 +19,8 @@ import numpy as np
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats, Ints
 
-QUANTILES = (0.1587, 0.5, 0.8413)  # of a normal distribution one standard deviation about its middle
-MOST_BENT = 0.85
+ONE_SD_QUANTILES = (0.1587, 0.5, 0.8413)  # of a normal distribution one standard deviation about its middle
+MAX_BEND = 0.85
 BEND_AT_ONE = np.sqrt(2.0) - 1.0  # h(1) - 1 and h(-1) + 1 by k
 
 
@@ -55,8 +55,8 @@ class Skewness(NamedTuple):
     def bend_values(self, normal: Array, xp: Any = np) -> SkewedValues:
         """Values, shape (points, size), of normal ones."""
         if not self.at.size:
-            none = np.zeros((len(normal), 0))
-            return SkewedValues(normal, np.zeros(len(normal)), none, none)
+            empty = np.zeros((len(normal), 0))
+            return SkewedValues(normal, np.zeros(len(normal)), empty, empty)
         u = normal[:, self.at] / self.sd
         root = xp.sqrt(1.0 + u * u)
         slope = 1.0 + self.bend * u / root
@@ -70,8 +70,10 @@ class Skewness(NamedTuple):
     def straighten_values(self, values: Array, xp: Any = np) -> Array:
         """Normal values of which :meth:`bend_values` makes ``values``, shape (points, size)."""
         k = self.bend
-        far = (values[:, self.at] - self.middle) / self.width + k
-        normal = self.sd * (far - k * xp.sqrt(far * far + 1.0 - k * k)) / (1.0 - k * k)
+        standardised = (values[:, self.at] - self.middle) / self.width + k
+        normal = (
+            self.sd * (standardised - k * xp.sqrt(standardised * standardised + 1.0 - k * k)) / (1.0 - k * k)
+        )
         return self._put(values, normal, xp)
 
     def _put(self, rows: Array, values: Array, xp: Any) -> Array:
@@ -100,9 +102,9 @@ class SkewedValues(NamedTuple):
 
 
 def no_skewness() -> Skewness:
-    """Of no value."""
-    none = np.zeros(0)
-    return Skewness(np.zeros(0, dtype=int), none, none, none, none)
+    """Maps of no value."""
+    empty = np.zeros(0)
+    return Skewness(np.zeros(0, dtype=int), empty, empty, empty, empty)
 
 
 def fit_skewness(at: Ints, sd: Floats, draws: Floats) -> Skewness:
@@ -114,19 +116,21 @@ def fit_skewness(at: Ints, sd: Floats, draws: Floats) -> Skewness:
     --------
     >>> draws = np.exp(np.random.default_rng(0).normal(size=(99, 8, 1)))
     >>> found = fit_skewness(np.array([0]), np.ones(1), draws)
-    >>> bool(found.bend[0] == MOST_BENT)
+    >>> bool(found.bend[0] == MAX_BEND)
     True
     """
-    low, middle, high = np.quantile(draws, QUANTILES, axis=(0, 1))
+    low, middle, high = np.quantile(draws, ONE_SD_QUANTILES, axis=(0, 1))
     width = np.where(high > low, 0.5 * (high - low), sd)
     halves = np.stack([_bend_coefficients(draws[:, half::2]) for half in range(min(2, draws.shape[1]))])
-    agreed = (halves > 0).all(axis=0) | (halves < 0).all(axis=0)
-    least = np.sign(halves[0]) * np.abs(halves).min(axis=0)
-    return Skewness(at, sd, middle, width, np.where(agreed, np.clip(least, -MOST_BENT, MOST_BENT), 0.0))
+    is_consistent = (halves > 0).all(axis=0) | (halves < 0).all(axis=0)
+    smaller_bend = np.sign(halves[0]) * np.abs(halves).min(axis=0)
+    return Skewness(
+        at, sd, middle, width, np.where(is_consistent, np.clip(smaller_bend, -MAX_BEND, MAX_BEND), 0.0)
+    )
 
 
 def _bend_coefficients(draws: Floats) -> Floats:
     """k of draws, shape (draws, chains, values)."""
-    low, middle, high = np.quantile(draws, QUANTILES, axis=(0, 1))
+    low, middle, high = np.quantile(draws, ONE_SD_QUANTILES, axis=(0, 1))
     width = 0.5 * (high - low)
     return np.asarray(0.5 * (high + low - 2.0 * middle) / (BEND_AT_ONE * np.where(width > 0, width, np.inf)))

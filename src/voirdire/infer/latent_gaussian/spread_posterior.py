@@ -23,13 +23,13 @@ from voirdire.infer.latent_gaussian.marginal import (
     refine_fixed_effects,
 )
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
-from voirdire.infer.latent_gaussian.propagation import SWEEPS, NotConverged, Propagated
+from voirdire.infer.latent_gaussian.propagation import MAX_SWEEPS, NotConverged, Propagated
 from voirdire.infer.latent_gaussian.search import (
-    HIGHEST,
-    LOWEST,
-    ROUGH,
-    TOLERANCE,
-    WIDEST,
+    MAX_LOG_SPREAD,
+    MAX_LOG_SPREAD_SD,
+    MIN_LOG_SPREAD,
+    ROUGH_TOLERANCE,
+    SPREAD_TOLERANCE,
     SpreadSearch,
     bounded_inverse,
     search_spreads,
@@ -38,13 +38,13 @@ from voirdire.infer.latent_gaussian.search import (
 from voirdire.infer.threads import map_in_two_threads
 from voirdire.typing import Floats
 
-STEP = 0.05  # of the differences of gradients, in standard deviations guessed
-POINTS = 20  # at which latent values are found anew, at most; of many spreads as many as twice
-AXES = 40  # of them
-FEW = 3  # spreads, at points of several distances from the centre
-FEW_SWEEPS = 2  # at each of them, of tables so large that little is done again
-HALVED = 4  # times that a point is brought nearer to the centre, at most
-HEAVIEST = 3.0  # times its share that a point may weigh
+DIFFERENCE_STEP = 0.05  # of the differences of gradients, in standard deviations guessed
+MAX_POINTS = 20  # at which latent values are found anew, at most; of many spreads as many as twice
+MAX_AXES = 40  # of them
+MAX_SHELL_SPREADS = 3  # spreads, at points of several distances from the centre
+LARGE_TABLE_SWEEPS = 2  # at each of them, of tables so large that little is done again
+MAX_HALVINGS = 4  # times that a point is brought nearer to the centre, at most
+MAX_WEIGHT_RATIO = 3.0  # times its share that a point may weigh
 
 
 def maximise_spreads(
@@ -59,13 +59,13 @@ def maximise_spreads(
     the others integrated out, not at the joint one: there judges seem better than they are, as noise in what is
     latent is taken for nothing.
     """
-    here = np.clip(hyper, LOWEST, HIGHEST)
+    start = np.clip(hyper, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
     if is_sparse(model):
         try:
-            return search_by_evidence(model, x, here)
+            return search_by_evidence(model, x, start)
         except NotConverged as error:
-            return replace(_search_by_laplace(model, x, here), amiss=str(error))
-    return _search_by_laplace(model, x, here, roughly=roughly)
+            return replace(_search_by_laplace(model, x, start), amiss=str(error))
+    return _search_by_laplace(model, x, start, roughly=roughly)
 
 
 def _search_by_laplace(
@@ -74,17 +74,17 @@ def _search_by_laplace(
     inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
     marginal = Marginal(model, find_conditional_mode(model, here, x))
     if not model.kept.any():
-        found = search_spreads(marginal, here, inverse, ROUGH if roughly else TOLERANCE)
-        return replace(found, is_rough=roughly)
-    rough = search_spreads(marginal, here, inverse, ROUGH)
+        search = search_spreads(marginal, here, inverse, ROUGH_TOLERANCE if roughly else SPREAD_TOLERANCE)
+        return replace(search, is_rough=roughly)
+    rough = search_spreads(marginal, here, inverse, ROUGH_TOLERANCE)
     if roughly:
         return replace(rough, is_rough=True)
-    moved = refine_fixed_effects(model, rough.found)
-    found = search_spreads(Marginal(model, moved), moved.hyper, rough.inverse, TOLERANCE)
+    refined = refine_fixed_effects(model, rough.found)
+    search = search_spreads(Marginal(model, refined), refined.hyper, rough.inverse, SPREAD_TOLERANCE)
     return replace(
-        found,
-        found=refine_fixed_effects(model, found.found),
-        evaluations=rough.evaluations + found.evaluations,
+        search,
+        found=refine_fixed_effects(model, search.found),
+        evaluations=rough.evaluations + search.evaluations,
     )
 
 
@@ -105,17 +105,17 @@ def spread_covariance(search: SpreadSearch) -> Floats:
     def gradient_difference(a: int) -> Floats:
         marginal, step = _maximised_function(search), np.zeros(size)
         marginal.last, marginal.moves = at_centre.last, at_centre.moves
-        step[a] = STEP * widths[a] * (-1.0 if centre[a] > HIGHEST - 0.5 else 1.0)
+        step[a] = DIFFERENCE_STEP * widths[a] * (-1.0 if centre[a] > MAX_LOG_SPREAD - 0.5 else 1.0)
         value, slope = marginal(centre + step)
         return np.asarray(
             (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(search.inverse)[a]
         )
 
     curvature = np.stack(list(map_in_two_threads(gradient_difference, range(size))))
-    return bounded_inverse(curvature, WIDEST)
+    return bounded_inverse(curvature, MAX_LOG_SPREAD_SD)
 
 
-def _maximised_function(search: SpreadSearch, sweeps: int = SWEEPS) -> Marginal:
+def _maximised_function(search: SpreadSearch, sweeps: int = MAX_SWEEPS) -> Marginal:
     """The function that was maximised."""
     if isinstance(search.found, Propagated):
         return Evidence(search.model, search.found, sweeps=sweeps, missing=search.missing)
@@ -126,15 +126,15 @@ def draw_posterior(search: SpreadSearch, count: int, rng: np.random.Generator) -
     """Draws of latent values, shape (count, size), and of logarithms of spreads, shape (count, hypers)."""
     covariance = spread_covariance(search)
     size = len(covariance)
-    normal = _spherical_points(size, 1 if search.by_part else POINTS, rng)
+    normal = _spherical_points(size, 1 if search.by_part else MAX_POINTS, rng)
     root = np.linalg.cholesky(covariance) if size else covariance
-    hypers = np.clip(search.found.hyper + normal @ root.T, LOWEST, HIGHEST)
-    found = (
+    hypers = np.clip(search.found.hyper + normal @ root.T, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
+    parts = (
         _equal_share_draws(search, hypers, count, rng)
         if search.by_part
         else _weighted_draws(search, hypers, 0.5 * (normal**2).sum(axis=1), count, rng)
     )
-    x, spreads = zip(*found, strict=True)
+    x, spreads = zip(*parts, strict=True)
     order = rng.permutation(count)
     return np.concatenate(x)[order], np.concatenate(spreads)[order]
 
@@ -149,56 +149,59 @@ def _spherical_points(size: int, most: int, rng: np.random.Generator) -> Floats:
         return np.zeros((1, 0))
     from scipy.stats import chi2
 
-    shells = max(most // (2 * size), 1) if size <= FEW else 1
+    shells = max(most // (2 * size), 1) if size <= MAX_SHELL_SPREADS else 1
     edges = chi2.ppf(np.linspace(0.0, 1.0, shells + 1), size)
-    far = np.sqrt(
+    radii = np.sqrt(
         size * shells * np.diff(chi2.cdf(edges, size + 2))
     )  # of chi-squared variables within these edges
-    found = []
-    for radius in far:
-        axes = np.linalg.qr(rng.standard_normal((size, size)))[0][:AXES]
-        found += [radius * axes, -radius * axes]
-    return np.concatenate(found)
+    points = []
+    for radius in radii:
+        axes = np.linalg.qr(rng.standard_normal((size, size)))[0][:MAX_AXES]
+        points += [radius * axes, -radius * axes]
+    return np.concatenate(points)
 
 
-Drawn = list[tuple[Floats, Floats]]
+SpreadDraws = list[tuple[Floats, Floats]]
 
 
 def _weighted_draws(
     search: SpreadSearch, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
-) -> Drawn:
+) -> SpreadDraws:
     """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
     marginal, points = _maximised_function(search), len(hypers)
     marginal(search.found.hyper)
     # each point is found from the centre
-    at = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, search.found), hypers))
-    log = np.array([g.log_marginal + search.model.hyper_prior(g.hyper)[0] for g in at]) + beside
+    modes = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, search.found), hypers))
+    log = np.array([g.log_marginal + search.model.hyper_prior(g.hyper)[0] for g in modes]) + beside
     weights = np.exp(log - log.max())
-    weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
+    weights = np.minimum(weights / weights.sum(), MAX_WEIGHT_RATIO / points)
     weights /= weights.sum()
     shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
-    drawn = [one for one in zip(at, shares, rng.spawn(points), strict=True) if one[1]]
-    shifts = map_in_two_threads(lambda one: _mean_shift(search.model, one[0]), drawn)
+    chosen = [point for point in zip(modes, shares, rng.spawn(points), strict=True) if point[1]]
+    shifts = map_in_two_threads(lambda point: _mean_shift(search.model, point[0]), chosen)
     return [
-        _draw_at_point(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)
+        _draw_at_point(g, shift, share, generator)
+        for (g, share, generator), shift in zip(chosen, shifts, strict=True)
     ]
 
 
-def _equal_share_draws(search: SpreadSearch, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
+def _equal_share_draws(
+    search: SpreadSearch, hypers: Floats, count: int, rng: np.random.Generator
+) -> SpreadDraws:
     """Draws at points, of each as many: of tables so large that one factor is kept at a time."""
-    marginal = _maximised_function(search, FEW_SWEEPS)
+    marginal = _maximised_function(search, LARGE_TABLE_SWEEPS)
     marginal(search.found.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
-    found = []
-    for hyper, share, own in zip(hypers, shares, rng.spawn(len(hypers)), strict=True):
+    draws = []
+    for hyper, share, generator in zip(hypers, shares, rng.spawn(len(hypers)), strict=True):
         g = _settle_latent(marginal, hyper, search.found)
-        found.append(_draw_at_point(g, _mean_shift(search.model, g), share, own))
-    return found
+        draws.append(_draw_at_point(g, _mean_shift(search.model, g), share, generator))
+    return draws
 
 
 def _settle_latent(marginal: Marginal, hyper: Floats, centre: ConditionalMode) -> ConditionalMode:
     """The latent values given spreads, half as far from the centre as often as propagation does not settle there."""
-    for _ in range(HALVED):
+    for _ in range(MAX_HALVINGS):
         with suppress(NotConverged):
             return marginal.find_latent(hyper)
         hyper = 0.5 * (hyper + centre.hyper)

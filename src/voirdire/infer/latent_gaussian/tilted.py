@@ -21,8 +21,8 @@ import numpy as np
 from voirdire.infer.latent_gaussian.answers import Answers
 from voirdire.typing import Floats
 
-NODES = (14, 12)  # of one predictor, and of each of two
-TOGETHER = 14_000  # nodes of cells that are looked at together: arrays that a processor's cache holds
+QUADRATURE_NODES = (14, 12)  # of one predictor, and of each of two
+BATCH_NODES = 14_000  # nodes of cells that are looked at together: arrays that a processor's cache holds
 
 
 class Normals(NamedTuple):
@@ -38,8 +38,8 @@ class Normals(NamedTuple):
     covariance: Floats
 
 
-class Moments(NamedTuple):
-    """Of a cell's likelihood times a normal density.
+class TiltedMoments(NamedTuple):
+    """Moments of a cell's likelihood times a normal density.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Moments(NamedTuple):
     covariance: Floats
 
 
-class Means(NamedTuple):
+class DerivativeMeans(NamedTuple):
     """Means of what the likelihood says of all predictors of a cell.
 
     Attributes
@@ -97,7 +97,7 @@ def _quadrature_nodes(predictors: int) -> tuple[list[Floats], Floats]:
 
     Both end in an axis for cells; the logarithms have what the standard normal density leaves out of them added.
     """
-    z, weight = np.polynomial.hermite_e.hermegauss(NODES[predictors - 1])
+    z, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES[predictors - 1])
     log = np.log(weight / weight.sum()) + 0.5 * z * z
     shapes = [tuple(-1 if axis == i else 1 for axis in range(predictors + 1)) for i in range(predictors)]
     return [z.reshape(shape) for shape in shapes], np.asarray(sum(log.reshape(shape) for shape in shapes))
@@ -105,7 +105,7 @@ def _quadrature_nodes(predictors: int) -> tuple[list[Floats], Floats]:
 
 def tilted_moments(
     answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
-) -> Moments:
+) -> TiltedMoments:
     """Mass, mean and covariance of each cell's likelihood times the cavity's density.
 
     Parameters
@@ -119,30 +119,34 @@ def tilted_moments(
         Of the ``wide`` ones; ``near`` lays out the nodes.
     """
     parts = [
-        _chunk_moments(chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at))
-        for at, chunk in _cell_chunks(answers, len(wide))
+        _chunk_moments(
+            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
+        )
+        for cells, chunk in _cell_chunks(answers, len(wide))
     ]
     log_mass, mean, covariance = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
-    return Moments(log_mass, mean, covariance)
+    return TiltedMoments(log_mass, mean, covariance)
 
 
 def derivative_means(
     answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
-) -> Means:
+) -> DerivativeMeans:
     """Means of slopes and second derivatives by all predictors; arguments as of :func:`tilted_moments`."""
     parts = [
-        _chunk_means(chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at))
-        for at, chunk in _cell_chunks(answers, len(wide))
+        _chunk_means(
+            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
+        )
+        for cells, chunk in _cell_chunks(answers, len(wide))
     ]
     slope = np.concatenate([part.slope for part in parts], axis=-1)
-    second, left = (
+    second, residual = (
         {
             pair: np.concatenate([getattr(part, name)[pair] for part in parts])
             for pair in getattr(parts[0], name)
         }
         for name in ("second", "left")
     )
-    return Means(slope, second, left)
+    return DerivativeMeans(slope, second, residual)
 
 
 def mean_slopes(
@@ -150,20 +154,20 @@ def mean_slopes(
 ) -> Floats:
     """Means of the slopes alone, shape (all predictors, cells)."""
     parts = []
-    for at, chunk in _cell_chunks(answers, len(wide)):
+    for cells, chunk in _cell_chunks(answers, len(wide)):
         placed = _place_nodes(
-            chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at)
+            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
         )
         assert answers.closed_form is not None
-        found = answers.closed_form.slopes(placed.sums, chunk.counts)
-        parts.append(np.stack([placed.weighted_mean(each) for each in found]))
+        slopes = answers.closed_form.slopes(placed.sums, chunk.counts)
+        parts.append(np.stack([placed.weighted_mean(slope) for slope in slopes]))
     return np.concatenate(parts, axis=-1)
 
 
 def _cell_chunks(answers: Answers, predictors: int) -> list[tuple[slice, Answers]]:
     counts = np.asarray(answers.counts)
-    step = max(1, TOGETHER // NODES[predictors - 1] ** predictors)
-    cuts = [slice(at, at + step) for at in range(0, counts.shape[-1], step)]
+    step = max(1, BATCH_NODES // QUADRATURE_NODES[predictors - 1] ** predictors)
+    cuts = [slice(start, start + step) for start in range(0, counts.shape[-1], step)]
     return [(cut, answers.with_counts(counts[..., cut])) for cut in cuts]
 
 
@@ -171,7 +175,7 @@ def _normals_at_cells(normals: Normals, cells: slice) -> Normals:
     return Normals(normals.mean[:, cells], normals.covariance[..., cells])
 
 
-class _Placed(NamedTuple):
+class _PlacedNodes(NamedTuple):
     """Nodes, their weights (which sum to one), the integral, and what was added to the mean at each node.
 
     Nodes of each predictor have an axis of their own, so that what depends on the first alone is computed once.
@@ -189,15 +193,15 @@ class _Placed(NamedTuple):
 
 def _place_nodes(
     answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
-) -> _Placed:
+) -> _PlacedNodes:
     z, log_weight = _quadrature_nodes(len(wide))
-    away = _spread_nodes(near.covariance, z)
+    offsets = _spread_nodes(near.covariance, z)
     sums: list[Floats] = list(fixed)
     for i, predictor in enumerate(wide):
-        sums[predictor] = near.mean[i] + away[i]
-    precision, size = invert_matrices(cavity.covariance)
-    its_size = invert_matrices(near.covariance)[1]
-    gap = [each + by for each, by in zip(away, near.mean - cavity.mean, strict=True)]
+        sums[predictor] = near.mean[i] + offsets[i]
+    precision, cavity_determinant = invert_matrices(cavity.covariance)
+    near_determinant = invert_matrices(near.covariance)[1]
+    gap = [offset + shift for offset, shift in zip(offsets, near.mean - cavity.mean, strict=True)]
     log = log_weight - 0.5 * precision[0, 0] * gap[0] ** 2
     if len(gap) == 2:
         log = log - (precision[0, 1] * gap[0] + 0.5 * precision[1, 1] * gap[1]) * gap[1]
@@ -209,49 +213,54 @@ def _place_nodes(
     weight = np.exp(log, out=log)
     total = weight.sum(axis=nodes)
     weight /= total
-    return _Placed(sums, weight, top + np.log(total) + 0.5 * np.log(its_size / size), away)
+    return _PlacedNodes(
+        sums, weight, top + np.log(total) + 0.5 * np.log(near_determinant / cavity_determinant), offsets
+    )
 
 
 def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
     """Nodes spread by a root of covariances."""
-    first = np.sqrt(covariance[0, 0])
+    first_sd = np.sqrt(covariance[0, 0])
     if len(z) == 1:
-        return [z[0] * first]
-    below = covariance[0, 1] / first
-    other = np.sqrt(np.maximum(covariance[1, 1] - below**2, 0.0))
-    return [z[0] * first, z[0] * below + z[1] * other]
+        return [z[0] * first_sd]
+    cross = covariance[0, 1] / first_sd
+    second_sd = np.sqrt(np.maximum(covariance[1, 1] - cross**2, 0.0))
+    return [z[0] * first_sd, z[0] * cross + z[1] * second_sd]
 
 
 def _chunk_moments(
     answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
-) -> Moments:
+) -> TiltedMoments:
     placed = _place_nodes(answers, wide, fixed, cavity, near)
     shift, covariance = _node_covariance(placed)
-    return Moments(placed.log_mass, near.mean + shift, covariance)
+    return TiltedMoments(placed.log_mass, near.mean + shift, covariance)
 
 
-def _node_covariance(placed: _Placed) -> tuple[Floats, Floats]:
-    shift = np.stack([placed.weighted_mean(each) for each in placed.away])
-    centred = [each - by for each, by in zip(placed.away, shift, strict=True)]
-    return shift, np.stack([[placed.weighted_mean(one * other) for other in centred] for one in centred])
+def _node_covariance(placed: _PlacedNodes) -> tuple[Floats, Floats]:
+    shift = np.stack([placed.weighted_mean(offset) for offset in placed.away])
+    centred = [offset - mean_offset for offset, mean_offset in zip(placed.away, shift, strict=True)]
+    return shift, np.stack([[placed.weighted_mean(left * right) for right in centred] for left in centred])
 
 
 def _chunk_means(
     answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
-) -> Means:
+) -> DerivativeMeans:
     placed = _place_nodes(answers, wide, fixed, cavity, near)
     _, covariance = _node_covariance(placed)
     assert answers.closed_form is not None
-    found = answers.closed_form.curved(placed.sums, answers.counts)
-    slope = [placed.weighted_mean(each) for each in found.slope]
-    second = {pair: placed.weighted_mean(each) for pair, each in found.second.items()}
-    kept = [u for u in range(len(slope)) if u not in wide]
-    turned = {u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide]) for u in kept}
-    left = {}
-    for i, u in enumerate(kept):
-        beside = multiply_vectors(covariance, turned[u])
-        its = found.slope[u] - slope[u]
-        for v in kept[i:]:
-            whole = placed.weighted_mean(its * (found.slope[v] - slope[v]))
-            left[u, v] = whole - (beside * turned[v]).sum(axis=0)
-    return Means(np.stack(slope), second, left)
+    derivatives = answers.closed_form.curved(placed.sums, answers.counts)
+    slope = [placed.weighted_mean(values) for values in derivatives.slope]
+    second = {pair: placed.weighted_mean(values) for pair, values in derivatives.second.items()}
+    fixed_predictors = [u for u in range(len(slope)) if u not in wide]
+    mixed = {
+        u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide])
+        for u in fixed_predictors
+    }
+    residual = {}
+    for i, u in enumerate(fixed_predictors):
+        projected = multiply_vectors(covariance, mixed[u])
+        centred_slope = derivatives.slope[u] - slope[u]
+        for v in fixed_predictors[i:]:
+            product = placed.weighted_mean(centred_slope * (derivatives.slope[v] - slope[v]))
+            residual[u, v] = product - (projected * mixed[v]).sum(axis=0)
+    return DerivativeMeans(np.stack(slope), second, residual)

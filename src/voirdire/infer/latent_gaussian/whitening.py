@@ -16,9 +16,9 @@ import numpy as np
 from voirdire.infer.latent_gaussian.arrow import Factor
 from voirdire.typing import Floats, Ints
 
-DENSE = 300  # latent values up to which L'^-1 is written out
-LARGEST = 2e7  # numbers of the matrix of blocks by common values, at most
-SMALL, OF_COMMON = (
+MAX_DENSE_VALUES = 300  # latent values up to which L'^-1 is written out
+MAX_MATRIX_NUMBERS = 2e7  # numbers of the matrix of blocks by common values, at most
+MIN_BLOCK_ENTRY, MIN_COMMON_ENTRY = (
     0.01,
     0.003,
 )  # of a standard deviation that turns hardly anything, of blocks and of common values
@@ -51,12 +51,12 @@ class Whitening(NamedTuple):
 def choose_whitening(factor: Factor) -> Whitening:
     """The quickest way to the products of a factor."""
     size, common = factor.pattern.size, len(factor.pattern.common)
-    if size <= DENSE:
+    if size <= MAX_DENSE_VALUES:
         inverse = _round_to_single(factor.to_draws(np.eye(size)))
         return _whiten_by_products((inverse,), (np.linalg.inv(inverse),))
-    full = sum(beside.size for _, beside in factor.parts)
+    full = sum(border.size for _, border in factor.parts)
     numbers = common * sum(stack.own.size for stack in factor.pattern.plan.stacks)
-    if full and numbers + common**2 <= LARGEST:
+    if full and numbers + common**2 <= MAX_MATRIX_NUMBERS:
         return _whiten_in_single(factor)
     return Whitening(
         lambda z: factor.to_draws(np.ascontiguousarray(z.T)).T,
@@ -77,8 +77,8 @@ def _whiten_by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whi
     rounded = tuple(csr_array(matrix, dtype=np.float32) for matrix in matrices)
     forward = [matrix.astype(np.float64) for matrix in rounded]
     backward = [matrix.T.tocsr() for matrix in reversed(forward)]
-    undone = tuple(csr_array(matrix) for matrix in inverses)
-    back = undone[::-1]
+    inverted = tuple(csr_array(matrix) for matrix in inverses)
+    backward_inverse = inverted[::-1]
 
     def multiply_in_turn(rows: Floats, each: Sequence[Any]) -> Floats:
         columns = np.ascontiguousarray(rows.T)
@@ -89,14 +89,14 @@ def _whiten_by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whi
     return Whitening(
         lambda z: multiply_in_turn(z, forward),
         lambda slopes: multiply_in_turn(slopes, backward),
-        lambda normal: multiply_in_turn(normal, back),
+        lambda normal: multiply_in_turn(normal, backward_inverse),
         rounded,
-        undone,
+        inverted,
     )
 
 
 def _whiten_in_single(factor: Factor) -> Whitening:
-    """With blocks by common values and the factor of what is left of these as matrices, rounded.
+    """Whitening by rounded matrices: blocks by common values, and the factor of what is left of these.
 
     Numbers that hardly turn anything count as zero: with each other's transposes and inverses made of what is left, the
     coordinates are other ones, nearly as good.
@@ -106,47 +106,49 @@ def _whiten_in_single(factor: Factor) -> Whitening:
 
     pattern, stacks = factor.pattern, factor.pattern.plan.stacks
     common, alone = pattern.common, pattern.plan.alone
-    own = np.concatenate([stack.own.ravel() for stack in stacks])
-    whole = np.zeros((len(own), len(common)), dtype=np.float32)
+    own_values = np.concatenate([stack.own.ravel() for stack in stacks])
+    dense_border = np.zeros((len(own_values), len(common)), dtype=np.float32)
     blocks: list[Any] = []
-    of_back: list[Any] = []
+    inverse_blocks: list[Any] = []
     row = 0
-    for stack, (inside, meetings) in zip(stacks, factor.parts, strict=True):
-        for at, inverse, meeting in zip(stack.shared, inside, meetings, strict=True):
-            whole[row : row + len(inverse), at] = meeting
+    for stack, (block_inverses, borders) in zip(stacks, factor.parts, strict=True):
+        for positions, inverse, border in zip(stack.shared, block_inverses, borders, strict=True):
+            dense_border[row : row + len(inverse), positions] = border
             blocks.append(coo_array(_round_to_single(inverse.T)))
-            of_back.append(coo_array(np.linalg.inv(_round_to_single(inverse.T))))
+            inverse_blocks.append(coo_array(np.linalg.inv(_round_to_single(inverse.T))))
             row += len(inverse)
     inverse = solve_triangular(factor.rest, np.eye(len(common)), lower=True)
-    rest = np.where(np.abs(inverse) > OF_COMMON * np.sqrt((inverse**2).sum(axis=0)), inverse, 0.0)
-    np.fill_diagonal(rest, inverse.diagonal())
-    rest = _round_to_single(rest)
-    to_own = csr_array(np.where(np.abs(whole) > SMALL, whole, np.float32(0.0)))
-    undone = solve_triangular(rest, np.eye(len(common)), lower=True).T
+    common_root = np.where(
+        np.abs(inverse) > MIN_COMMON_ENTRY * np.sqrt((inverse**2).sum(axis=0)), inverse, 0.0
+    )
+    np.fill_diagonal(common_root, inverse.diagonal())
+    common_root = _round_to_single(common_root)
+    to_own = csr_array(np.where(np.abs(dense_border) > MIN_BLOCK_ENTRY, dense_border, np.float32(0.0)))
+    common_inverse = solve_triangular(common_root, np.eye(len(common)), lower=True).T
 
     def place_matrix(rows: Ints, columns: Ints, matrix: Any) -> Any:
         """A matrix among all values."""
-        found = coo_array(matrix)
-        at = rows[found.coords[0]], columns[found.coords[1]]
-        return coo_array((found.data, at), shape=(pattern.size, pattern.size)).tocsr()
+        entries = coo_array(matrix)
+        positions = rows[entries.coords[0]], columns[entries.coords[1]]
+        return coo_array((entries.data, positions), shape=(pattern.size, pattern.size)).tocsr()
 
     def identity_block(values: Ints) -> Any:
         return place_matrix(values, values, eye_array(len(values)))
 
-    unmoved, to_own = identity_block(np.arange(pattern.size)), place_matrix(own, common, to_own)
-    beside = identity_block(np.concatenate([common, alone]))
+    identity, to_own = identity_block(np.arange(pattern.size)), place_matrix(own_values, common, to_own)
+    rest_identity = identity_block(np.concatenate([common, alone]))
     matrices = (
-        place_matrix(common, common, rest.T)
+        place_matrix(common, common, common_root.T)
         + place_matrix(alone, alone, diags_array(factor.alone))
-        + identity_block(own),
-        unmoved - to_own,
-        place_matrix(own, own, block_diag(blocks)) + beside,
+        + identity_block(own_values),
+        identity - to_own,
+        place_matrix(own_values, own_values, block_diag(blocks)) + rest_identity,
     )
     inverses = (
-        place_matrix(common, common, undone)
+        place_matrix(common, common, common_inverse)
         + place_matrix(alone, alone, diags_array(1.0 / factor.alone))
-        + identity_block(own),
-        unmoved + to_own,
-        place_matrix(own, own, block_diag(of_back)) + beside,
+        + identity_block(own_values),
+        identity + to_own,
+        place_matrix(own_values, own_values, block_diag(inverse_blocks)) + rest_identity,
     )
     return _whiten_by_products(matrices, inverses)

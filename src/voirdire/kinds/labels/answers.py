@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import TOLERANCE, Posterior, some_draws
+from voirdire.infer.posterior import TOLERANCE, Posterior, thinned_draws
 from voirdire.kinds.answers import Answers, Calibration, PredictionScores, map_over_draws, score_predictions
 from voirdire.kinds.labels.influence import beliefs_without_judge, labels_given
 from voirdire.kinds.labels.layout import sum_by_item
@@ -50,7 +50,7 @@ def predict_held_out(whole: LabelsProblem, here: Bools, tolerance: float = TOLER
     return label_probabilities(seen, values, (table.judge[here], table.criterion[here], table.item[here]))
 
 
-DRAWS = 50  # that calibration averages over
+CALIBRATION_DRAWS = 50  # that calibration averages over
 
 
 def label_calibration(problem: LabelsProblem, posterior: Posterior) -> Calibration:
@@ -64,7 +64,7 @@ def label_calibration(problem: LabelsProblem, posterior: Posterior) -> Calibrati
     averaged over draws of shares and rates, which are those of the whole table. Every answer counts once for each label
     there is, so that the picture does not depend on which label one asks for.
     """
-    counts, chance = leave_one_out_probabilities(problem, some_draws(posterior, DRAWS))
+    counts, chance = leave_one_out_probabilities(problem, thinned_draws(posterior, CALIBRATION_DRAWS))
     return Calibration(chance, counts, np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape))
 
 
@@ -82,7 +82,7 @@ def leave_one_out_probabilities(problem: LabelsProblem, draws: list[Values]) -> 
     return pairs.counts, total / len(draws)
 
 
-LARGEST = 10**6  # numbers of the table beyond which each draw takes too long
+MAX_TABLE_NUMBERS = 10**6  # numbers of the table beyond which each draw takes too long
 
 
 def label_answers(problem: LabelsProblem) -> list[Answers]:
@@ -91,7 +91,7 @@ def label_answers(problem: LabelsProblem) -> list[Answers]:
     None where the model knows no classes, or the table is large.
     """
     density, part = problem.density, problem.data["labels"]
-    if not density.latent or math.prod(part["counts"].shape) > LARGEST:
+    if not density.latent or math.prod(part["counts"].shape) > MAX_TABLE_NUMBERS:
         return []
 
     def log_probability(values: Values) -> Floats:
@@ -99,7 +99,13 @@ def label_answers(problem: LabelsProblem) -> list[Answers]:
 
     units = np.array(problem.items)[problem.unit_item]
     about = {"item": units, "criterion": np.array(problem.criteria)[problem.unit_criterion]}
-    most = sum_by_item(part["counts"], len(problem.labels)).argmax(axis=1)
+    majority_label = sum_by_item(part["counts"], len(problem.labels)).argmax(axis=1)
     return [
-        Answers("labels", map_over_draws(log_probability), problem.unit_row, most[problem.unit_row], about)
+        Answers(
+            "labels",
+            map_over_draws(log_probability),
+            problem.unit_row,
+            majority_label[problem.unit_row],
+            about,
+        )
     ]

@@ -25,18 +25,18 @@ from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.checks import check_first_place
 from voirdire.typing import Floats, Ints
 
-MOST = 100  # judges that are left out, those with the most labels
+MAX_LEFT_OUT_JUDGES = 100  # judges that are left out, those with the most labels
 
 
 def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
     """Check whether the first place hangs on single judges; nothing where it is not known which class is better."""
-    worth = class_grades(problem)
-    if systems_and_contexts(problem.table) is None or worth is None or posterior.values is None:
+    grades = class_grades(problem)
+    if systems_and_contexts(problem.table) is None or grades is None or posterior.values is None:
         return []
     if not problem.density.latent or len(problem.judges) < 2:
         return []
-    draws = np.asarray(system_shares(problem, posterior) @ worth)
-    changing = judges_changing_first(problem, posterior, worth)
+    draws = np.asarray(system_shares(problem, posterior) @ grades)
+    changing = judges_changing_first(problem, posterior, grades)
     return [check_first_place(changing, "system", problem.table.systems, draws)]
 
 
@@ -52,27 +52,29 @@ def judges_changing_first(
     worth : array, shape (classes,)
         Value of each class in a system's score.
     """
-    where = systems_and_contexts(problem.table)
-    assert where is not None  # of a table of systems
-    system, values = where.system[problem.unit_item], posterior.central_values
+    layout = systems_and_contexts(problem.table)
+    assert layout is not None  # of a table of systems
+    system, values = layout.system[problem.unit_item], posterior.central_values
     joint = problem.density.joint(values, problem.data, np)[problem.unit_row]
-    whole = np.exp(log_softmax(joint, problem.classes, np))
+    beliefs = np.exp(log_softmax(joint, problem.classes, np))
     pairs = labels_given(problem)
-    rest = np.exp(log_softmax(beliefs_without_judge(problem, values, pairs)[0], problem.classes, np))
-    first = int(np.argmax(_system_scores(problem, whole, system, worth)))
-    labelled, names = np.bincount(pairs.unit, minlength=len(whole)), problem.table.systems
-    found = []
-    for judge in np.argsort(-np.bincount(pairs.judge), kind="stable")[:MOST]:
-        mine = pairs.judge == judge
-        others = labelled - np.bincount(pairs.unit[mine], minlength=len(whole))
-        if (np.bincount(system, others, len(names)) == 0).any():
+    beliefs_without = np.exp(
+        log_softmax(beliefs_without_judge(problem, values, pairs)[0], problem.classes, np)
+    )
+    first_system = int(np.argmax(_system_scores(problem, beliefs, system, worth)))
+    labelled, names = np.bincount(pairs.unit, minlength=len(beliefs)), problem.table.systems
+    changes = []
+    for judge in np.argsort(-np.bincount(pairs.judge), kind="stable")[:MAX_LEFT_OUT_JUDGES]:
+        judge_pairs = pairs.judge == judge
+        other_labels = labelled - np.bincount(pairs.unit[judge_pairs], minlength=len(beliefs))
+        if (np.bincount(system, other_labels, len(names)) == 0).any():
             continue
-        left = whole.copy()
-        left[pairs.unit[mine]] = rest[mine]
-        top = int(np.argmax(_system_scores(problem, left, system, worth)))
-        if top != first:
-            found.append((problem.judges[int(judge)], names[top]))
-    return found
+        left_beliefs = beliefs.copy()
+        left_beliefs[pairs.unit[judge_pairs]] = beliefs_without[judge_pairs]
+        new_first = int(np.argmax(_system_scores(problem, left_beliefs, system, worth)))
+        if new_first != first_system:
+            changes.append((problem.judges[int(judge)], names[new_first]))
+    return changes
 
 
 def _system_scores(problem: LabelsProblem, belief: Floats, system: Ints, worth: Floats) -> Floats:
@@ -80,31 +82,38 @@ def _system_scores(problem: LabelsProblem, belief: Floats, system: Ints, worth: 
     return np.asarray(probable_shares(problem, belief[None], system)[0][0] @ worth)
 
 
-CONSTANT = "and what the judge would say of the other classes is set by the prior."
-TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
+CONSTANT_CONSEQUENCE = "and what the judge would say of the other classes is set by the prior."
+BELOW_CHANCE_CONSEQUENCE = "labels are used as evidence for other classes. Look at their prompts and answers."
 
 
 def all_checks(problem: LabelsProblem, basis: CheckBasis) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
     table = problem.table
-    own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
-    own += unseen_classes_check(problem)
-    own += ties_check(problem, shown_probabilities(problem, basis.posterior)[0])
-    own += dependence_check(problem, basis.posterior, basis.seed)
-    own += _influence_checks(problem, basis.posterior, basis.seed)
+    label_checks = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT_CONSEQUENCE)
+    label_checks += unseen_classes_check(problem)
+    label_checks += ties_check(problem, shown_probabilities(problem, basis.posterior)[0])
+    label_checks += dependence_check(problem, basis.posterior, basis.seed)
+    label_checks += _influence_checks(problem, basis.posterior, basis.seed)
     if basis.posterior.values is not None:
-        own += below_chance_check(problem, basis.judges, 1.0 / len(problem.labels), TURNED)
-    return [*basis.of_method, *own]
+        label_checks += below_chance_check(
+            problem, basis.judges, 1.0 / len(problem.labels), BELOW_CHANCE_CONSEQUENCE
+        )
+    return [*basis.of_method, *label_checks]
 
 
 def _influence_checks(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
     """Judges on whom the first system, and the classes of many items, hang; in one check where both are known."""
-    found = [*system_influence_check(problem, posterior), *influence_check(problem, posterior, seed)]
-    if len(found) < 2:
-        return found
-    of_systems, of_classes = found
+    influence = [*system_influence_check(problem, posterior), *influence_check(problem, posterior, seed)]
+    if len(influence) < 2:
+        return influence
+    system_check, class_check = influence
     return [
-        Check("influence", worst_level(found), of_systems.value, f"{of_systems.message} {of_classes.message}")
+        Check(
+            "influence",
+            worst_level(influence),
+            system_check.value,
+            f"{system_check.message} {class_check.message}",
+        )
     ]
 
 

@@ -30,8 +30,10 @@ from voirdire.trust.dependence import effective_size, residual_correlations
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
-HALF = 0.5  # of the judges: fewer independent ones than that are a panel that depends on itself
-FOUND = 0.01  # share of the items from which a class is one that was found
+MAX_DEPENDENT_SHARE = (
+    0.5  # of the judges: fewer independent ones than that are a panel that depends on itself
+)
+MIN_CLASS_SHARE = 0.01  # share of the items from which a class is one that was found
 
 
 def misnamed_class_rates(problem: LabelsProblem, posterior: Posterior) -> Floats | None:
@@ -43,8 +45,8 @@ def misnamed_class_rates(problem: LabelsProblem, posterior: Posterior) -> Floats
     if rates is None:
         return None
     centre = Posterior(density, posterior.centre, None)
-    left = label_residuals(problem, centre, np.random.default_rng(0))
-    return rates if _effective_judges(left) < HALF * len(left.judges) else None
+    residuals = label_residuals(problem, centre, np.random.default_rng(0))
+    return rates if _effective_judges(residuals) < MAX_DEPENDENT_SHARE * len(residuals.judges) else None
 
 
 def _effective_judges(left: Residuals) -> float:
@@ -65,19 +67,25 @@ def _rates_if_misnamed(problem: LabelsProblem, values: Values) -> Floats | None:
     size = (belief * part["weight"][:, None]).sum(axis=0)
     rates = np.exp(density.rates(values, np)).mean(axis=0)[:, : problem.classes]
     rates /= rates.sum(axis=1, keepdims=True)
-    astray = (rates.argmax(axis=1) != np.arange(problem.classes)) & (size > FOUND * size.sum())
-    astray[list(density.anchored)] = False  # what people named is what it is
-    return rates if astray.any() else None
+    is_misnamed = (rates.argmax(axis=1) != np.arange(problem.classes)) & (size > MIN_CLASS_SHARE * size.sum())
+    is_misnamed[list(density.anchored)] = False  # what people named is what it is
+    return rates if is_misnamed.any() else None
 
 
-_SHOWN = 5
+_MAX_SHOWN_ITEMS = 5
 
 
-PANEL, LABELS, LARGEST_GROUP = 6, 4, 24  # judges, labels and exchanges up to which these are looked for
-LOOKED = 1_000_000  # items that are looked at under some exchange: enough for all of a hundred items
+MAX_JUDGES, MAX_LABELS, MAX_EXCHANGES = (
+    6,
+    4,
+    24,
+)  # judges, labels and exchanges up to which these are looked for
+MAX_COMPARED_ITEMS = (
+    1_000_000  # items that are looked at under some exchange: enough for all of a hundred items
+)
 
 
-def exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
+def find_exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
     """Orders of judges and of labels, but the present one, that leave the table as it is; together they are a group.
 
     Examples
@@ -87,7 +95,7 @@ def exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
     >>> rows = [(judge, n, label) for n in range(6) for judge, label in (("a", "yn"[n % 2]), ("b", "ny"[n % 2]))]
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     >>> fit = voirdire.fit(table, method="map")
-    >>> len(exchanges(fit.problem)), len(exchanges(voirdire.fit(table.iloc[:-1], method="map").problem))
+    >>> len(find_exchanges(fit.problem)), len(find_exchanges(voirdire.fit(table.iloc[:-1], method="map").problem))
     (3, 0)
     """
     density, part = problem.density, problem.data["labels"]
@@ -95,42 +103,48 @@ def exchanges(problem: LabelsProblem) -> list[tuple[Ints, Ints]]:
         return []
     counts = part["counts"].reshape(len(part["counts"]), -1, density.labels)
     judges = counts.shape[1]
-    if judges > PANEL or density.labels > LABELS or density.classes != density.labels:
+    if judges > MAX_JUDGES or density.labels > MAX_LABELS or density.classes != density.labels:
         return []
-    of, weight = part["criterion"], part["weight"]
-    given, items = np.einsum("u,ukl->kl", weight, counts), _count_items(counts, of, weight)
-    looked = 0
-    found: list[tuple[Ints, Ints]] = []
+    criterion, weight = part["criterion"], part["weight"]
+    label_totals, items = np.einsum("u,ukl->kl", weight, counts), _count_items(counts, criterion, weight)
+    compared = 0
+    orders: list[tuple[Ints, Ints]] = []
     for labels in map(list, permutations(range(density.labels))):
-        alike = (given[None, :, labels] == given[:, None]).all(axis=-1)  # who may take whose place
-        for order in permutations(range(judges)) if alike.any(axis=0).all() else ():
-            if alike[range(judges), order].all():
-                looked += len(counts)
-                if looked > LOOKED:
-                    return found[1:]
+        may_exchange = (label_totals[None, :, labels] == label_totals[:, None]).all(
+            axis=-1
+        )  # who may take whose place
+        for order in permutations(range(judges)) if may_exchange.any(axis=0).all() else ():
+            if may_exchange[range(judges), order].all():
+                compared += len(counts)
+                if compared > MAX_COMPARED_ITEMS:
+                    return orders[1:]
                 changed = counts[:, order][..., labels]
-                if _count_items(changed, of, weight) == items:
-                    found.append((np.array(order), np.array(labels)))
-    return found[1:]  # the first is the present one
+                if _count_items(changed, criterion, weight) == items:
+                    orders.append((np.array(order), np.array(labels)))
+    return orders[1:]  # the first is the present one
 
 
 def _count_items(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[bytes, int], float]:
     """Count the items that have the same labels."""
-    found: dict[tuple[bytes, int], float] = {}
-    for item, of, times in zip(counts, criterion, weight, strict=True):
-        key = (item.tobytes(), int(of))
-        found[key] = found.get(key, 0.0) + float(times)
-    return found
+    item_counts: dict[tuple[bytes, int], float] = {}
+    for item, code, times in zip(counts, criterion, weight, strict=True):
+        key = (item.tobytes(), int(code))
+        item_counts[key] = item_counts.get(key, 0.0) + float(times)
+    return item_counts
 
 
 def symmetrise_posterior(problem: LabelsProblem, posterior: Posterior) -> Posterior:
     """The posterior as it is, or where names can be exchanged a part of its draws beside their images."""
-    names = [] if posterior.draws is None else exchanges(problem)
-    of_labels = any((labels != np.arange(len(labels))).any() for _, labels in names)  # not of judges alone
-    if posterior.draws is None or not of_labels or len(names) >= LARGEST_GROUP:
+    renamings = [] if posterior.draws is None else find_exchanges(problem)
+    renames_labels = any(
+        (labels != np.arange(len(labels))).any() for _, labels in renamings
+    )  # not of judges alone
+    if posterior.draws is None or not renames_labels or len(renamings) >= MAX_EXCHANGES:
         return posterior
-    part = posterior.draws[:, : posterior.draws.shape[1] // (1 + len(names))]
-    draws = np.concatenate([part, *(_exchange_names(problem, part, *each) for each in names)], axis=1)
+    kept_draws = posterior.draws[:, : posterior.draws.shape[1] // (1 + len(renamings))]
+    draws = np.concatenate(
+        [kept_draws, *(_exchange_names(problem, kept_draws, *renaming) for renaming in renamings)], axis=1
+    )
     return replace(posterior, draws=draws, centre=draws.mean(axis=(0, 1)))
 
 
@@ -155,25 +169,27 @@ def tied_units(problem: LabelsProblem) -> list[tuple[int, list[int]]]:
         return []
     counts = counts.reshape(len(counts), -1, len(problem.labels))
     if problem.density.latent:
-        alike = _alike_classes(counts, exchanges(problem), problem.classes)
+        first_class = _alike_classes(counts, find_exchanges(problem), problem.classes)
     else:
         votes = counts.sum(axis=1)[:, : problem.classes]
-        alike = np.where(votes == votes.max(axis=1, keepdims=True), 0, np.arange(1, problem.classes + 1))
-    found = []
+        first_class = np.where(
+            votes == votes.max(axis=1, keepdims=True), 0, np.arange(1, problem.classes + 1)
+        )
+    ties = []
     for unit in np.flatnonzero(problem.known < 0):
-        row = alike[problem.unit_row[unit]]
+        row = first_class[problem.unit_row[unit]]
         groups = [np.flatnonzero(row == name).tolist() for name in np.unique(row)]
-        found += [(int(unit), group) for group in groups if len(group) > 1]
-    return found
+        ties += [(int(unit), group) for group in groups if len(group) > 1]
+    return ties
 
 
 def _alike_classes(counts: Floats, names: list[tuple[Ints, Ints]], classes: int) -> Ints:
     """The first of the classes that each takes the place of where an item stays as it is, shape (items, classes)."""
-    found = np.tile(np.arange(classes), (len(counts), 1))
+    first_class = np.tile(np.arange(classes), (len(counts), 1))
     for judges, labels in names:
-        stays = (counts[:, judges][..., labels] == counts).all(axis=(1, 2))
-        found[stays] = np.minimum(found[stays], labels)
-    return found
+        is_unchanged = (counts[:, judges][..., labels] == counts).all(axis=(1, 2))
+        first_class[is_unchanged] = np.minimum(first_class[is_unchanged], labels)
+    return first_class
 
 
 def ties_check(problem: LabelsProblem, chance: Floats) -> list[Check]:
@@ -183,17 +199,17 @@ def ties_check(problem: LabelsProblem, chance: Floats) -> list[Check]:
     ----------
     chance : array, shape (units, classes)
     """
-    found = [(unit, group) for unit, group in tied_units(problem) if chance[unit].argmax() in group]
-    if not found:
+    ties = [(unit, group) for unit, group in tied_units(problem) if chance[unit].argmax() in group]
+    if not ties:
         return []
     names = problem.coords["unit"]
     shown = [
-        f"{names[unit]} ({' or '.join(problem.labels[one] for one in group)})"
-        for unit, group in found[:_SHOWN]
+        f"{names[unit]} ({' or '.join(problem.labels[label] for label in group)})"
+        for unit, group in ties[:_MAX_SHOWN_ITEMS]
     ]
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    rest_note = f" and {len(ties) - _MAX_SHOWN_ITEMS} more" if len(ties) > _MAX_SHOWN_ITEMS else ""
     message = (
-        f"{len(found)} of {len(problem.unit_item)} items are exact ties: {', '.join(shown)}{more}. The label shown is "
-        "the first of these and means nothing: ask another judge."
+        f"{len(ties)} of {len(problem.unit_item)} items are exact ties: {', '.join(shown)}{rest_note}. The label "
+        "shown is the first of these and means nothing: ask another judge."
     )
-    return [Check("ties", "warn", float(len(found)), message)]
+    return [Check("ties", "warn", float(len(ties)), message)]

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, thinned_draws
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.class_names import misnamed_class_rates, tied_units
@@ -20,16 +20,16 @@ from voirdire.kinds.labels.layout import sum_by_item
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.renaming import best_renaming
 from voirdire.kinds.labels.states import panel_class_probabilities
-from voirdire.kinds.labels.target import ASSUMED, Panel, Target
-from voirdire.kinds.labels.wide_residuals import PAIRS
+from voirdire.kinds.labels.target import ASSUMED_PANELS, Panel, Target
+from voirdire.kinds.labels.wide_residuals import MAX_LABEL_PAIRS
 from voirdire.model.density import Data
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-FEW = 25  # draws that the classes of ordered labels are averaged over
-TOGETHER = 4_000_000  # numbers of draws, items and classes that are held at once
+GRADED_DRAWS = 25  # draws that the classes of ordered labels are averaged over
+BATCH_SIZE = 4_000_000  # numbers of draws, items and classes that are held at once
 
 
 def class_probabilities(
@@ -46,8 +46,8 @@ def class_probabilities(
     if density.latent and not density.shares_errors:
         return _average_probabilities(density, draws, data)
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
-    if density.has_grades and len(draws) > FEW:
-        draws = draws[:: -(-len(draws) // FEW)]
+    if density.has_grades and len(draws) > GRADED_DRAWS:
+        draws = draws[:: -(-len(draws) // GRADED_DRAWS)]
     for values in draws:
         if density.has_grades:
             total += panel_class_probabilities(density, values, data)
@@ -67,23 +67,23 @@ def _average_probabilities(density: LabelsDensity, draws: Sequence[Values], data
     part, classes = data["labels"], density.classes
     items, cells = part["counts"].shape
     total = np.zeros((items, classes))
-    each = max(1, TOGETHER // max(1, classes * max(items, cells)))
-    for start in range(0, len(draws), each):
-        some = draws[start : start + each]
-        values = {name: np.stack([one[name] for one in some]) for name in some[0]}
-        rates = density.rates(values, np).swapaxes(-3, -2).reshape(len(some) * classes, -1)
-        joint = (part["counts"] @ rates.T).reshape(items, len(some), classes).swapaxes(0, 1)
+    batch_size = max(1, BATCH_SIZE // max(1, classes * max(items, cells)))
+    for start in range(0, len(draws), batch_size):
+        batch = draws[start : start + batch_size]
+        values = {name: np.stack([draw[name] for draw in batch]) for name in batch[0]}
+        rates = density.rates(values, np).swapaxes(-3, -2).reshape(len(batch) * classes, -1)
+        joint = (part["counts"] @ rates.T).reshape(items, len(batch), classes).swapaxes(0, 1)
         joint = (joint + density.shares(values, np)[:, part["criterion"]] + part["known"]).reshape(
             -1, classes
         )
         belief = np.exp(log_softmax(joint, classes, np))
-        total += belief.reshape(len(some), items, classes).sum(axis=0)
+        total += belief.reshape(len(batch), items, classes).sum(axis=0)
     return total / len(draws)
 
 
-LABELS = 100_000_000  # labels times draws that probabilities of large tables are averaged over,
-FEWEST = 16  # of draws at least
-_kept: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
+MAX_AVERAGED_LABELS = 100_000_000  # labels times draws that probabilities of large tables are averaged over,
+MIN_AVERAGED_DRAWS = 16  # of draws at least
+_panel_cache: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
 
 
 def collect_panel_probabilities(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
@@ -125,18 +125,18 @@ def model_probabilities(
 
 def panel_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """P(class) by the model, averaged over draws, shape (units, classes)."""
-    found = _kept.get(posterior)
-    if found is None:
-        over = (
+    probabilities = _panel_cache.get(posterior)
+    if probabilities is None:
+        average = (
             _average_few_draws if problem.is_sparse and posterior.draws is not None else _average_some_draws
         )
-        found = over(problem, posterior)[problem.unit_row]
-        _kept[posterior] = found
-    return _set_known_classes(problem, found)
+        probabilities = average(problem, posterior)[problem.unit_row]
+        _panel_cache[posterior] = probabilities
+    return _set_known_classes(problem, probabilities)
 
 
 def _average_some_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
-    return model_probabilities(problem, posterior, some_draws(posterior), problem.data)
+    return model_probabilities(problem, posterior, thinned_draws(posterior), problem.data)
 
 
 def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
@@ -146,26 +146,30 @@ def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """
     assert posterior.draws is not None
     density, draws = problem.density, posterior.draws.reshape(-1, problem.density.size)
-    few = draws[np.linspace(0, len(draws) - 1, averaged_draw_count(problem, posterior)).astype(int)]
+    few_draws = draws[np.linspace(0, len(draws) - 1, averaged_draw_count(problem, posterior)).astype(int)]
     names = np.arange(density.classes)[None]
     if density.has_mirror:
-        few = density.fold_orientations(few, problem.data)[0]
+        few_draws = density.fold_orientations(few_draws, problem.data)[0]
         names = np.tile(names, (len(draws), 1))
         free = np.array(density.free)
         names[:, free] = free[best_renaming(density.name_scores(draws, np))]
-    values = density.values(few, np)
-    each = [{name: of[n] for name, of in values.items()} for n in range(len(few))]
-    found = model_probabilities(problem, posterior, each, problem.data)
-    namings, times = np.unique(names, axis=0, return_counts=True)
-    mixed = sum(share * found[:, order] for order, share in zip(namings, times / len(names), strict=True))
+    values = density.values(few_draws, np)
+    draw_values = [{name: array[n] for name, array in values.items()} for n in range(len(few_draws))]
+    probabilities = model_probabilities(problem, posterior, draw_values, problem.data)
+    namings, counts = np.unique(names, axis=0, return_counts=True)
+    mixed = sum(
+        share * probabilities[:, order] for order, share in zip(namings, counts / len(names), strict=True)
+    )
     return np.asarray(mixed)
 
 
 def averaged_draw_count(problem: LabelsProblem, posterior: Posterior) -> int:
     """Number of draws that probabilities of classes are averaged over in a large table."""
     assert posterior.draws is not None
-    most = len(posterior.draws.reshape(-1, problem.density.size))
-    return min(most, MAX_DRAWS, max(FEWEST, LABELS // max(problem.table.rows, 1)))
+    draw_count = len(posterior.draws.reshape(-1, problem.density.size))
+    return min(
+        draw_count, MAX_DRAWS, max(MIN_AVERAGED_DRAWS, MAX_AVERAGED_LABELS // max(problem.table.rows, 1))
+    )
 
 
 def describe_thinning(problem: LabelsProblem, posterior: Posterior) -> list[str]:
@@ -176,8 +180,8 @@ def describe_thinning(problem: LabelsProblem, posterior: Posterior) -> list[str]
     return [
         f"The table is large ({problem.table.rows:,} labels): intervals are those of the normal approximation at the "
         f"mode, which is not tried, by {posterior.draws.shape[1]:,} draws; probabilities of classes are means over "
-        f"{used} of them; families are looked for by items with {PAIRS:,} pairs of labels, drawn at random where there "
-        "are more."
+        f"{used} of them; families are looked for by items with {MAX_LABEL_PAIRS:,} pairs of labels, drawn at random "
+        "where there are more."
     ]
 
 
@@ -193,8 +197,8 @@ def target_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats
 
 def shown_probabilities(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:
     """P(class) of what the fit is about, and of the other."""
-    both = target_probabilities(problem, posterior), panel_probabilities(problem, posterior)
-    return both if problem.about == TARGET else both[::-1]
+    subjects = target_probabilities(problem, posterior), panel_probabilities(problem, posterior)
+    return subjects if problem.about == TARGET else subjects[::-1]
 
 
 def other_subject(problem: LabelsProblem) -> Literal["panel", "target"]:
@@ -203,33 +207,33 @@ def other_subject(problem: LabelsProblem) -> Literal["panel", "target"]:
 
 
 def _set_known_classes(problem: LabelsProblem, chance: Floats) -> Floats:
-    found, at = chance.copy(), np.flatnonzero(problem.known >= 0)
+    probabilities, known_units = chance.copy(), np.flatnonzero(problem.known >= 0)
     if not problem.density.latent or problem.answered is not None:
-        found[at] = np.eye(problem.classes)[problem.known[at]]
+        probabilities[known_units] = np.eye(problem.classes)[problem.known[known_units]]
     for unit, classes in tied_units(problem):
-        found[unit, classes] = found[unit, classes].mean()
-    return found
+        probabilities[unit, classes] = probabilities[unit, classes].mean()
+    return probabilities
 
 
 def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str]:
     """Sentence on how sure the panel is of its labels, and how often its target would agree; none without classes."""
-    rest = problem.known < 0
-    if not problem.density.latent or not rest.any():
+    unknown = problem.known < 0
+    if not problem.density.latent or not unknown.any():
         return []
-    panel = panel_probabilities(problem, posterior)[rest]
-    target = target_probabilities(problem, posterior)[rest]
+    panel = panel_probabilities(problem, posterior)[unknown]
+    target = target_probabilities(problem, posterior)[unknown]
     rows, label = np.arange(len(panel)), panel.argmax(axis=1)
     says, agrees = panel[rows, label].mean(), target[rows, label].mean()
-    known = len(np.unique(problem.unit_item[problem.known >= 0]))
-    why = (
-        f"as far as {ASSUMED} do; items of known class replace that assumption: anchors= (--anchors)"
+    known_items = len(np.unique(problem.unit_item[problem.known >= 0]))
+    reason = (
+        f"as far as {ASSUMED_PANELS} do; items of known class replace that assumption: anchors= (--anchors)"
         if problem.answered is None
-        else f"by {known:,} {'item' if known == 1 else 'items'} of known class"
+        else f"by {known_items:,} {'item' if known_items == 1 else 'items'} of known class"
     )
-    which = "target" if problem.about == TARGET else "panel"
+    subject = "target" if problem.about == TARGET else "panel"
     return [
         f"The panel says {100 * says:.0f}%, experts or people would agree in {100 * agrees:.0f}% (means over items): "
-        f"{why}. Probabilities are about the {which}."
+        f"{reason}. Probabilities are about the {subject}."
     ]
 
 

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.kinds.labels.expected import Belief, Expected
+from voirdire.kinds.labels.expected import Belief, ExpectedLabels
 from voirdire.kinds.labels.layout import SparseCounts
 from voirdire.typing import Floats, Ints
 
-TOGETHER = 4_000_000  # numbers of gradients of items that are held at once
+BATCH_SIZE = 4_000_000  # numbers of gradients of items that are held at once
 
 
-def negative_hessian(expected: Expected, x: Floats) -> Floats:
+def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
     """Second derivatives of minus the log density of a model with confusion matrices.
 
     Parameters
@@ -48,11 +48,11 @@ def negative_hessian(expected: Expected, x: Floats) -> Floats:
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
     >>> problem = encode_labels(load_model("hierarchical-dawid-skene"), table)
-    >>> negative_hessian(Expected(problem.density, problem.data), np.zeros(7)).shape
+    >>> negative_hessian(ExpectedLabels(problem.density, problem.data), np.zeros(7)).shape
     (7, 7)
     """
-    found, slices = expected.expectation_step(x), expected.density.parameter_slices
-    rows, shares = expected.complete(found)
+    belief, slices = expected.expectation_step(x), expected.density.parameter_slices
+    rows, shares = expected.complete(belief)
     out = np.diag(expected.precision)
     _add_blocks(out, slices["class_share"].start, shares)
     if "confusion" in slices:
@@ -60,48 +60,54 @@ def negative_hessian(expected: Expected, x: Floats) -> Floats:
     if "confusion_judge" in slices:
         _add_blocks(out, slices["confusion_judge"].start, rows.reshape(-1, *rows.shape[2:]))
     if "confusion" in slices and "confusion_judge" in slices:
-        panel, own, size = slices["confusion"].start, slices["confusion_judge"].start, rows.shape[-1]
+        panel_start, judge_start, size = (
+            slices["confusion"].start,
+            slices["confusion_judge"].start,
+            rows.shape[-1],
+        )
         for judge, by_class in enumerate(rows):
             for j, block in enumerate(by_class):
-                a, b = panel + j * size, own + (judge * len(by_class) + j) * size
+                a, b = panel_start + j * size, judge_start + (judge * len(by_class) + j) * size
                 out[a : a + size, b : b + size] += block
                 out[b : b + size, a : a + size] += block
-    items = max(1, TOGETHER // len(x))
+    items = max(1, BATCH_SIZE // len(x))
     for start in range(0, len(expected.weight), items):
-        _subtract_missing_information(out, expected, found, slice(start, start + items))
+        _subtract_missing_information(out, expected, belief, slice(start, start + items))
     return out
 
 
-def _subtract_missing_information(out: Floats, expected: Expected, found: Belief, here: slice) -> None:
+def _subtract_missing_information(out: Floats, expected: ExpectedLabels, found: Belief, here: slice) -> None:
     """Take what not knowing the classes of some items hides."""
     weight, counts = expected.weight[here], expected.counts.rows(here)
     counts = counts.reshape(len(weight), expected.judges, -1)
     labelled, q = counts.sum(axis=-1, keepdims=True), found.of_item[:, here] / weight
     mean = np.zeros((len(weight), expected.density.size))
-    for j, chance in enumerate(q):
-        of_share = (np.eye(len(q))[j] - found.shares) @ expected.of_classes  # (criteria, classes - 1)
-        of_share = expected.under[:, here].T[:, :, None] * of_share
-        own = (counts - labelled * found.rates[:, j]) @ expected.of_labels  # (items, judges, labels - 1)
-        slope, place = _class_gradients(expected, j, of_share, own)
-        mean[:, place] += chance[:, None] * slope
-        slope *= np.sqrt(weight * chance)[:, None]
-        out[np.ix_(place, place)] -= slope.T @ slope
+    for j, probability in enumerate(q):
+        share_slope = (np.eye(len(q))[j] - found.shares) @ expected.of_classes  # (criteria, classes - 1)
+        share_slope = expected.under[:, here].T[:, :, None] * share_slope
+        label_slope = (
+            counts - labelled * found.rates[:, j]
+        ) @ expected.of_labels  # (items, judges, labels - 1)
+        slope, columns = _class_gradients(expected, j, share_slope, label_slope)
+        mean[:, columns] += probability[:, None] * slope
+        slope *= np.sqrt(weight * probability)[:, None]
+        out[np.ix_(columns, columns)] -= slope.T @ slope
     mean *= np.sqrt(weight)[:, None]
     out += mean.T @ mean
 
 
-def _class_gradients(expected: Expected, j: int, of_share: Floats, own: Floats) -> tuple[Floats, Ints]:
+def _class_gradients(expected: ExpectedLabels, j: int, of_share: Floats, own: Floats) -> tuple[Floats, Ints]:
     """Gradients given class j, shape (items, some coordinates), and which coordinates these are."""
     slices, (items, judges, size) = expected.density.parameter_slices, own.shape
-    share, each = slices["class_share"], np.arange(size)
+    share, label_columns = slices["class_share"], np.arange(size)
     parts, columns = [of_share.reshape(items, -1)], [np.arange(share.start, share.stop)]
     if "confusion" in slices:
         parts.append(own.sum(axis=1))
-        columns.append(slices["confusion"].start + j * size + each)
+        columns.append(slices["confusion"].start + j * size + label_columns)
     if "confusion_judge" in slices:
         parts.append(own.reshape(items, -1))
         row = np.arange(judges)[:, None] * expected.density.classes + j
-        columns.append(slices["confusion_judge"].start + (row * size + each).ravel())
+        columns.append(slices["confusion_judge"].start + (row * size + label_columns).ravel())
     return np.concatenate(parts, axis=1), np.concatenate(columns)
 
 
@@ -109,8 +115,8 @@ def _add_blocks(matrix: Floats, start: int, blocks: Floats) -> None:
     """Add square blocks, shape (blocks, n, n), along the diagonal from a place on."""
     size = blocks.shape[-1]
     for number, block in enumerate(blocks):
-        here = slice(start + number * size, start + (number + 1) * size)
-        matrix[here, here] += block
+        rows = slice(start + number * size, start + (number + 1) * size)
+        matrix[rows, rows] += block
 
 
 class Curvature:
@@ -123,78 +129,87 @@ class Curvature:
     x : array, shape (size,)
     """
 
-    def __init__(self, expected: Expected, x: Floats) -> None:
+    def __init__(self, expected: ExpectedLabels, x: Floats) -> None:
         assert isinstance(expected.counts, SparseCounts)
         self._expected, self._counts, self.found = expected, expected.counts, expected.expectation_step(x)
         self._chance = np.ascontiguousarray((self.found.of_item / expected.weight).T)  # (items, classes)
 
     def times(self, directions: Floats) -> Floats:
         """Products with directions, shape (directions, size)."""
-        expected, found, slices = self._expected, self.found, self._expected.density.parameter_slices
-        of_rates, of_shares = self._log_changes(directions)
-        beyond, by_label = np.zeros_like(of_shares), np.zeros_like(of_rates)
-        number, classes = directions.shape[0], found.rates.shape[1]
-        flat = np.ascontiguousarray(of_rates.transpose(1, 3, 0, 2).reshape(-1, number * classes))
-        back, criteria = np.zeros_like(flat), expected.under.argmax(axis=0)
-        for here, counts in self._counts.parts(flat.shape[1]):
-            change = (counts @ flat).reshape(-1, number, classes) + of_shares[:, criteria[here]].swapaxes(
-                0, 1
-            )
-            q = self._chance[here][:, None]
+        expected, belief, slices = self._expected, self.found, self._expected.density.parameter_slices
+        rate_changes, share_changes = self._log_changes(directions)
+        share_sums, by_label = np.zeros_like(share_changes), np.zeros_like(rate_changes)
+        number, classes = directions.shape[0], belief.rates.shape[1]
+        flat = np.ascontiguousarray(rate_changes.transpose(1, 3, 0, 2).reshape(-1, number * classes))
+        label_sums, criteria = np.zeros_like(flat), expected.under.argmax(axis=0)
+        for batch, counts in self._counts.parts(flat.shape[1]):
+            change = (counts @ flat).reshape(-1, number, classes) + share_changes[
+                :, criteria[batch]
+            ].swapaxes(0, 1)
+            q = self._chance[batch][:, None]
             change -= (q * change).sum(axis=-1, keepdims=True)
-            change *= q * expected.weight[here][:, None, None]
-            back += counts.T @ change.reshape(len(change), -1)
-            for criterion in range(len(found.shares)):
-                beyond[:, criterion] += change[criteria[here] == criterion].sum(axis=0)
-        by_label = back.reshape(len(found.rates), -1, number, classes).transpose(2, 0, 3, 1)
-        given, items = found.counts.sum(axis=-1, keepdims=True), found.of_class.sum(axis=-1, keepdims=True)
-        pull = given * found.rates * of_rates - by_label + by_label.sum(axis=-1, keepdims=True) * found.rates
-        of_class = (
-            items * found.shares * of_shares - beyond + beyond.sum(axis=-1, keepdims=True) * found.shares
+            change *= q * expected.weight[batch][:, None, None]
+            label_sums += counts.T @ change.reshape(len(change), -1)
+            for criterion in range(len(belief.shares)):
+                share_sums[:, criterion] += change[criteria[batch] == criterion].sum(axis=0)
+        by_label = label_sums.reshape(len(belief.rates), -1, number, classes).transpose(2, 0, 3, 1)
+        label_counts, items = (
+            belief.counts.sum(axis=-1, keepdims=True),
+            belief.of_class.sum(axis=-1, keepdims=True),
+        )
+        rate_pull = (
+            label_counts * belief.rates * rate_changes
+            - by_label
+            + by_label.sum(axis=-1, keepdims=True) * belief.rates
+        )
+        share_pull = (
+            items * belief.shares * share_changes
+            - share_sums
+            + share_sums.sum(axis=-1, keepdims=True) * belief.shares
         )
         out = expected.precision * directions
         if "confusion" in slices:
-            out[:, slices["confusion"]] += (pull.sum(axis=1) @ expected.of_labels).reshape(number, -1)
+            out[:, slices["confusion"]] += (rate_pull.sum(axis=1) @ expected.of_labels).reshape(number, -1)
         if "confusion_judge" in slices:
-            out[:, slices["confusion_judge"]] += (pull @ expected.of_labels).reshape(number, -1)
-        out[:, slices["class_share"]] += (of_class @ expected.of_classes).reshape(number, -1)
+            out[:, slices["confusion_judge"]] += (rate_pull @ expected.of_labels).reshape(number, -1)
+        out[:, slices["class_share"]] += (share_pull @ expected.of_classes).reshape(number, -1)
         return out
 
     def _log_changes(self, directions: Floats) -> tuple[Floats, Floats]:
         """Changes of log rates (directions, judges, classes, labels) and log shares (directions, criteria, classes)."""
-        expected, found, slices = self._expected, self.found, self._expected.density.parameter_slices
-        number, (judges, classes, _) = len(directions), found.rates.shape
-        logits = np.zeros((number, *found.rates.shape))
+        expected, belief, slices = self._expected, self.found, self._expected.density.parameter_slices
+        number, (judges, classes, _) = len(directions), belief.rates.shape
+        logits = np.zeros((number, *belief.rates.shape))
         if "confusion" in slices:
             panel = directions[:, slices["confusion"]].reshape(number, classes, -1) @ expected.of_labels.T
             logits += panel[:, None]
         if "confusion_judge" in slices:
-            own = directions[:, slices["confusion_judge"]].reshape(number, judges, classes, -1)
-            logits += own @ expected.of_labels.T
-        shares = directions[:, slices["class_share"]].reshape(number, len(found.shares), -1)
+            judge_logits = directions[:, slices["confusion_judge"]].reshape(number, judges, classes, -1)
+            logits += judge_logits @ expected.of_labels.T
+        shares = directions[:, slices["class_share"]].reshape(number, len(belief.shares), -1)
         shares = shares @ expected.of_classes.T
-        logits -= (found.rates * logits).sum(axis=-1, keepdims=True)
-        return logits, shares - (found.shares * shares).sum(axis=-1, keepdims=True)
+        logits -= (belief.rates * logits).sum(axis=-1, keepdims=True)
+        return logits, shares - (belief.shares * shares).sum(axis=-1, keepdims=True)
 
     def judge_blocks(self) -> Floats:
         """Second derivatives by the values of each judge, shape (judges, classes x (labels - 1), the same).
 
         Of judges who label no item twice; of others about these.
         """
-        expected, found = self._expected, self.found
-        judges, classes, labels = found.rates.shape
+        expected, belief = self._expected, self.found
+        judges, classes, labels = belief.rates.shape
         size = classes * (labels - 1)
         q, weight = self._chance, expected.weight[:, None]
         pairs = [(a, b) for a in range(classes) for b in range(a, classes)]
-        hides = np.stack([weight[:, 0] * (q[:, a] * (a == b) - q[:, a] * q[:, b]) for a, b in pairs])
-        of_pair = expected.counts.by_label(hides).reshape(len(pairs), judges, labels)
+        hidden_weight = np.stack([weight[:, 0] * (q[:, a] * (a == b) - q[:, a] * q[:, b]) for a, b in pairs])
+        pair_counts = expected.counts.by_label(hidden_weight).reshape(len(pairs), judges, labels)
         plane = expected.of_labels
         # of one label: the gradient in the row of each class
-        slope = (np.eye(labels)[None, None] - found.rates[:, :, None, :]) @ plane
-        rows, _ = expected.complete(found)
+        slope = (np.eye(labels)[None, None] - belief.rates[:, :, None, :]) @ plane
+        rows, _ = expected.complete(belief)
         out = np.zeros((judges, classes, labels - 1, classes, labels - 1))
-        for (a, b), times in zip(pairs, of_pair, strict=True):
-            hidden = np.einsum("kl,kla,klb->kab", times, slope[:, a], slope[:, b], optimize=True)
+        for (a, b), counts in zip(pairs, pair_counts, strict=True):
+            hidden = np.einsum("kl,kla,klb->kab", counts, slope[:, a], slope[:, b], optimize=True)
             out[:, a, :, b] -= hidden
             if a == b:
                 out[:, a, :, a] += rows[:, a]

@@ -45,10 +45,10 @@ from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-PROPOSALS = 16
-FREEDOM = 10.0  # of their t distribution
-STEPS, HALVINGS = 100, 30
-TOLERANCE = 1e-8  # on the gradient, per item
+PROPOSALS_PER_DRAW = 16
+DEGREES_OF_FREEDOM = 10.0  # of their t distribution
+MAX_STEPS, MAX_HALVINGS = 100, 30
+GRADIENT_TOLERANCE = 1e-8  # on the gradient, per item
 
 
 class Likelihoods(NamedTuple):
@@ -58,7 +58,7 @@ class Likelihoods(NamedTuple):
     weight: Floats
 
 
-class Modes(NamedTuple):
+class ShareModes(NamedTuple):
     """Modes (rates, classes - 1), roots of their inverse curvatures, and the largest component of a gradient."""
 
     x: Floats
@@ -83,7 +83,7 @@ def class_likelihoods(density: LabelsDensity, values: Values, data: Data) -> lis
     return [Likelihoods(lik[:, row], part["weight"][row]) for row in rows]
 
 
-def share_modes(found: Likelihoods, sd: float) -> Modes:
+def share_modes(found: Likelihoods, sd: float) -> ShareModes:
     """Modes of the log shares in free coordinates, for every set of rates.
 
     Parameters
@@ -103,46 +103,46 @@ def share_modes(found: Likelihoods, sd: float) -> Modes:
     plane, total = np.asarray(zero_sum(np.eye(classes - 1), classes, np)).T, found.weight.sum()
     x = np.zeros((size, classes - 1))
     value = log_density(x, found, sd)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         shares = np.exp(log_shares(x, classes))
         belief = found.of_class * shares[:, None]
         belief /= belief.sum(axis=-1, keepdims=True)
-        weighed = belief * found.weight[:, None]
-        expected = weighed.sum(axis=1)
+        weighted = belief * found.weight[:, None]
+        expected = weighted.sum(axis=1)
         slope = (expected - total * shares) @ plane - x / sd**2
         complete = (
             _projected_covariance(total * shares, total**0.5 * shares, plane) + np.eye(classes - 1) / sd**2
         )
         hidden = np.einsum("dj,ja,jb->dab", expected, plane, plane)
-        hidden -= (weighed @ plane).swapaxes(1, 2) @ (belief @ plane)
+        hidden -= (weighted @ plane).swapaxes(1, 2) @ (belief @ plane)
         observed = complete - hidden
-        proper = np.linalg.eigvalsh(observed)[:, 0] > 1e-9 * (1.0 + total)
-        metric = np.where(proper[:, None, None], observed, complete)
+        is_proper = np.linalg.eigvalsh(observed)[:, 0] > 1e-9 * (1.0 + total)
+        metric = np.where(is_proper[:, None, None], observed, complete)
         gradient = float(np.abs(slope).max(initial=0.0))
-        if gradient <= TOLERANCE * (1.0 + total):
+        if gradient <= GRADIENT_TOLERANCE * (1.0 + total):
             break
         step, length = np.linalg.solve(metric, slope[..., None])[..., 0], np.ones((size, 1))
-        for _ in range(HALVINGS):
-            there = log_density(x + length * step, found, sd)
-            worse = there < value - 1e-12 * np.abs(value)
-            if not worse.any():
+        for _ in range(MAX_HALVINGS):
+            new_value = log_density(x + length * step, found, sd)
+            is_worse = new_value < value - 1e-12 * np.abs(value)
+            if not is_worse.any():
                 break
-            length[worse] *= 0.5
-        x, value = x + length * step, there
+            length[is_worse] *= 0.5
+        x, value = x + length * step, new_value
     root = np.linalg.inv(np.linalg.cholesky(metric)).swapaxes(1, 2)
-    return Modes(x, np.asarray(root, dtype=float), gradient)
+    return ShareModes(x, np.asarray(root, dtype=float), gradient)
 
 
-def draw_shares(found: Likelihoods, at: Modes, sd: float, each: int, rng: np.random.Generator) -> Floats:
+def draw_shares(found: Likelihoods, at: ShareModes, sd: float, each: int, rng: np.random.Generator) -> Floats:
     """Draws of the log shares in free coordinates, shape (rates, each, classes - 1)."""
-    size, wide = at.x.shape
-    z = rng.standard_normal((PROPOSALS, size, wide))
-    z /= np.sqrt(rng.chisquare(FREEDOM, (PROPOSALS, size, 1)) / FREEDOM)
+    size, width = at.x.shape
+    z = rng.standard_normal((PROPOSALS_PER_DRAW, size, width))
+    z /= np.sqrt(rng.chisquare(DEGREES_OF_FREEDOM, (PROPOSALS_PER_DRAW, size, 1)) / DEGREES_OF_FREEDOM)
     proposed = at.x + np.einsum("dab,pdb->pda", at.root, z)
-    log_proposal = -0.5 * (FREEDOM + wide) * np.log1p((z * z).sum(axis=-1) / FREEDOM)
+    log_proposal = -0.5 * (DEGREES_OF_FREEDOM + width) * np.log1p((z * z).sum(axis=-1) / DEGREES_OF_FREEDOM)
     weight = np.stack([log_density(x, found, sd) for x in proposed]) - log_proposal
     # the largest of log weights with Gumbel noise is a draw by the weights
-    chosen = (weight[..., None] + rng.gumbel(size=(PROPOSALS, size, each))).argmax(axis=0)
+    chosen = (weight[..., None] + rng.gumbel(size=(PROPOSALS_PER_DRAW, size, each))).argmax(axis=0)
     return np.asarray(proposed[chosen, np.arange(size)[:, None]])
 
 
@@ -160,13 +160,13 @@ def log_shares(x: Floats, classes: int) -> Floats:
 
 def _projected_covariance(diagonal: Floats, outer: Floats, plane: Floats) -> Floats:
     """plane' (diag a - b b') plane / scale, for every row of a and b."""
-    leaned = outer @ plane
+    projected = outer @ plane
     square = np.einsum("dj,ja,jb->dab", diagonal, plane, plane)
-    return np.asarray(square - leaned[:, :, None] * leaned[:, None, :])
+    return np.asarray(square - projected[:, :, None] * projected[:, None, :])
 
 
-RATES = 1000  # draws of the rates, each with several of the shares
-LARGEST = 4_000_000  # numbers held at once
+MAX_RATE_DRAWS = 1000  # draws of the rates, each with several of the shares
+BATCH_SIZE = 4_000_000  # numbers held at once
 
 
 def restrict_to_anchors(problem: LabelsProblem) -> LabelsProblem:
@@ -191,13 +191,13 @@ def restrict_to_anchors(problem: LabelsProblem) -> LabelsProblem:
 
 def cut_mode(problem: LabelsProblem) -> Mode:
     """Mode of the rates given the known items, and of the shares given those rates."""
-    of_rates = find_mode(restrict_to_anchors(problem))
-    x, slope = of_rates.x[None].copy(), of_rates.gradient
-    given = class_likelihoods(problem.density, problem.density.values(x, np), problem.data)
-    found = [share_modes(part, _share_sd(problem)) for part in given]
-    here = problem.density.parameter_slices["class_share"]
-    x[:, here] = np.concatenate([modes.x for modes in found], axis=1)
-    return replace(of_rates, x=x[0], gradient=max([slope, *(modes.gradient for modes in found)]))
+    rate_mode = find_mode(restrict_to_anchors(problem))
+    x, slope = rate_mode.x[None].copy(), rate_mode.gradient
+    likelihoods = class_likelihoods(problem.density, problem.density.values(x, np), problem.data)
+    share_results = [share_modes(part, _share_sd(problem)) for part in likelihoods]
+    share_slice = problem.density.parameter_slices["class_share"]
+    x[:, share_slice] = np.concatenate([modes.x for modes in share_results], axis=1)
+    return replace(rate_mode, x=x[0], gradient=max([slope, *(modes.gradient for modes in share_results)]))
 
 
 def cut_draws(
@@ -210,30 +210,34 @@ def cut_draws(
     mode : Mode
         As :func:`cut_mode` has it.
     """
-    size = min(RATES, count)
+    size = min(MAX_RATE_DRAWS, count)
     x, k = _rate_draws(problem, mode, size, rng)
-    each = -(-count // size)
-    out = np.repeat(x, each, axis=0)
-    density, sd, here = problem.density, _share_sd(problem), problem.density.parameter_slices["class_share"]
-    together = max(1, LARGEST // max(1, len(problem.data["labels"]["counts"]) * problem.classes))
-    for start in range(0, size, together):
-        part = x[start : start + together]
-        given = class_likelihoods(density, density.values(part, np), problem.data)
-        found = [draw_shares(lik, share_modes(lik, sd), sd, each, rng) for lik in given]
-        at = slice(start * each, (start + len(part)) * each)
-        out[at, here] = np.concatenate(found, axis=-1).reshape(len(part) * each, -1)
+    draws_per_rate = -(-count // size)
+    out = np.repeat(x, draws_per_rate, axis=0)
+    density, sd, share_slice = (
+        problem.density,
+        _share_sd(problem),
+        problem.density.parameter_slices["class_share"],
+    )
+    batch = max(1, BATCH_SIZE // max(1, len(problem.data["labels"]["counts"]) * problem.classes))
+    for start in range(0, size, batch):
+        part = x[start : start + batch]
+        likelihoods = class_likelihoods(density, density.values(part, np), problem.data)
+        draws = [draw_shares(lik, share_modes(lik, sd), sd, draws_per_rate, rng) for lik in likelihoods]
+        rows = slice(start * draws_per_rate, (start + len(part)) * draws_per_rate)
+        out[rows, share_slice] = np.concatenate(draws, axis=-1).reshape(len(part) * draws_per_rate, -1)
     return out[:count], k
 
 
 def _rate_draws(
     problem: LabelsProblem, mode: Mode, count: int, rng: np.random.Generator
 ) -> tuple[Floats, float | None]:
-    given, slices = restrict_to_anchors(problem), problem.density.parameter_slices
+    anchored, slices = restrict_to_anchors(problem), problem.density.parameter_slices
     if "reliability" in slices:
         x = np.tile(mode.x, (count, 1))
-        x[:, slices["reliability"]] = _draw_reliability_logits(given, count, rng)
+        x[:, slices["reliability"]] = _draw_reliability_logits(anchored, count, rng)
         return x, None
-    draws, k = laplace_draws(given, laplace_approximation(given, mode), count, rng)
+    draws, k = laplace_draws(anchored, laplace_approximation(anchored, mode), count, rng)
     return draws, k
 
 
@@ -243,17 +247,22 @@ def _draw_reliability_logits(given: LabelsProblem, count: int, rng: np.random.Ge
     counts = part["counts"].reshape(len(part["counts"]), -1, labels) * part["weight"][:, None, None]
     right = counts[np.arange(len(counts)), :, part["known"].argmax(axis=1)].sum(axis=0)
     wrong = counts.sum(axis=(0, 2)) - right
-    a, b, turned = prior["a"], prior["b"], prior["reversed"]
+    a, b, reversed_share = prior["a"], prior["b"], prior["reversed"]
     with np.errstate(divide="ignore"):
         log_odds = (
-            np.log(turned) - np.log1p(-turned) + betaln(b + right, a + wrong) - betaln(a + right, b + wrong)
+            np.log(reversed_share)
+            - np.log1p(-reversed_share)
+            + betaln(b + right, a + wrong)
+            - betaln(a + right, b + wrong)
         )
-    back = rng.random((count, len(right))) < expit(log_odds)
-    drawn = np.where(
-        back, rng.beta(b + right, a + wrong, back.shape), rng.beta(a + right, b + wrong, back.shape)
+    is_reversed = rng.random((count, len(right))) < expit(log_odds)
+    coins = np.where(
+        is_reversed,
+        rng.beta(b + right, a + wrong, is_reversed.shape),
+        rng.beta(a + right, b + wrong, is_reversed.shape),
     )
     edge = 1e-12  # the log-odds of a coin must be finite
-    return np.asarray(logit(np.clip(drawn, edge, 1.0 - edge)))
+    return np.asarray(logit(np.clip(coins, edge, 1.0 - edge)))
 
 
 def _share_sd(problem: LabelsProblem) -> float:

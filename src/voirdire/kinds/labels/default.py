@@ -2,18 +2,18 @@
 
 Families of judges that nobody named are a reading of the answers: judges who agree with each other beyond the class
 that most judges tell may be copies, or see what the others do not, and then the class is theirs. The labels alone
-cannot tell these apart. So families that were found make ``family-dawid-skene`` the default only where they account
-for how judges answer: where all judges, given the class and what families share, are worth ``ALL`` of their number
-(:class:`voirdire.trust.dependence.Dependence`). Independent judges beside a few copies are; where judges agree in more
-ways than that, each counts for itself, and the probabilities are weighed down (:mod:`.labels.target`).
+cannot tell these apart. So families that were found make ``family-dawid-skene`` the default only where they account for
+how judges answer: where all judges, given the class and what families share, are worth ``MIN_INDEPENDENT_SHARE`` of
+their number (:class:`voirdire.trust.dependence.Dependence`). Independent judges beside a few copies are; where judges
+agree in more ways than that, each counts for itself, and the probabilities are weighed down (:mod:`.labels.target`).
 
 Grades: labels that are levels in an order, which a model of their order may use.
 
 Levels that were given are. Whole numbers may be grades, or names of classes that have no order (breeds 1 to 4), and
 their meaning is not in the table. So both models are tried on labels that they have not seen: of the judges with most
-labels and of some items, one half of the labels is predicted from the other, and the other way round, at the mode.
-The numbers are taken as grades where ``ordered-labels`` predicts better by ``CLEAR`` standard errors of the difference
-in log loss (items are the units that vary).
+labels and of some items, one half of the labels is predicted from the other, and the other way round, at the mode. The
+numbers are taken as grades where ``ordered-labels`` predicts better by ``MIN_STANDARD_ERRORS`` standard errors of the
+difference in log loss (items are the units that vary).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.answers import predict_held_out
 from voirdire.kinds.labels.dependence import label_residuals
-from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.families import find_families
 from voirdire.kinds.labels.problem import encode_labels
 from voirdire.kinds.request import Request
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import Labels
 from voirdire.trust.dependence import effective_size
 
-UNORDERED, ORDERED = "hierarchical-dawid-skene", "ordered-labels"
-CLEAR = 2.0  # standard errors
-ROWS = 5000  # labels that are predicted at most
-JUDGES, FEWEST = 32, 6  # judges who are looked at: at most, and where there are many labels
-CELLS = 160  # judges times labels
-ROUGH = 0.1  # gradient at which the search for a mode is stopped
-GIVEN = "the levels of its labels were given in their order"
+UNORDERED_MODEL, ORDERED_MODEL = "hierarchical-dawid-skene", "ordered-labels"
+MIN_STANDARD_ERRORS = 2.0  # standard errors
+MAX_ROWS = 5000  # labels that are predicted at most
+MAX_JUDGES, MIN_JUDGES = 32, 6  # judges who are looked at: at most, and where there are many labels
+MAX_CELLS = 160  # judges times labels
+ROUGH_TOLERANCE = 0.1  # gradient at which the search for a mode is stopped
+DECLARED_LEVELS = "the levels of its labels were given in their order"
 
 
 def why_grades(table: Labels) -> tuple[bool, str]:
@@ -56,13 +56,13 @@ def why_grades(table: Labels) -> tuple[bool, str]:
     if len(table.labels) < 3:
         return False, ""
     if table.declared:
-        return True, GIVEN
+        return True, DECLARED_LEVELS
     if not all(label.isdecimal() for label in table.labels):
         return False, ""
     if order_predicts_better(table):
         return True, (
             "its labels are whole numbers, and taken as grades they predict labels left out better "
-            f"(--model {UNORDERED} takes them as classes without an order)"
+            f"(--model {UNORDERED_MODEL} takes them as classes without an order)"
         )
     return False, (
         "its labels are whole numbers, and taken as grades they do not predict labels left out better "
@@ -87,48 +87,49 @@ def order_predicts_better(table: Labels, seed: int = 0) -> bool:
     True
     """
     rng = np.random.default_rng(seed)
-    some = _sample_labels(table, rng)
-    unit, fold = some.criterion * len(some.items) + some.item, np.zeros(some.rows, dtype=np.int64)
-    fold[np.lexsort((some.label, some.judge, unit))] = rng.integers(
-        0, 2, some.rows
+    sample = _sample_labels(table, rng)
+    unit, fold = sample.criterion * len(sample.items) + sample.item, np.zeros(sample.rows, dtype=np.int64)
+    fold[np.lexsort((sample.label, sample.judge, unit))] = rng.integers(
+        0, 2, sample.rows
     )  # whatever the rows' order
-    if not 0 < fold.sum() < some.rows:
+    if not 0 < fold.sum() < sample.rows:
         return False
-    models = [encode_labels(load_model(name), some) for name in (ORDERED, UNORDERED)]
-    gain = np.zeros(some.rows)
+    models = [encode_labels(load_model(name), sample) for name in (ORDERED_MODEL, UNORDERED_MODEL)]
+    gain = np.zeros(sample.rows)
     for left_out in (0, 1):
-        here = fold == left_out
-        label = some.label[here]
+        is_left_out = fold == left_out
+        label = sample.label[is_left_out]
         ordered, plain = (
-            np.log(predict_held_out(model, here, ROUGH)[np.arange(len(label)), label]) for model in models
+            np.log(predict_held_out(model, is_left_out, ROUGH_TOLERANCE)[np.arange(len(label)), label])
+            for model in models
         )
-        gain[here] = ordered - plain
-        if gain[here].mean() <= 0.0:
+        gain[is_left_out] = ordered - plain
+        if gain[is_left_out].mean() <= 0.0:
             return False  # it will not come out clearly better
     spread = np.bincount(unit, gain - gain.mean())
-    return bool(gain.mean() > CLEAR * np.sqrt((spread**2).sum()) / some.rows)
+    return bool(gain.mean() > MIN_STANDARD_ERRORS * np.sqrt((spread**2).sum()) / sample.rows)
 
 
 def _sample_labels(table: Labels, rng: np.random.Generator) -> Labels:
     """The labels of the judges with most, of some items that several of these have labelled."""
     count = np.bincount(table.judge, minlength=len(table.judges))
-    judges = max(FEWEST, min(JUDGES, CELLS // len(table.labels)))
-    kept = np.isin(table.judge, np.argsort(-count, kind="stable")[:judges])
+    judges = max(MIN_JUDGES, min(MAX_JUDGES, MAX_CELLS // len(table.labels)))
+    is_kept = np.isin(table.judge, np.argsort(-count, kind="stable")[:judges])
     unit = table.criterion * len(table.items) + table.item
-    units, place, labels = np.unique(unit[kept], return_inverse=True, return_counts=True)
+    units, position, labels = np.unique(unit[is_kept], return_inverse=True, return_counts=True)
     order = rng.permutation(len(units))
     order = order[labels[order] > 1]
     chosen = np.zeros(len(units), dtype=bool)
-    chosen[order[np.cumsum(labels[order]) <= ROWS]] = True
-    kept[kept] = chosen[place]
-    some = table.subset(kept)
-    codes, judge = np.unique(some.judge, return_inverse=True)
-    return replace(some, judges=tuple(table.judges[code] for code in codes), judge=judge)
+    chosen[order[np.cumsum(labels[order]) <= MAX_ROWS]] = True
+    is_kept[is_kept] = chosen[position]
+    sample = table.subset(is_kept)
+    codes, judge = np.unique(sample.judge, return_inverse=True)
+    return replace(sample, judges=tuple(table.judges[code] for code in codes), judge=judge)
 
 
-SHARED = "family-dawid-skene"
-SOME = 0.2  # of a panel's judges: fewer copies than that do not call for another model
-ALL = (
+SHARED_ERRORS_MODEL = "family-dawid-skene"
+MAX_IGNORED_COPIES = 0.2  # of a panel's judges: fewer copies than that do not call for another model
+MIN_INDEPENDENT_SHARE = (
     0.9  # of a panel's judges: as many independent ones as it is worth where families account for its answers
 )
 
@@ -144,31 +145,33 @@ def default_model(table: Labels, request: Request) -> tuple[str, str]:
     """
     graded, why = (False, "") if request.classes is not None else why_grades(table)
     if graded:
-        return ORDERED, why
-    model, more = _unordered_model(table, request)
-    return model, f"{more}; {why}" if why else more
+        return ORDERED_MODEL, why
+    model, reason = _unordered_model(table, request)
+    return model, f"{reason}; {why}" if why else reason
 
 
 def _unordered_model(table: Labels, request: Request) -> tuple[str, str]:
     """The model of classes without an order, and why."""
     if request.families:
-        return SHARED, "the table has labels of families of judges"
+        return SHARED_ERRORS_MODEL, "the table has labels of families of judges"
     if request.families is not None or request.anchors is not None:  # known items tell a clique by themselves
-        return UNORDERED, "the table has labels"
-    families = found_families(table)
-    every = list(families.values())
-    alike = sum(every.count(family) > 1 for family in every)
-    if alike <= SOME * len(table.judges):
-        return UNORDERED, "the table has labels"
-    why = f"{alike} of {len(table.judges)} judges answer like another"
+        return UNORDERED_MODEL, "the table has labels"
+    families = find_families(table)
+    all_families = list(families.values())
+    copies = sum(all_families.count(family) > 1 for family in all_families)
+    if copies <= MAX_IGNORED_COPIES * len(table.judges):
+        return UNORDERED_MODEL, "the table has labels"
+    reason = f"{copies} of {len(table.judges)} judges answer like another"
     if _families_explain_dependence(table, request, families):
-        return SHARED, why
-    return UNORDERED, f"{why}, but families do not account for how the others agree"
+        return SHARED_ERRORS_MODEL, reason
+    return UNORDERED_MODEL, f"{reason}, but families do not account for how the others agree"
 
 
 def _families_explain_dependence(table: Labels, request: Request, families: dict[str, str]) -> bool:
     """True if judges are independent given the class and what families share, more or less."""
-    problem = encode_labels(load_model(SHARED), table, classes=request.classes, families=families)
+    problem = encode_labels(
+        load_model(SHARED_ERRORS_MODEL), table, classes=request.classes, families=families
+    )
     posterior = Posterior(problem.density, find_mode(problem).x, None)
-    left = label_residuals(problem, posterior, np.random.default_rng(0))
-    return effective_size(left) >= ALL * len(left.judges)
+    residuals = label_residuals(problem, posterior, np.random.default_rng(0))
+    return effective_size(residuals) >= MIN_INDEPENDENT_SHARE * len(residuals.judges)

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.labels.curvature import negative_hessian
-from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.expected import ExpectedLabels
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
 from voirdire.kinds.labels.layout import LabelsLayout, is_compressed, multiply_counts, sum_by_item
 from voirdire.kinds.labels.matrix_free_draws import laplace_draws
@@ -39,18 +39,18 @@ from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.shared_errors import (
-    VALUES,
+    VALUE_NODES,
     JudgeCutpointsOfLabels,
     gauss_hermite_rule,
     log_class_shares,
 )
 from voirdire.typing import Floats, Ints
 
-LARGEST = 8  # classes up to which renamings are summed over
-LARGEST_GROUP = 6  # classes up to which one of all renamings is drawn
-MOST_TWINS = 24  # renamings whose draws count as proposals: all of four classes
-LEVELS = JudgeCutpointsOfLabels()  # of ordered labels
-VALUE_WEIGHTS = gauss_hermite_rule(VALUES)[1]
+MAX_SUMMED_CLASSES = 8  # classes up to which renamings are summed over
+MAX_DRAWN_CLASSES = 6  # classes up to which one of all renamings is drawn
+MAX_TWINS = 24  # renamings whose draws count as proposals: all of four classes
+LEVEL_CUTPOINTS = JudgeCutpointsOfLabels()  # of ordered labels
+VALUE_WEIGHTS = gauss_hermite_rule(VALUE_NODES)[1]
 SMOOTHING = 0.5  # labels added to each cell of the first guess
 
 
@@ -73,10 +73,10 @@ class LabelsDensity(LabelsLayout):
         """All parameters, in the order of the flat vector."""
         classes, judging = self.model.classes, self.model.reliability
         assert classes is not None  # every model file of labels has this section
-        found = CLASSES[classes.kind].parameters(classes.numbers)
-        found += CONFUSION[judging.kind].parameters(judging.numbers)
-        none = {dim for dim in ("gap", "family") if not self.sizes[dim]}
-        return tuple(p for p in found if none.isdisjoint(p.dims))
+        terms = CLASSES[classes.kind].parameters(classes.numbers)
+        terms += CONFUSION[judging.kind].parameters(judging.numbers)
+        empty_dims = {dim for dim in ("gap", "family") if not self.sizes[dim]}
+        return tuple(p for p in terms if empty_dims.isdisjoint(p.dims))
 
     @property
     def latent(self) -> bool:
@@ -105,7 +105,7 @@ class LabelsDensity(LabelsLayout):
             # an effect is on right labels: of two labels its sign is as well that of the other
             return not self.has_grades and self.labels == 2 and len(self.free) == 2
         if self.lean_parameter:
-            return 2 <= len(self.free) <= LARGEST
+            return 2 <= len(self.free) <= MAX_SUMMED_CLASSES
         return "reliability" in self.parameter_slices and self.labels == 2 and len(self.free) == 2
 
     @property
@@ -121,9 +121,9 @@ class LabelsDensity(LabelsLayout):
         if self.shares_errors and values["log_load"].ndim > 1:
             if self.has_grades:
                 return self._rates_and_shares(values)[0]
-            return np.stack([self.rates(one, xp) for one in _split_draws(values)])
+            return np.stack([self.rates(draw, xp) for draw in _split_draws(values)])
         if self.has_grades:
-            return LEVELS.log_rates(values, section.numbers, self.sizes, xp)
+            return LEVEL_CUTPOINTS.log_rates(values, section.numbers, self.sizes, xp)
         if self.shares_errors:
             return log_rates(self, values, xp)
         return MATRICES[section.kind].log_rates(values, section.numbers, self.sizes, xp)
@@ -139,7 +139,7 @@ class LabelsDensity(LabelsLayout):
 
     def log_class_by_value(self, values: Values, xp: Any) -> Array:
         """Log P(class | value), shape (values, classes), of ordered labels."""
-        return LEVELS.log_class_probabilities(values, self.model.reliability.numbers, self.sizes, xp)
+        return LEVEL_CUTPOINTS.log_class_probabilities(values, self.model.reliability.numbers, self.sizes, xp)
 
     def shares(self, values: Values, xp: Any) -> Array:
         """Log shares of the classes, shape (..., criteria, classes)."""
@@ -152,15 +152,18 @@ class LabelsDensity(LabelsLayout):
 
     def _rates_and_shares(self, values: Values) -> tuple[Floats, Floats]:
         """Rates and shares of draws of ordered labels; those of the last draws are kept, for several tables."""
-        kept = self.__dict__.get("_kept_draws")
-        if kept is None or kept[0] is not values["log_load"]:
+        cached = self.__dict__.get("_kept_draws")
+        if cached is None or cached[0] is not values["log_load"]:
             numbers = self.model.reliability.numbers
-            each = [LEVELS.log_rates_and_shares(one, numbers, self.sizes, np) for one in _split_draws(values)]
-            shares = np.repeat(np.stack([share for _, share in each])[:, None], self.criteria, axis=1)
-            kept = values["log_load"], (np.stack([rates for rates, _ in each]), shares)
-            self.__dict__["_kept_draws"] = kept
-        found: tuple[Floats, Floats] = kept[1]
-        return found
+            pairs = [
+                LEVEL_CUTPOINTS.log_rates_and_shares(draw, numbers, self.sizes, np)
+                for draw in _split_draws(values)
+            ]
+            shares = np.repeat(np.stack([share for _, share in pairs])[:, None], self.criteria, axis=1)
+            cached = values["log_load"], (np.stack([rates for rates, _ in pairs]), shares)
+            self.__dict__["_kept_draws"] = cached
+        result: tuple[Floats, Floats] = cached[1]
+        return result
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of the labels of each distinct item, and how many items have them."""
@@ -184,11 +187,11 @@ class LabelsDensity(LabelsLayout):
         if not self.has_grades:
             return log + self.shares(values, xp)[part["criterion"]] + part["known"]
         named = self.log_class_by_value(values, xp)
-        each = [
+        logs = [
             log_expectation(log + named[:, c], VALUE_WEIGHTS, xp) + part["known"][:, c]
             for c in range(self.classes)
         ]
-        return xp.stack(each, axis=-1)
+        return xp.stack(logs, axis=-1)
 
     def state_probabilities(self, values: Values, data: Data) -> Floats:
         """P(state | labels and what is known), shape (distinct, states), where errors are shared."""
@@ -200,8 +203,8 @@ class LabelsDensity(LabelsLayout):
             )
         else:
             log = self.joint(values, data, np)
-        found = np.exp(log - log.max(axis=1, keepdims=True))
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        weights = np.exp(log - log.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def mirror_values(self, x: Array, xp: Any) -> Array:
         """Return the flat vector with two classes swapped; only where exactly two can be.
@@ -224,17 +227,17 @@ class LabelsDensity(LabelsLayout):
     def rename_classes(self, x: Array, order: npt.NDArray[np.int64], xp: Any) -> Array:
         """Return the flat vectors, shape (..., size), with class j called by the name ``order[j]``."""
         values = self.values(x, xp)
-        old = np.argsort(order)  # the class that gets each name
-        out = {**values, "class_share": values["class_share"][..., old]}
+        old_class = np.argsort(order)  # the class that gets each name
+        out = {**values, "class_share": values["class_share"][..., old_class]}
         if "reliability" in values:
             out["reliability"] = -values["reliability"]
         by_class = ("confusion", "confusion_judge", "common_label")
-        out |= {name: values[name][..., old, :] for name in by_class if name in values}
+        out |= {name: values[name][..., old_class, :] for name in by_class if name in values}
         if self.lean_parameter:
             # what is added to the lean moves with its row, and the lean stays where it is
             eye = np.eye(self.classes, self.labels)
             out[self.lean_parameter] = out[self.lean_parameter] + self.model.reliability.numbers["lean"] * (
-                eye[old] - eye
+                eye[old_class] - eye
             )
         return self.flat(out, xp)
 
@@ -248,8 +251,8 @@ class LabelsDensity(LabelsLayout):
         numbers, of_panel = self.model.reliability.numbers, self.lean_parameter == "confusion"
         lean, sd = numbers["lean"], numbers["sd" if of_panel else "judge_sd"]
         eye = np.eye(self.classes, self.labels)
-        (leaning,) = (p for p in self.parameters if p.name == self.lean_parameter)
-        rows = leaning.value(self._free_coordinates(leaning, x), self.sizes, xp) + lean * eye
+        (parameter,) = (p for p in self.parameters if p.name == self.lean_parameter)
+        rows = parameter.value(self._free_coordinates(parameter, x), self.sizes, xp) + lean * eye
         free = list(self.free)
         # the distance in the plane of zero sum is that of the free coordinates
         gap = rows[..., free, None, :] - lean * eye[free]
@@ -281,16 +284,16 @@ class LabelsDensity(LabelsLayout):
         for names in np.unique(best, axis=0):
             if (names == np.arange(size)).all():
                 continue
-            here = (best == names).all(axis=1)
-            folded[here] = self.rename_classes(flat[here], self._class_order(names), np)
-        of_best = np.take_along_axis(scores, best[..., None], axis=-1)[..., 0].sum(axis=-1)
-        ratio = np.expm1(np.maximum(log_permanent(scores, size, np) - of_best, 0.0))
-        turned = (best != np.arange(size)).any(axis=1)
+            rows = (best == names).all(axis=1)
+            folded[rows] = self.rename_classes(flat[rows], self._class_order(names), np)
+        best_score = np.take_along_axis(scores, best[..., None], axis=-1)[..., 0].sum(axis=-1)
+        ratio = np.expm1(np.maximum(log_permanent(scores, size, np) - best_score, 0.0))
+        is_turned = (best != np.arange(size)).any(axis=1)
         lead = draws.shape[:-1]
-        return folded.reshape(draws.shape), ratio.reshape(lead), turned.reshape(lead)
+        return folded.reshape(draws.shape), ratio.reshape(lead), is_turned.reshape(lead)
 
     def prior_prefers(self, x: Floats) -> npt.NDArray[np.bool_]:
-        """Of renamings always: draws are folded by the prior alone."""
+        """Always true of renamings: draws are folded by the prior alone."""
         if "reliability" in self.parameter_slices:
             return super().prior_prefers(x)
         return np.ones(x.shape[:-1], dtype=bool)
@@ -306,14 +309,14 @@ class LabelsDensity(LabelsLayout):
         if not self.has_mirror or "reliability" in self.parameter_slices:
             return super().fold_with_twins(draws, data)
         folded = self.fold_orientations(draws, data)[0]
-        names, taken, times = np.unique(
+        names, choice, counts = np.unique(
             best_renaming(self.name_scores(draws, np)), axis=0, return_inverse=True, return_counts=True
         )
-        counting = np.argsort(-times, kind="stable")[:MOST_TWINS]
-        orders = [np.argsort(self._class_order(names[which])) for which in counting]
-        here = np.arange(self.classes)
-        twins = (self.rename_classes(folded, back, np) for back in orders if (back != here).any())
-        return folded, np.isin(taken.ravel(), counting), twins
+        frequent = np.argsort(-counts, kind="stable")[:MAX_TWINS]
+        orders = [np.argsort(self._class_order(names[index])) for index in frequent]
+        identity = np.arange(self.classes)
+        twins = (self.rename_classes(folded, order, np) for order in orders if (order != identity).any())
+        return folded, np.isin(choice.ravel(), frequent), twins
 
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
         """A renaming of each vector, drawn from all of at most six free classes; of more, two names change places."""
@@ -322,15 +325,15 @@ class LabelsDensity(LabelsLayout):
         scores, size = self.name_scores(x, np), len(self.free)
         names = np.array(
             list(permutations(range(size)))[1:]
-            if size <= LARGEST_GROUP
+            if size <= MAX_DRAWN_CLASSES
             else [_swapped_indices(size, i, j) for i in range(size) for j in range(i)]
         )
         log = scores[:, np.arange(size), names].sum(axis=-1)
-        drawn = (log + rng.gumbel(size=log.shape)).argmax(axis=1)
+        drawn_names = (log + rng.gumbel(size=log.shape)).argmax(axis=1)
         out = x.copy()
-        for which in np.unique(drawn):
-            order = self._class_order(names[which])
-            out[drawn == which] = self.rename_classes(x[drawn == which], order, np)
+        for choice in np.unique(drawn_names):
+            order = self._class_order(names[choice])
+            out[drawn_names == choice] = self.rename_classes(x[drawn_names == choice], order, np)
         return out
 
     def starts(self, data: Data) -> list[Floats]:
@@ -343,39 +346,41 @@ class LabelsDensity(LabelsLayout):
             return [self._flat_from(self._graded_start(part["counts"], part["weight"]))]
         judges = part["counts"].shape[1] // self.labels
         votes = sum_by_item(part["counts"], self.labels)[:, : self.classes] + SMOOTHING
-        known = np.exp(np.maximum(part["known"], -700.0))
-        belief = votes / votes.sum(axis=1, keepdims=True) * known
+        known_probability = np.exp(np.maximum(part["known"], -700.0))
+        belief = votes / votes.sum(axis=1, keepdims=True) * known_probability
         belief = part["weight"][:, None] * belief / np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
-        found: Values = {}
+        start: Values = {}
         share = np.full((self.criteria, self.classes), SMOOTHING)
         np.add.at(share, part["criterion"], belief)
-        found["class_share"] = _centre_logs(np.log(share))
+        start["class_share"] = _centre_logs(np.log(share))
         by_judge = (belief.T @ part["counts"]).reshape(self.classes, judges, self.labels).transpose(1, 0, 2)
         right = np.eye(self.classes, self.labels)
         if "reliability" in self.parameter_slices:
             hit = (by_judge * right).sum(axis=(1, 2)) + 2.0
-            found["reliability"] = np.log(hit) - np.log(by_judge.sum(axis=(1, 2)) - hit + 3.0)
+            start["reliability"] = np.log(hit) - np.log(by_judge.sum(axis=(1, 2)) - hit + 3.0)
         else:
             panel = by_judge.sum(axis=0) + SMOOTHING + right
             rate = panel / panel.sum(axis=1, keepdims=True)
             if "confusion" in self.parameter_slices:
-                found["confusion"] = _centre_logs(np.log(panel))
+                start["confusion"] = _centre_logs(np.log(panel))
             if "confusion_judge" in self.parameter_slices:
                 base = rate if "confusion" in self.parameter_slices else 1.0
-                found["confusion_judge"] = _centre_logs(np.log(by_judge + 4.0 * rate) - np.log(base))
+                start["confusion_judge"] = _centre_logs(np.log(by_judge + 4.0 * rate) - np.log(base))
             assert self.lean_parameter is not None
-            found[self.lean_parameter] = _centre_logs(
-                found[self.lean_parameter] - self.model.reliability.numbers["lean"] * right
+            start[self.lean_parameter] = _centre_logs(
+                start[self.lean_parameter] - self.model.reliability.numbers["lean"] * right
             )
         if self.shares_errors:
             term, numbers = SHARED_ERRORS[self.model.reliability.kind], self.model.reliability.numbers
-            nothing = {p.name: np.zeros(p.shape(self.sizes)) for p in self.parameters}
-            return [self._flat_from(nothing | found | more) for more in term.starts(numbers, self.sizes)]
-        return [self._flat_from(found), np.zeros(self.size)]
+            zeros = {p.name: np.zeros(p.shape(self.sizes)) for p in self.parameters}
+            return [self._flat_from(zeros | start | extra) for extra in term.starts(numbers, self.sizes)]
+        return [self._flat_from(start), np.zeros(self.size)]
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """From expected counts: of confusion matrices (:class:`.labels.expected.Expected`), and of ordered labels
-        without known classes (:class:`.labels.expected_grades.ExpectedGrades`).
+        """Derivatives from expected counts, where they are known.
+
+        Of confusion matrices (:class:`.labels.expected.ExpectedLabels`), and of ordered labels without known classes
+        (:class:`.labels.expected_grades.ExpectedGrades`).
         """
         if "pinned" in data:
             return None
@@ -383,9 +388,9 @@ class LabelsDensity(LabelsLayout):
             return ClosedFormDerivatives(ExpectedGrades(self, data).both)
         if not self.lean_parameter or self.shares_errors:
             return None
-        expected = Expected(self, data)
-        wide = is_compressed(data["labels"]["counts"])
-        draws_about_mode = partial(laplace_draws, expected) if wide else None
+        expected = ExpectedLabels(self, data)
+        compressed = is_compressed(data["labels"]["counts"])
+        draws_about_mode = partial(laplace_draws, expected) if compressed else None
         return ClosedFormDerivatives(
             expected.both,
             expected.metric,
@@ -397,17 +402,17 @@ class LabelsDensity(LabelsLayout):
         """Judges alike, with the cutpoints of a normal distribution whose levels are as common as the labels are."""
         numbers, normal = self.model.reliability.numbers, NormalDist()
         used = weight @ counts.reshape(len(counts), -1, self.labels).sum(axis=1) + SMOOTHING
-        below = np.cumsum(used / used.sum())[:-1]
-        cuts = np.array([normal.inv_cdf(float(share)) for share in below])
-        found: Values = {
+        cumulative = np.cumsum(used / used.sum())[:-1]
+        cuts = np.array([normal.inv_cdf(float(share)) for share in cumulative])
+        start: Values = {
             parameter.name: np.zeros(parameter.shape(self.sizes)) for parameter in self.parameters
         }
-        found["log_sharpness"] = np.array(numbers["mean"])
-        found["cut_location"] = np.array(0.5 * (cuts[0] + cuts[-1]))
-        found |= LEVELS.starts(numbers, self.sizes)[0]
-        if "log_gap" in found:
-            found["log_gap"] = np.log(np.maximum(np.diff(cuts), 0.05))
-        return found
+        start["log_sharpness"] = np.array(numbers["mean"])
+        start["cut_location"] = np.array(0.5 * (cuts[0] + cuts[-1]))
+        start |= LEVEL_CUTPOINTS.starts(numbers, self.sizes)[0]
+        if "log_gap" in start:
+            start["log_gap"] = np.log(np.maximum(np.diff(cuts), 0.05))
+        return start
 
     def _flat_from(self, values: Values) -> Floats:
         return np.asarray(self.flat(values, np), dtype=float)

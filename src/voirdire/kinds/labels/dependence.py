@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.labels.influence import label_units as units_of
 from voirdire.kinds.labels.problem import LabelsProblem
@@ -21,10 +21,10 @@ from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.trust.dependence import alike_pairs_in_words, most_alike, pairwise_dependence
-from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
+from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 
-ALPHA = 0.01  # of all pairs of judges together
+SIGNIFICANCE_LEVEL = 0.01  # of all pairs of judges together
 
 
 def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> Residuals:
@@ -44,37 +44,39 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
     units, size = len(problem.unit_item), len(problem.judges)
     chosen = examined_judges(problem.judge_votes, units)
     unit = units_of(problem)
-    place = problem.given(table)
+    label = problem.given(table)
     r, v = [], []
-    for values in some_draws(posterior, DRAWS) if density.shares_errors else ():
-        given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
-        parts = _residuals_given_effects(problem, values, given, unit, place, rng)
+    for values in thinned_draws(posterior, RESIDUAL_DRAWS) if density.shares_errors else ():
+        counts = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
+        parts = _residuals_given_effects(problem, values, counts, unit, label, rng)
         r.append(parts[0][chosen])
         v.append(parts[1][chosen])
     row = np.full(size, -1)
     row[chosen] = np.arange(len(chosen))
-    here = row[table.judge] >= 0
-    cell, shape = row[table.judge[here]] * units + unit[here], (len(chosen), units)
-    given = np.bincount(cell, minlength=len(chosen) * units).reshape(shape)
-    for values in () if density.shares_errors else some_draws(posterior, DRAWS):
-        chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
-        drawn = sample_categorical(chance[problem.unit_row], rng)
+    is_chosen = row[table.judge] >= 0
+    cell, shape = row[table.judge[is_chosen]] * units + unit[is_chosen], (len(chosen), units)
+    counts = np.bincount(cell, minlength=len(chosen) * units).reshape(shape)
+    for values in () if density.shares_errors else thinned_draws(posterior, RESIDUAL_DRAWS):
+        belief = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
+        drawn_class = sample_categorical(belief[problem.unit_row], rng)
         rates = np.exp(density.rates(values, np))
         right = np.diagonal(rates[..., : problem.classes], axis1=-2, axis2=-1)  # (judges or 1, classes)
-        p = np.broadcast_to(right, (size, problem.classes))[np.ix_(chosen, drawn)]
-        hit = np.bincount(cell, (place == drawn[unit])[here], len(chosen) * units).reshape(shape)
-        r.append(hit - given * p)
-        v.append(given * p * (1.0 - p))
-    nothing, none = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
-    return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, none, none, none)
+        p = np.broadcast_to(right, (size, problem.classes))[np.ix_(chosen, drawn_class)]
+        right_counts = np.bincount(
+            cell, (label == drawn_class[unit])[is_chosen], len(chosen) * units
+        ).reshape(shape)
+        r.append(right_counts - counts * p)
+        v.append(counts * p * (1.0 - p))
+    zeros, empty = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
+    return Residuals(chosen, np.stack(r), np.stack(v), zeros, zeros, empty, empty, empty)
 
 
 def _shared_units(problem: LabelsProblem) -> bool:
     """True where two judges have labelled one item (under one criterion)."""
-    first = np.zeros(len(problem.unit_item), dtype=np.int64)
+    one_judge = np.zeros(len(problem.unit_item), dtype=np.int64)
     unit, judge = units_of(problem), problem.table.judge
-    first[unit] = judge
-    return bool((first[unit] != judge).any())
+    one_judge[unit] = judge
+    return bool((one_judge[unit] != judge).any())
 
 
 def _residuals_given_effects(
@@ -90,12 +92,12 @@ def _residuals_given_effects(
         np.eye(len(problem.labels))[state] if not density.has_grades else np.arange(len(problem.labels))[None]
     )
     r, v = np.zeros_like(given, dtype=float), np.zeros_like(given, dtype=float)
-    at = np.arange(len(state)) if not density.has_grades else np.zeros(len(state), dtype=np.int64)
+    score_row = np.arange(len(state)) if not density.has_grades else np.zeros(len(state), dtype=np.int64)
     for k, chance in rates:
         mean = (chance * score).sum(axis=1)
-        own = table.judge == k
-        said = np.bincount(unit[own], score[at[unit[own]], place[own]], len(state))
-        r[k] = said - given[k] * mean
+        of_judge = table.judge == k
+        score_sum = np.bincount(unit[of_judge], score[score_row[unit[of_judge]], place[of_judge]], len(state))
+        r[k] = score_sum - given[k] * mean
         v[k] = given[k] * np.maximum((chance * score**2).sum(axis=1) - mean**2, 0.0)  # but for rounding
     return r, v
 
@@ -111,36 +113,49 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         )
         return [Check("dependence", "warn", None, message)]
     rng = np.random.default_rng(seed)
-    wide = wide_residuals(problem, posterior, rng) if problem.is_sparse else None
-    left = label_residuals(problem, posterior, rng) if wide is None else wide
-    found = pairwise_dependence(left, rng)
-    count = len(left.judges)
-    of = (
+    wide_sums = wide_residuals(problem, posterior, rng) if problem.is_sparse else None
+    residuals = label_residuals(problem, posterior, rng) if wide_sums is None else wide_sums
+    dependence = pairwise_dependence(residuals, rng)
+    count = len(residuals.judges)
+    subset_note = (
         f" of {len(problem.judges):,} (with most labels)"
-        if wide is not None and count < len(problem.judges)
+        if wide_sums is not None and count < len(problem.judges)
         else ""
     )
-    worth = (
-        f"{count} judges{of}, worth about {found.size:.0f} independent ones (90% interval {found.low:.0f} to "
-        f"{found.high:.0f}"
+    summary = (
+        f"{count} judges{subset_note}, worth about {dependence.size:.0f} independent ones (90% interval "
+        f"{dependence.low:.0f} to {dependence.high:.0f}"
     )
     units = len(problem.unit_item)
-    few = wide is not None and wide.units < units
-    worth += f"; by {wide.units:,} of {units:,} items, drawn at random)" if wide is not None and few else ")"
-    alike = most_alike(found, ALPHA)
-    if not alike:
-        return [
-            Check("dependence", "ok", found.size, f"{worth}: none err together more than the model expects.")
-        ]
-    pairs = alike_pairs_in_words([problem.judges[judge] for judge in left.judges], alike)
-    if not found.matters:
-        message = found.minor_message(f"{pairs} are right and wrong together", f"{count} judges{of}")
-        return [Check("dependence", "ok", found.size, message)]
-    often = "many times over" if found.size < 0.5 * count else "more than once"
-    known = "more items" if (problem.known >= 0).any() else "items"
-    message = (
-        f"{worth}: {pairs} are right and wrong together far more than independent judges. Their "
-        f"shared mistakes count as evidence {often}: drop copies, name families (families=, --families), and pass "
-        f"{known} of known class (anchors=..., --anchors)."
+    is_sampled = wide_sums is not None and wide_sums.units < units
+    summary += (
+        f"; by {wide_sums.units:,} of {units:,} items, drawn at random)"
+        if wide_sums is not None and is_sampled
+        else ")"
     )
-    return [Check("dependence", "fail" if found.high < 0.5 * count else "warn", found.size, message)]
+    similar = most_alike(dependence, SIGNIFICANCE_LEVEL)
+    if not similar:
+        return [
+            Check(
+                "dependence",
+                "ok",
+                dependence.size,
+                f"{summary}: none err together more than the model expects.",
+            )
+        ]
+    pairs = alike_pairs_in_words([problem.judges[judge] for judge in residuals.judges], similar)
+    if not dependence.matters:
+        message = dependence.minor_message(
+            f"{pairs} are right and wrong together", f"{count} judges{subset_note}"
+        )
+        return [Check("dependence", "ok", dependence.size, message)]
+    weight_note = "many times over" if dependence.size < 0.5 * count else "more than once"
+    item_words = "more items" if (problem.known >= 0).any() else "items"
+    message = (
+        f"{summary}: {pairs} are right and wrong together far more than independent judges. Their "
+        f"shared mistakes count as evidence {weight_note}: drop copies, name families (families=, --families), and "
+        f"pass {item_words} of known class (anchors=..., --anchors)."
+    )
+    return [
+        Check("dependence", "fail" if dependence.high < 0.5 * count else "warn", dependence.size, message)
+    ]

@@ -51,7 +51,7 @@ class Belief(NamedTuple):
     shares: Floats
 
 
-class Expected:
+class ExpectedLabels:
     """The log density of a model with confusion matrices, its gradient and its complete-data curvature.
 
     Parameters
@@ -70,7 +70,7 @@ class Expected:
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
     >>> problem = encode_labels(load_model("hierarchical-dawid-skene"), table)
-    >>> value, slope = Expected(problem.density, problem.data).both(np.zeros(problem.density.size))
+    >>> value, slope = ExpectedLabels(problem.density, problem.data).both(np.zeros(problem.density.size))
     >>> bool(np.isclose(-value, problem.density.log_density(np.zeros(7), problem.data, np)))
     True
     """
@@ -88,55 +88,57 @@ class Expected:
         self.precision = np.empty(density.size)
         self._constant = 0.0
         for parameter in density.parameters:
-            here, prior = density.parameter_slices[parameter.name], parameter.prior
+            span, prior = density.parameter_slices[parameter.name], parameter.prior
             assert isinstance(prior, Normal)  # of every parameter of labels
-            self.precision[here] = prior.sd**-2
-            self._constant += float(prior.log_density(np.zeros(here.stop - here.start), np).sum())
+            self.precision[span] = prior.sd**-2
+            self._constant += float(prior.log_density(np.zeros(span.stop - span.start), np).sum())
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
-        found, slices = self.expectation_step(x), self.density.parameter_slices
-        pull = found.counts - found.counts.sum(axis=-1, keepdims=True) * found.rates
+        belief, slices = self.expectation_step(x), self.density.parameter_slices
+        pull = belief.counts - belief.counts.sum(axis=-1, keepdims=True) * belief.rates
         slope = self.precision * x
         if "confusion" in slices:
             slope[slices["confusion"]] -= (pull.sum(axis=0) @ self.of_labels).ravel()
         if "confusion_judge" in slices:
             slope[slices["confusion_judge"]] -= (pull @ self.of_labels).ravel()
-        of_class = found.of_class - found.of_class.sum(axis=-1, keepdims=True) * found.shares
-        slope[slices["class_share"]] -= (of_class @ self.of_classes).ravel()
+        share_pull = belief.of_class - belief.of_class.sum(axis=-1, keepdims=True) * belief.shares
+        slope[slices["class_share"]] -= (share_pull @ self.of_classes).ravel()
         log_prior = self._constant - 0.5 * float(self.precision @ (x * x))
-        return -(found.log_likelihood + log_prior), slope
+        return -(belief.log_likelihood + log_prior), slope
 
     def metric(self, x: Floats) -> Callable[[Floats], Floats]:
         """Multiplication by the inverse of the complete-data curvature at a flat vector."""
         slices, (rows, shares) = self.density.parameter_slices, self.complete(self.expectation_step(x))
         share = _invert_matrices(shares + self._prior_precision("class_share", shares.shape[-1]))
         if "confusion_judge" in slices:
-            own = _invert_matrices(rows + self._prior_precision("confusion_judge", rows.shape[-1]))
+            judge_inverse = _invert_matrices(rows + self._prior_precision("confusion_judge", rows.shape[-1]))
         if "confusion" in slices:
             panel = rows.sum(axis=0) + self._prior_precision("confusion", rows.shape[-1])
             if "confusion_judge" in slices:
-                shared = rows @ own
+                shared = rows @ judge_inverse
                 panel = panel - (shared @ rows).sum(axis=0)
             panel = _invert_matrices(panel)
 
         def apply_metric(slope: Floats) -> Floats:
             step = np.empty_like(slope)
-            of_share = slope[slices["class_share"]].reshape(share.shape[:-1])
-            step[slices["class_share"]] = _multiply_vectors(share, of_share).ravel()
+            share_slope = slope[slices["class_share"]].reshape(share.shape[:-1])
+            step[slices["class_share"]] = _multiply_vectors(share, share_slope).ravel()
             if "confusion" not in slices:
-                of_judge = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
-                step[slices["confusion_judge"]] = _multiply_vectors(own, of_judge).ravel()
+                judge_slope = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
+                step[slices["confusion_judge"]] = _multiply_vectors(judge_inverse, judge_slope).ravel()
                 return step
-            of_panel = slope[slices["confusion"]].reshape(panel.shape[:-1])
+            panel_slope = slope[slices["confusion"]].reshape(panel.shape[:-1])
             if "confusion_judge" not in slices:
-                step[slices["confusion"]] = _multiply_vectors(panel, of_panel).ravel()
+                step[slices["confusion"]] = _multiply_vectors(panel, panel_slope).ravel()
                 return step
-            of_judge = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
-            together = _multiply_vectors(panel, of_panel - _multiply_vectors(shared, of_judge).sum(axis=0))
-            step[slices["confusion"]] = together.ravel()
+            judge_slope = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
+            panel_step = _multiply_vectors(
+                panel, panel_slope - _multiply_vectors(shared, judge_slope).sum(axis=0)
+            )
+            step[slices["confusion"]] = panel_step.ravel()
             step[slices["confusion_judge"]] = _multiply_vectors(
-                own, of_judge - _multiply_vectors(rows, together[None])
+                judge_inverse, judge_slope - _multiply_vectors(rows, panel_step[None])
             ).ravel()
             return step
 
@@ -185,12 +187,12 @@ def _zero_sum_basis(size: int) -> Floats:
 
 def _multinomial_information(total: Floats, rates: Floats, plane: Floats) -> Floats:
     """Information of multinomials of given totals (...) and rates (..., n) on the free coordinates of their logits."""
-    leaned = rates @ plane
+    projected = rates @ plane
     size = plane.shape[1]
     square = (rates @ (plane[:, :, None] * plane[:, None, :]).reshape(len(plane), -1)).reshape(
         (*rates.shape[:-1], size, size)
     )
-    return np.asarray(total[..., None, None] * (square - leaned[..., :, None] * leaned[..., None, :]))
+    return np.asarray(total[..., None, None] * (square - projected[..., :, None] * projected[..., None, :]))
 
 
 def _invert_matrices(matrices: Floats) -> Floats:

@@ -17,11 +17,11 @@ from voirdire.model.terms.arrays import log_sigmoid
 from voirdire.model.terms.cumulative import level_log_probabilities, log_expectation
 from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.model.terms.parameters import LogExponential, Normal
-from voirdire.model.terms.shared_errors import EFFECTS, VALUES, gauss_hermite_rule
+from voirdire.model.terms.shared_errors import EFFECT_NODES, VALUE_NODES, gauss_hermite_rule
 from voirdire.typing import Floats
 
-_X, _LOG_V = gauss_hermite_rule(VALUES)
-_E, _LOG_W = gauss_hermite_rule(EFFECTS)
+_VALUE_NODES, _VALUE_LOG_WEIGHTS = gauss_hermite_rule(VALUE_NODES)
+_EFFECT_NODES, _EFFECT_LOG_WEIGHTS = gauss_hermite_rule(EFFECT_NODES)
 
 
 class ExpectedGrades:
@@ -66,22 +66,24 @@ class ExpectedGrades:
         log_gap = values["log_gap"] + values["log_gap_judge"] if labels > 2 else None
         gap = np.zeros((judges, 0)) if log_gap is None else np.exp(log_gap)
         cuts = spread_cutpoints(values["cut_location"] + values["shift"], log_gap, labels, np)
-        eta = sharp[:, None, None] * _X[:, None] + load[:, None, None] * _E
+        eta = sharp[:, None, None] * _VALUE_NODES[:, None] + load[:, None, None] * _EFFECT_NODES
         scaled = sharp[:, None] * cuts
         logs = np.stack(level_log_probabilities(eta, scaled[:, None, None, :], labels, np), axis=1)
         log_likelihood, counts = self._likelihood_and_counts(logs)
         above = np.exp(log_sigmoid(eta[:, None] - scaled[:, :, None, None], np))
         pull = counts[:, 1:] * (1.0 - above) - counts[:, :-1] * above  # on eta, less each cutpoint
         of_eta, of_cut = pull.sum(axis=1), -pull.sum(axis=(2, 3))
-        within = counts[:, 1:-1].sum(axis=(2, 3)) / np.expm1(np.maximum(sharp[:, None] * gap, 1e-300))
-        of_sharp = of_eta.sum(axis=2) @ _X + (of_cut * cuts).sum(axis=1) + (within * gap).sum(axis=1)
+        gap_pull = counts[:, 1:-1].sum(axis=(2, 3)) / np.expm1(np.maximum(sharp[:, None] * gap, 1e-300))
+        of_sharp = (
+            of_eta.sum(axis=2) @ _VALUE_NODES + (of_cut * cuts).sum(axis=1) + (gap_pull * gap).sum(axis=1)
+        )
         # a gap moves the cutpoints above it up by its half, and those below it down
-        of_gap = 0.5 * of_cut.sum(axis=1, keepdims=True) - np.cumsum(of_cut, axis=1)[:, :-1] + within
+        of_gap = 0.5 * of_cut.sum(axis=1, keepdims=True) - np.cumsum(of_cut, axis=1)[:, :-1] + gap_pull
         by_judge = {
             "log_sharpness_judge": of_sharp * sharp,
             "shift": sharp * of_cut.sum(axis=1),
             "log_gap_judge": sharp[:, None] * of_gap * gap,
-            "log_load": load * (of_eta.sum(axis=1) @ _E),
+            "log_load": load * (of_eta.sum(axis=1) @ _EFFECT_NODES),
         }
         slopes = by_judge | {
             "log_sharpness": by_judge["log_sharpness_judge"].sum(),
@@ -98,43 +100,45 @@ class ExpectedGrades:
         density, counts = self._density, self._alone
         labels, values, effects = logs.shape[1:]
         alone = density.alone
-        rates = log_expectation(logs[alone], _LOG_W, np)
-        log = counts @ rates.reshape(-1, values) + _LOG_V
+        rates = log_expectation(logs[alone], _EFFECT_LOG_WEIGHTS, np)
+        log = counts @ rates.reshape(-1, values) + _VALUE_LOG_WEIGHTS
         by_effect = []
         for block, patterns in self._blocks:
             # effects first: sums over a few of them are then sums of long rows
             nodes = np.ascontiguousarray(np.moveaxis(logs[block], 3, 0)).reshape(effects, -1, values)
-            given = patterns.counts @ nodes + _LOG_W[:, None, None]
-            most = given.max(axis=0)
-            given -= most
-            np.exp(given, out=given)
-            total = given.sum(axis=0)
-            given /= total
-            by_effect.append(given)
-            log += (most + np.log(total))[patterns.of_item]
+            joint_log = patterns.counts @ nodes + _EFFECT_LOG_WEIGHTS[:, None, None]
+            effect_max = joint_log.max(axis=0)
+            joint_log -= effect_max
+            np.exp(joint_log, out=joint_log)
+            total = joint_log.sum(axis=0)
+            joint_log /= total
+            by_effect.append(joint_log)
+            log += (effect_max + np.log(total))[patterns.of_item]
         top = log.max(axis=1, keepdims=True)
         part = np.exp(log - top)
         total = part.sum(axis=1, keepdims=True)
-        believed = part * (self._weight[:, None] / total)
-        found = np.empty_like(logs)
-        of_rates = (counts.T @ believed).reshape(-1, labels, values)
-        found[alone] = of_rates[..., None] * np.exp(logs[alone] + _LOG_W - rates[..., None])
+        belief = part * (self._weight[:, None] / total)
+        expected_counts = np.empty_like(logs)
+        of_rates = (counts.T @ belief).reshape(-1, labels, values)
+        expected_counts[alone] = of_rates[..., None] * np.exp(
+            logs[alone] + _EFFECT_LOG_WEIGHTS - rates[..., None]
+        )
         for (block, patterns), effect in zip(self._blocks, by_effect, strict=True):
-            expected = patterns.counts.T @ (effect * patterns.total(believed))
-            found[block] = np.moveaxis(expected.reshape(effects, -1, labels, values), 0, 3)
-        return float(self._weight @ (top + np.log(total))[:, 0]), found
+            expected = patterns.counts.T @ (effect * patterns.total(belief))
+            expected_counts[block] = np.moveaxis(expected.reshape(effects, -1, labels, values), 0, 3)
+        return float(self._weight @ (top + np.log(total))[:, 0]), expected_counts
 
     def _with_prior(
         self, x: Floats, log_likelihood: float, slopes: dict[str, Floats]
     ) -> tuple[float, Floats]:
         total, slope = log_likelihood, np.empty_like(x)
         for parameter in self._density.parameters:
-            here, prior = self._density.parameter_slices[parameter.name], parameter.prior
+            span, prior = self._density.parameter_slices[parameter.name], parameter.prior
             assert isinstance(prior, Normal | LogExponential)  # of every parameter of ordered labels
-            total += float(prior.log_density(x[here], np).sum())
+            total += float(prior.log_density(x[span], np).sum())
             if isinstance(prior, LogExponential):
-                of_prior = 1.0 - prior.rate * np.exp(x[here])
+                prior_slope = 1.0 - prior.rate * np.exp(x[span])
             else:
-                of_prior = -(x[here] - prior.mean) / prior.sd**2
-            slope[here] = -(of_prior + np.ravel(slopes[parameter.name]))
+                prior_slope = -(x[span] - prior.mean) / prior.sd**2
+            slope[span] = -(prior_slope + np.ravel(slopes[parameter.name]))
         return -total, slope

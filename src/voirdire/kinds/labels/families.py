@@ -9,12 +9,12 @@ left over, as a share of what the factor leaves open,
 
     rho_ab = (kappa_ab - load_a load_b) / sqrt((1 - load_a^2) (1 - load_b^2)),
 
-is 0 of strangers and 1 of copies. Two judges answer alike where rho_ab is above ``ALIKE`` and they agree so often as
-judges with rho = ``STRANGERS`` do with probability ``ALPHA`` in the whole panel (exact binomial probability, shared
-among all pairs that are compared: Bonferroni). So a few items in common never suffice, and the more judges there are,
-the more items it takes; two judges who are nearly always right agree nearly always, and are not alike. Of very many
-judges those with most labels are compared (:func:`voirdire.trust.residuals.examined_judges`), by items drawn at random
-where there are very many (:mod:`.labels.wide_residuals`).
+is 0 of strangers and 1 of copies. Two judges answer alike where rho_ab is above ``MIN_SIMILARITY`` and they agree so
+often as judges with rho = ``STRANGER_CORRELATION`` do with probability ``SIGNIFICANCE_LEVEL`` in the whole panel (exact
+binomial probability, shared among all pairs that are compared: Bonferroni). So a few items in common never suffice, and
+the more judges there are, the more items it takes; two judges who are nearly always right agree nearly always, and are
+not alike. Of very many judges those with most labels are compared (:func:`voirdire.trust.residuals.examined_judges`),
+by items drawn at random where there are very many (:mod:`.labels.wide_residuals`).
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.wide_residuals import judge_unit_matrix, row_products, some_units
+from voirdire.kinds.labels.wide_residuals import judge_unit_matrix, row_products, sampled_units
 from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import Labels
 from voirdire.trust.families import divide_into_families, factor_loads, families_agree, name_families
 from voirdire.trust.residuals import examined_judges
 from voirdire.typing import Floats, Ints
 
-ALIKE = 0.5  # rho of two judges who answer alike, at least
-STRANGERS = 0.25  # rho that strangers may have: some items are harder than others, for all
-DOUBTFUL = (
+MIN_SIMILARITY = 0.5  # rho of two judges who answer alike, at least
+STRANGER_CORRELATION = 0.25  # rho that strangers may have: some items are harder than others, for all
+MAX_CHANCE_AGREEMENT = (
     0.05  # chance that strangers agree as often as the two most alike of a family, from which it is none
 )
-ALPHA = 0.001  # chance that any two of a panel of strangers are taken to answer alike
-LEAST = 20  # items that two judges share, from which they are compared
-FEWEST, MOST = 3, 20  # judges of a panel, in which a division is sought by its evidence
-CERTAIN = 1.0 - 1e-9  # agreement by chance from which agreeing tells nothing
-LARGEST = 5_000_000  # numbers in a table of items, judges and labels, up to which all are held
+SIGNIFICANCE_LEVEL = 0.001  # chance that any two of a panel of strangers are taken to answer alike
+MIN_SHARED_ITEMS = 20  # items that two judges share, from which they are compared
+MIN_JUDGES, MAX_JUDGES = 3, 20  # judges of a panel, in which a division is sought by its evidence
+MAX_AGREEMENT_CHANCE = 1.0 - 1e-9  # agreement by chance from which agreeing tells nothing
+MAX_TABLE_NUMBERS = 5_000_000  # numbers in a table of items, judges and labels, up to which all are held
 
 
-def found_families(table: Labels) -> dict[str, str]:
+def find_families(table: Labels) -> dict[str, str]:
     """Family of each judge, by the first name of those that are joined; empty where no judges answer alike.
 
     Examples
@@ -57,7 +57,7 @@ def found_families(table: Labels) -> dict[str, str]:
     >>> said = {name: np.where(rng.random(200) < 0.8, truth, 1 - truth) for name in "abcde"}
     >>> said["copy"] = said["a"]
     >>> rows = [(judge, f"i{n}", "xy"[y]) for judge, labels in said.items() for n, y in enumerate(labels)]
-    >>> found_families(read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])))["copy"]
+    >>> find_families(read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])))["copy"]
     'a'
     """
     group = np.arange(len(table.judges))
@@ -66,19 +66,19 @@ def found_families(table: Labels) -> dict[str, str]:
     if _all_pairs_overlap(pairs):
         group[judges] = judges[_families_by_evidence(pairs)]
         return name_families(table.judges, group)
-    for one, other in zip(*np.nonzero(_similar_pairs(pairs)), strict=True):
-        a, b = sorted((group[judges[one]], group[judges[other]]))
+    for first, second in zip(*np.nonzero(_similar_pairs(pairs)), strict=True):
+        a, b = sorted((group[judges[first]], group[judges[second]]))
         group[group == b] = a
     return name_families(table.judges, group)
 
 
 def families_by_answers(problem: LabelsProblem) -> dict[str, str]:
-    """Those of the problem's table: in residuals of classes copies hide, since they are the consensus."""
-    return found_families(problem.table)
+    """Families of the problem's table: in residuals of classes copies hide, since they are the consensus."""
+    return find_families(problem.table)
 
 
 class _Agreements(NamedTuple):
-    """Of every two judges the items that both labelled, the agreements on them, and the share expected by chance."""
+    """Items that every two judges both labelled, their agreements on them, and the share expected by chance."""
 
     shared: Floats
     agreed: Floats
@@ -86,77 +86,90 @@ class _Agreements(NamedTuple):
 
 
 def _pairwise_agreements(table: Labels, chosen: Ints) -> _Agreements:
-    """Of the chosen judges, in that order."""
+    """Agreements of the chosen judges, in that order."""
     judges, labels = len(chosen), len(table.labels)
-    place = np.full(len(table.judges), -1)
-    place[chosen] = np.arange(judges)
+    position = np.full(len(table.judges), -1)
+    position[chosen] = np.arange(judges)
     size = len(table.criteria) * len(table.items)
     units, unit = distinct_keys(table.criterion * len(table.items) + table.item, size)
-    here = np.flatnonzero(place[table.judge] >= 0)
-    judge, unit, label, most = place[table.judge[here]], unit[here], table.label[here], len(units)
-    if labels * judges * most > LARGEST:
-        return _sampled_agreements(judge, unit, label, (judges, most, labels))
-    cell = (label * judges + judge) * most + unit
-    count = np.bincount(cell, minlength=labels * judges * most).reshape(labels, judges, most).astype(float)
+    rows = np.flatnonzero(position[table.judge] >= 0)
+    judge, unit, label, unit_count = position[table.judge[rows]], unit[rows], table.label[rows], len(units)
+    if labels * judges * unit_count > MAX_TABLE_NUMBERS:
+        return _sampled_agreements(judge, unit, label, (judges, unit_count, labels))
+    cell = (label * judges + judge) * unit_count + unit
+    count = (
+        np.bincount(cell, minlength=labels * judges * unit_count)
+        .reshape(labels, judges, unit_count)
+        .astype(float)
+    )
     total = count.sum(axis=0)
-    given, seen = count / np.maximum(total, 1.0), (total > 0).astype(float)
+    label_shares, seen = count / np.maximum(total, 1.0), (total > 0).astype(float)
     shared = seen @ seen.T
-    used = given @ seen.T  # how often judge a gave each label to the items that b labelled too
-    chance = (used * used.swapaxes(1, 2)).sum(axis=0) / np.maximum(shared, 1.0) ** 2
-    return _Agreements(shared, (given @ given.swapaxes(1, 2)).sum(axis=0), chance)
+    shared_labels = (
+        label_shares @ seen.T
+    )  # how often judge a gave each label to the items that b labelled too
+    chance = (shared_labels * shared_labels.swapaxes(1, 2)).sum(axis=0) / np.maximum(shared, 1.0) ** 2
+    return _Agreements(shared, (label_shares @ label_shares.swapaxes(1, 2)).sum(axis=0), chance)
 
 
 def _sampled_agreements(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, int, int]) -> _Agreements:
     """As :func:`_pairwise_agreements`, by sums over given labels, of items drawn by lot where there are many."""
     judges, units, labels = sizes
-    some = np.isin(unit, some_units(unit, units, np.random.default_rng(0)))
-    judge, unit, label = judge[some], unit[some], label[some]
+    is_sampled = np.isin(unit, sampled_units(unit, units, np.random.default_rng(0)))
+    judge, unit, label = judge[is_sampled], unit[is_sampled], label[is_sampled]
     total = judge_unit_matrix(judge, unit, np.ones(len(judge)), (judges, units))
     seen = total.copy()
     seen.data[:] = 1.0
     shared = row_products(seen, seen)
     agreed, chance = np.zeros_like(shared), np.zeros_like(shared)
-    for one in range(labels):
-        said = label == one
-        given = judge_unit_matrix(judge[said], unit[said], np.ones(said.sum()), (judges, units))
+    for code in range(labels):
+        has_label = label == code
+        label_matrix = judge_unit_matrix(
+            judge[has_label], unit[has_label], np.ones(has_label.sum()), (judges, units)
+        )
         if len(total.data) < len(judge):  # someone labelled an item twice
-            given = given * total.power(-1)
-        agreed += row_products(given, given)
-        used = row_products(given, seen)
-        chance += used * used.T
+            label_matrix = label_matrix * total.power(-1)
+        agreed += row_products(label_matrix, label_matrix)
+        shared_labels = row_products(label_matrix, seen)
+        chance += shared_labels * shared_labels.T
     return _Agreements(shared, agreed, chance / np.maximum(shared, 1.0) ** 2)
 
 
 def _all_pairs_overlap(pairs: _Agreements) -> bool:
     """True of a few judges of whom every two share items enough."""
     judges = len(pairs.shared)
-    return FEWEST <= judges <= MOST and bool((pairs.shared[~np.eye(judges, dtype=bool)] >= LEAST).all())
+    return MIN_JUDGES <= judges <= MAX_JUDGES and bool(
+        (pairs.shared[~np.eye(judges, dtype=bool)] >= MIN_SHARED_ITEMS).all()
+    )
 
 
 def _families_by_evidence(pairs: _Agreements) -> Ints:
     """Family of each judge, a code each: the division with the most evidence in kappa."""
     kappa = _cohen_kappa(pairs)
-    own = divide_into_families(kappa, pairs.shared)
-    if not families_agree(kappa, pairs.shared, own):
-        return np.arange(len(own))
+    group = divide_into_families(kappa, pairs.shared)
+    if not families_agree(kappa, pairs.shared, group):
+        return np.arange(len(group))
     # two who are nearly always right agree nearly always, and are not alike
     expected = _expected_agreement(pairs, kappa)
-    for code in np.unique(own):
-        family = np.flatnonzero(own == code)
+    for code in np.unique(group):
+        family = np.flatnonzero(group == code)
         chance = [
-            _agreement_probability(pairs, one, other, expected)
-            for one, other in combinations(family.tolist(), 2)
+            _agreement_probability(pairs, first, second, expected)
+            for first, second in combinations(family.tolist(), 2)
         ]
-        if chance and min(chance) >= DOUBTFUL:
-            own[family] = family
-    return own
+        if chance and min(chance) >= MAX_CHANCE_AGREEMENT:
+            group[family] = family
+    return group
 
 
 def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
-    """How often two judges agree whose errors have as much in common as those of strangers may have."""
+    """Probability that two judges agree whose errors have as much in common as those of strangers may have."""
     load = factor_loads(kappa, np.where(np.eye(len(kappa), dtype=bool), 0.0, pairs.shared))
-    explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
-    return np.asarray(pairs.chance + (1.0 - pairs.chance) * np.clip(explained + STRANGERS * left, 0.0, 1.0))
+    explained, unexplained = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
+    return np.asarray(
+        pairs.chance
+        + (1.0 - pairs.chance) * np.clip(explained + STRANGER_CORRELATION * unexplained, 0.0, 1.0)
+    )
 
 
 def _agreement_probability(pairs: _Agreements, one: int, other: int, expected: Floats) -> float:
@@ -169,23 +182,27 @@ def _agreement_probability(pairs: _Agreements, one: int, other: int, expected: F
 
 def _cohen_kappa(pairs: _Agreements) -> Floats:
     """Cohen's kappa of every two judges; 0 where nothing tells it."""
-    told = (pairs.shared > 0) & (pairs.chance < CERTAIN)
-    left = np.where(told, 1.0 - pairs.chance, 1.0)
-    return np.where(told, (pairs.agreed / np.maximum(pairs.shared, 1.0) - pairs.chance) / left, 0.0)
+    is_known = (pairs.shared > 0) & (pairs.chance < MAX_AGREEMENT_CHANCE)
+    scale = np.where(is_known, 1.0 - pairs.chance, 1.0)
+    return np.where(is_known, (pairs.agreed / np.maximum(pairs.shared, 1.0) - pairs.chance) / scale, 0.0)
 
 
 def _similar_pairs(pairs: _Agreements) -> npt.NDArray[np.bool_]:
     """True for pairs of judges who answer alike, each once, shape (judges, judges)."""
-    told = (pairs.shared > 0) & (pairs.chance < CERTAIN) & ~np.eye(len(pairs.shared), dtype=bool)
-    usable = told & (pairs.shared >= LEAST)
+    is_known = (
+        (pairs.shared > 0) & (pairs.chance < MAX_AGREEMENT_CHANCE) & ~np.eye(len(pairs.shared), dtype=bool)
+    )
+    usable = is_known & (pairs.shared >= MIN_SHARED_ITEMS)
     if not usable.any():
         return usable
-    open_ = np.where(told, 1.0 - pairs.chance, 1.0)
-    kappa = np.where(told, _cohen_kappa(pairs), 0.0)
-    load = factor_loads(kappa, np.where(told, pairs.shared, 0.0))
-    explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
-    expected = pairs.chance + open_ * np.clip(explained + STRANGERS * left, 0.0, 1.0)
-    close = np.triu(usable & (kappa > explained + ALIKE * left))
-    for one, other in zip(*np.nonzero(close), strict=True):
-        close[one, other] = _agreement_probability(pairs, one, other, expected) * (usable.sum() / 2) < ALPHA
-    return np.asarray(close)
+    scale = np.where(is_known, 1.0 - pairs.chance, 1.0)
+    kappa = np.where(is_known, _cohen_kappa(pairs), 0.0)
+    load = factor_loads(kappa, np.where(is_known, pairs.shared, 0.0))
+    explained, unexplained = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
+    expected = pairs.chance + scale * np.clip(explained + STRANGER_CORRELATION * unexplained, 0.0, 1.0)
+    is_similar = np.triu(usable & (kappa > explained + MIN_SIMILARITY * unexplained))
+    for first, second in zip(*np.nonzero(is_similar), strict=True):
+        is_similar[first, second] = (
+            _agreement_probability(pairs, first, second, expected) * (usable.sum() / 2) < SIGNIFICANCE_LEVEL
+        )
+    return np.asarray(is_similar)

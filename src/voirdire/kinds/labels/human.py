@@ -25,12 +25,14 @@ from voirdire.kinds.labels.class_probabilities import class_probabilities, colle
 from voirdire.kinds.labels.cut import cut_draws, cut_mode
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
-from voirdire.kinds.labels.stacking import LEAST, Stacking
+from voirdire.kinds.labels.stacking import MIN_KNOWN_ITEMS, Stacking
 from voirdire.kinds.labels.target import Panel, average_predictions
 from voirdire.model.density import Data
 from voirdire.typing import Floats, Ints
 
-LARGEST = 50_000_000  # numbers in the table of items, judges and labels up to which labels are stacked
+MAX_STACKED_NUMBERS = (
+    50_000_000  # numbers in the table of items, judges and labels up to which labels are stacked
+)
 
 
 class HumanLabels(HumanAnswers[LabelsProblem]):
@@ -48,7 +50,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     def _enough_known(self) -> bool:
         """True if labels may be stacked."""
         problem, size = self.problem, len(self.problem.unit_item) * len(self.problem.labels)
-        return len(self.known) >= LEAST and len(problem.judges) * size <= LARGEST
+        return len(self.known) >= MIN_KNOWN_ITEMS and len(problem.judges) * size <= MAX_STACKED_NUMBERS
 
     @property
     def can_stack(self) -> bool:
@@ -100,16 +102,18 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         Where judges share errors there is no cut, and the joint mode is that without known items, of all units: the
         known are few beside the others, and each search takes long.
         """
-        problem, at = self.problem, self.known
+        problem, known_units = self.problem, self.known
         if not self.can_cut:
-            return {JOINT: _mode_probabilities(problem, JOINT, at)}
-        found = {}
+            return {JOINT: _mode_probabilities(problem, JOINT, known_units)}
+        probabilities = {}
         for name in (JOINT, CUT):
-            chance = _mode_probabilities(problem, name, at[:0])
-            for part in anchor_folds(len(at)):
-                chance[at[part]] = _mode_probabilities(problem, name, at[part])[at[part]]
-            found[name] = chance
-        return found
+            probability = _mode_probabilities(problem, name, known_units[:0])
+            for part in anchor_folds(len(known_units)):
+                probability[known_units[part]] = _mode_probabilities(problem, name, known_units[part])[
+                    known_units[part]
+                ]
+            probabilities[name] = probability
+        return probabilities
 
     @cached_property
     def _unanchored_probabilities(self) -> Floats:
@@ -121,10 +125,10 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     @cached_property
     def _stacking_model(self) -> Stacking:
         panel, known = (*self._mode_probabilities.values(), self._majority_shares), self.known
-        alike = self.problem.unit_row.copy()
-        alike[known] = len(alike) + np.arange(len(known))  # each was left out of its own fold
+        groups = self.problem.unit_row.copy()
+        groups[known] = len(groups) + np.arange(len(known))  # each was left out of its own fold
         return Stacking(
-            _label_shares(self._label_counts), panel, known, self.problem.known[known], alike=alike
+            _label_shares(self._label_counts), panel, known, self.problem.known[known], alike=groups
         )
 
     @cached_property
@@ -140,66 +144,68 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             Their labels, in the form of the problem's ``data``.
         """
         problem, known = self.problem, self.known
-        chances = [_mode_probabilities(problem, JOINT, known, data)]
+        probabilities = [_mode_probabilities(problem, JOINT, known, data)]
         if self.can_cut:
-            chances += [_mode_probabilities(problem, name, known[:0], data) for name in (JOINT, CUT)]
-        new = [collect_panel_probabilities(problem, chance, data) for chance in chances]
+            probabilities += [_mode_probabilities(problem, name, known[:0], data) for name in (JOINT, CUT)]
+        panels = [collect_panel_probabilities(problem, chance, data) for chance in probabilities]
         if self._enough_known:
-            new.append(_as_one_answer(new[0], self._stack_new_items(chances, data)))
-        both = [way.beside(more) for way, more in zip(self._panels_by_way, new, strict=True)]
-        return average_predictions(both, known, problem.known[known])[len(problem.unit_item) :]
+            panels.append(_as_one_answer(panels[0], self._stack_new_items(probabilities, data)))
+        combined = [panel.beside(extra) for panel, extra in zip(self._panels_by_way, panels, strict=True)]
+        return average_predictions(combined, known, problem.known[known])[len(problem.unit_item) :]
 
     @cached_property
     def _panels_by_way(self) -> list[Panel]:
         """Panel by each way: the fit that knows no item's class, and all others; of known items, left out."""
-        chances = [
+        probabilities = [
             self._unanchored_probabilities,
             *(self._mode_probabilities.values() if self.can_cut else ()),
         ]
-        found = [collect_panel_probabilities(self.problem, chance) for chance in chances]
+        panels = [collect_panel_probabilities(self.problem, chance) for chance in probabilities]
         if self._enough_known:
             stacked, left_out = self._stacked_probabilities
             chance = stacked.copy()
             chance[self.known] = left_out
-            found.append(_as_one_answer(found[0], chance))
-        return found
+            panels.append(_as_one_answer(panels[0], chance))
+        return panels
 
     def _stack_new_items(self, chances: list[Floats], data: Data) -> Floats:
-        problem, known = self.problem, self._stacking_model
+        problem, model = self.problem, self._stacking_model
         counts = data["labels"]["counts"].reshape(-1, len(problem.judges), len(problem.labels))
-        panel = [*chances[-(len(known.panel) - 1) :], _majority_shares(counts, problem.classes)]
-        both = tuple(np.concatenate(pair) for pair in zip(known.panel, panel, strict=True))
-        shares = np.concatenate([known.shares, _label_shares(counts)])
-        found = Stacking(shares, both, known.at, known.answer, len(known.shares)).stacked_probabilities()[0]
-        return found[len(known.shares) :]
+        panel = [*chances[-(len(model.panel) - 1) :], _majority_shares(counts, problem.classes)]
+        panels = tuple(np.concatenate(pair) for pair in zip(model.panel, panel, strict=True))
+        shares = np.concatenate([model.shares, _label_shares(counts)])
+        probabilities = Stacking(
+            shares, panels, model.at, model.answer, len(model.shares)
+        ).stacked_probabilities()[0]
+        return probabilities[len(model.shares) :]
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
         """P(class) of known items left out: by majority, the joint and the cut mode, stacking, and their average."""
-        at = self.known
-        chance = {MAJORITY: self._majority_shares[at]} | {
-            name: p[at] for name, p in self._mode_probabilities.items()
+        known_units = self.known
+        by_method = {MAJORITY: self._majority_shares[known_units]} | {
+            name: p[known_units] for name, p in self._mode_probabilities.items()
         }
         if self.can_stack:
-            chance[STACKING] = self._stacked_probabilities[1]
-        chance[AVERAGE] = self._average_left_out()
-        answer = self.problem.known[at]
+            by_method[STACKING] = self._stacked_probabilities[1]
+        by_method[AVERAGE] = self._average_left_out()
+        answer = self.problem.known[known_units]
         return {
             name: LeftOut.from_answer_probabilities(p, answer, name in (JOINT, CUT))
-            for name, p in chance.items()
+            for name, p in by_method.items()
         }
 
     def _average_left_out(self) -> Floats:
         """P(class) about the target of known items, each left out of the weights of the ways, too."""
-        ways = [way.select_rows(self.known) for way in self._panels_by_way]
-        answer, places = self.problem.known[self.known], np.arange(len(self.known))
-        found = np.empty((len(places), self.problem.classes))
-        for part in anchor_folds(len(places)):
-            rest = np.setdiff1d(places, part)
-            found[part] = average_predictions(ways, rest, answer[rest])[part]
-        return found
+        panels = [panel.select_rows(self.known) for panel in self._panels_by_way]
+        answer, positions = self.problem.known[self.known], np.arange(len(self.known))
+        probabilities = np.empty((len(positions), self.problem.classes))
+        for part in anchor_folds(len(positions)):
+            others = np.setdiff1d(positions, part)
+            probabilities[part] = average_predictions(panels, others, answer[others])[part]
+        return probabilities
 
     def answered(self, chosen: str) -> LabelsProblem:
-        """With P(class) about the target."""
+        """The problem with P(class) about the target."""
         problem = self.problem
         if not problem.density.latent:
             return problem
@@ -211,19 +217,19 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         """The cut posterior, with a check that classes keep their names."""
         problem = self.problem
         mode = cut_mode(problem)
-        found = [check.check_convergence(mode.gradient, mode.converged)]
+        checks = [check.check_convergence(mode.gradient, mode.converged)]
         if how.name == "map":
-            return infer_at_mode(problem, mode, found)
+            return infer_at_mode(problem, mode, checks)
         rng = np.random.default_rng(how.seed)
         draws, k = cut_draws(problem, mode, LAPLACE_DRAWS, rng)
         draws = draws[None]
-        found += check.check_importance_weights(k)
+        checks += check.check_importance_weights(k)
         if problem.density.has_mirror:
             # the rates of classes without an anchor are the prior's, so draws are of all namings as the prior has them
-            both = mirror.weigh_orientations(problem.density, draws, problem.data, True, rng)
-            found.append(problem.orientation_check(both.mass))
-            draws = both.whole
-        return Inferred(Posterior(problem.density, mode.x, draws), tuple(found))
+            orientations = mirror.weigh_orientations(problem.density, draws, problem.data, True, rng)
+            checks.append(problem.orientation_check(orientations.mass))
+            draws = orientations.whole
+        return Inferred(Posterior(problem.density, mode.x, draws), tuple(checks))
 
 
 def _mode_probabilities(problem: LabelsProblem, name: str, hidden: Ints, data: Data | None = None) -> Floats:
@@ -231,16 +237,16 @@ def _mode_probabilities(problem: LabelsProblem, name: str, hidden: Ints, data: D
 
     Of other items than the problem's, where their ``data`` are given.
     """
-    posed = _hide_classes(problem, hidden) if len(hidden) else problem
-    mode = find_mode(posed) if name == JOINT else cut_mode(posed)
-    values = posed.density.values(mode.x, np)
+    encoded = _hide_classes(problem, hidden) if len(hidden) else problem
+    mode = find_mode(encoded) if name == JOINT else cut_mode(encoded)
+    values = encoded.density.values(mode.x, np)
     if data is not None:
-        return class_probabilities(posed.density, [values], data)
-    return np.asarray(class_probabilities(posed.density, [values], posed.data)[posed.unit_row])
+        return class_probabilities(encoded.density, [values], data)
+    return np.asarray(class_probabilities(encoded.density, [values], encoded.data)[encoded.unit_row])
 
 
 def _as_one_answer(panel: Panel, chance: Floats) -> Panel:
-    """Of the same items, by what knows already how far judges depend on each other."""
+    """The panel of the same items as one answer each, where dependence between judges is accounted for."""
     return replace(panel, chance=chance, count=np.ones(len(chance)))
 
 

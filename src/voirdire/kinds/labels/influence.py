@@ -22,9 +22,9 @@ from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-MANY = 0.1  # share of the items whose class may hang on one judge
-SAMPLE = 100_000  # items that are looked at, of large tables
-TOGETHER = 500_000  # pairs of an item and a judge
+MAX_DECIDED_SHARE = 0.1  # share of the items whose class may hang on one judge
+MAX_SAMPLED_ITEMS = 100_000  # items that are looked at, of large tables
+BATCH_PAIRS = 500_000  # pairs of an item and a judge
 
 
 class KnownLabels(NamedTuple):
@@ -56,8 +56,8 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabel
     judges, unit = len(problem.judges), label_units(problem)
     judge, label = problem.table.judge, problem.given(problem.table)
     if some is not None:
-        here = np.isin(unit, some)
-        unit, judge, label = unit[here], judge[here], label[here]
+        is_named = np.isin(unit, some)
+        unit, judge, label = unit[is_named], judge[is_named], label[is_named]
     pairs, row = np.unique(unit * judges + judge, return_inverse=True)
     counts = np.zeros((len(pairs), len(problem.labels)))
     np.add.at(counts, (row, label), 1.0)
@@ -66,14 +66,14 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabel
 
 def label_units(problem: LabelsProblem) -> Ints:
     """The unit (item and criterion) of every label of the table."""
-    wide, table = max(len(problem.items), 1), problem.table
-    known = problem.unit_criterion * wide + problem.unit_item
-    key, size = table.criterion * wide + table.item, wide * len(problem.criteria)
+    item_count, table = max(len(problem.items), 1), problem.table
+    unit_codes = problem.unit_criterion * item_count + problem.unit_item
+    key, size = table.criterion * item_count + table.item, item_count * len(problem.criteria)
     if size > 4 * len(key) + 1000:
-        return np.searchsorted(known, key)
-    place = np.zeros(size, dtype=np.int64)
-    place[known] = np.arange(len(known))
-    return np.asarray(place[key])
+        return np.searchsorted(unit_codes, key)
+    position = np.zeros(size, dtype=np.int64)
+    position[unit_codes] = np.arange(len(unit_codes))
+    return np.asarray(position[key])
 
 
 def beliefs_without_judge(
@@ -87,37 +87,45 @@ def beliefs_without_judge(
     if density.shares_errors:
         return _beliefs_with_shared_errors(problem, values, pairs)
     log, joint = density.rates(values, np), density.joint(values, problem.data, np)[problem.unit_row]
-    others, chance = np.empty((len(pairs.judge), problem.classes)), np.empty_like(pairs.counts)
-    for start in range(0, len(pairs.judge), TOGETHER):
-        here = slice(start, start + TOGETHER)
-        own = log[pairs.judge[here] if len(log) > 1 else pairs.judge[here] * 0]
-        others[here] = joint[pairs.unit[here]] - np.einsum("pl,pjl->pj", pairs.counts[here], own)
-        belief = np.exp(log_softmax(others[here], problem.classes, np))
-        chance[here] = np.einsum("pj,pjl->pl", belief, np.exp(own))
-    return others, chance
+    other_belief, label_probability = (
+        np.empty((len(pairs.judge), problem.classes)),
+        np.empty_like(pairs.counts),
+    )
+    for start in range(0, len(pairs.judge), BATCH_PAIRS):
+        batch = slice(start, start + BATCH_PAIRS)
+        judge_log = log[pairs.judge[batch] if len(log) > 1 else pairs.judge[batch] * 0]
+        other_belief[batch] = joint[pairs.unit[batch]] - np.einsum(
+            "pl,pjl->pj", pairs.counts[batch], judge_log
+        )
+        belief = np.exp(log_softmax(other_belief[batch], problem.classes, np))
+        label_probability[batch] = np.einsum("pj,pjl->pl", belief, np.exp(judge_log))
+    return other_belief, label_probability
 
 
 def _beliefs_with_shared_errors(
     problem: LabelsProblem, values: Values, pairs: KnownLabels
 ) -> tuple[Floats, Floats]:
     density, row = problem.density, problem.unit_row[pairs.unit]
-    others = np.empty((len(row), problem.classes))
-    chance = np.empty((len(row), len(problem.labels)))
+    other_belief = np.empty((len(row), problem.classes))
+    label_probability = np.empty((len(row), len(problem.labels)))
     for k in np.unique(pairs.judge):
-        here = pairs.judge == k
+        rows = pairs.judge == k
         state, label = without_judge(density, values, problem.data, int(k))
         if density.has_grades:
             state = state @ np.exp(density.log_class_by_value(values, np))
-        others[here], chance[here] = np.log(np.maximum(state, 1e-300))[row[here]], label[row[here]]
-    return others, chance
+        other_belief[rows], label_probability[rows] = (
+            np.log(np.maximum(state, 1e-300))[row[rows]],
+            label[row[rows]],
+        )
+    return other_belief, label_probability
 
 
 def count_decided_units(problem: LabelsProblem, posterior: Posterior, some: Ints | None = None) -> Ints:
     """Number of units (or of some) of which each judge alone decides the most probable class, shape (judges,)."""
     values, pairs = posterior.central_values, labels_given(problem, some)
-    rest, _ = beliefs_without_judge(problem, values, pairs)
-    whole = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
-    changed = rest.argmax(axis=1) != whole.argmax(axis=1)
+    beliefs, _ = beliefs_without_judge(problem, values, pairs)
+    joint = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
+    changed = beliefs.argmax(axis=1) != joint.argmax(axis=1)
     return np.bincount(pairs.judge, changed, len(problem.judges)).astype(np.int64)
 
 
@@ -125,18 +133,18 @@ def influence_check(problem: LabelsProblem, posterior: Posterior, seed: int = 0)
     """Check whether the classes of many items hang on one judge; nothing without latent classes."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
-    size, some, of = len(problem.unit_item), None, ""
-    if problem.is_sparse and size > SAMPLE:
-        some = np.random.default_rng(seed).choice(size, SAMPLE, replace=False)
-        size, of = SAMPLE, f" (drawn at random from {size:,})"
-    count = count_decided_units(problem, posterior, some)
-    most = int(count.argmax())
-    share = float(count[most] / size)
-    if share <= MANY:
-        found = f"At most {count[most]} of {size} classes{of} hang on one judge ({problem.judges[most]})."
-        return [Check("influence", "ok", share, found)]
+    size, sample, sample_note = len(problem.unit_item), None, ""
+    if problem.is_sparse and size > MAX_SAMPLED_ITEMS:
+        sample = np.random.default_rng(seed).choice(size, MAX_SAMPLED_ITEMS, replace=False)
+        size, sample_note = MAX_SAMPLED_ITEMS, f" (drawn at random from {size:,})"
+    count = count_decided_units(problem, posterior, sample)
+    judge = int(count.argmax())
+    share = float(count[judge] / size)
+    if share <= MAX_DECIDED_SHARE:
+        fact = f"At most {count[judge]} of {size} classes{sample_note} hang on one judge ({problem.judges[judge]})."
+        return [Check("influence", "ok", share, fact)]
     message = (
-        f"Without {problem.judges[most]} {count[most]} of {size} items{of} would have another class. More judges on "
-        "the items in doubt would make them depend less on one."
+        f"Without {problem.judges[judge]} {count[judge]} of {size} items{sample_note} would have another class. More "
+        "judges on the items in doubt would make them depend less on one."
     )
     return [Check("influence", "warn", share, message)]

@@ -21,7 +21,7 @@ from voirdire.kinds.labels.class_names import symmetrise_posterior
 from voirdire.kinds.labels.class_probabilities import claimed_classes, describe_agreement, describe_thinning
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import label_residuals
-from voirdire.kinds.labels.families import families_by_answers, found_families
+from voirdire.kinds.labels.families import families_by_answers, find_families
 from voirdire.kinds.labels.predict import predict_labels, predict_target
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.response_probabilities import (
@@ -90,10 +90,10 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def quantities(self, problem: LabelsProblem, values: Values) -> Quantities:
         """Confusion matrices in place of what they are made of."""
-        found = super().quantities(problem, values)
-        of_matrices = results.class_quantities(problem, values)
-        parts = {"confusion", "confusion_judge"} if of_matrices else set()
-        return {name: of for name, of in found.items() if name not in parts} | of_matrices
+        quantities = super().quantities(problem, values)
+        matrices = results.class_quantities(problem, values)
+        parts = {"confusion", "confusion_judge"} if matrices else set()
+        return {name: quantity for name, quantity in quantities.items() if name not in parts} | matrices
 
     def check_board(self, table: Labels, request: Request) -> None:
         """Labels are of systems over contexts, and it is known what is better, or may be found to be grades."""
@@ -105,38 +105,42 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def encode_table(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
         """See :func:`.labels.problem.encode_labels`; anchors have no judges."""
-        known, shares = None, model.reliability.kind in SHARED_ERRORS
+        anchor_labels, shares_errors = None, model.reliability.kind in SHARED_ERRORS
         if request.anchors is not None:
-            known = read_labels_like(table, request.anchors, name="anchors", judge="people")
+            anchor_labels = read_labels_like(table, request.anchors, name="anchors", judge="people")
         families = None if request.families is None else read_families(request.families, table.judges)
-        if families and not shares and len(set(families.values())) < len(families):
+        if families and not shares_errors and len(set(families.values())) < len(families):
             raise InputError(
                 f"families= is for models with errors that families share; model {model.name} has none: take "
                 "family-dawid-skene, or ordered-labels where labels have an order"
             )
         notes = []
-        if families is None and shares:
-            families = found_families(table)
+        if families is None and shares_errors:
+            families = find_families(table)
             notes += _describe_families(families)
-        place = systems_and_contexts(table)
-        check_context_scope(place, request.over, "labels")
-        if place is not None:
+        layout = systems_and_contexts(table)
+        check_context_scope(layout, request.over, "labels")
+        if layout is not None:
             notes.append(systems_note(table, request.over))
-        how: dict[str, Any] = {"classes": request.classes, "anchors": known, "positive": request.positive}
-        posed = encode_labels(model, table, families=families, **how)
-        if place is not None:
-            systems.check_size(posed)
+        options: dict[str, Any] = {
+            "classes": request.classes,
+            "anchors": anchor_labels,
+            "positive": request.positive,
+        }
+        encoded = encode_labels(model, table, families=families, **options)
+        if layout is not None:
+            systems.check_size(encoded)
         if request.board:
-            systems.known_grades(posed)
-        classes = posed.labels[: posed.classes]
+            systems.known_grades(encoded)
+        classes = encoded.labels[: encoded.classes]
         if (
-            posed.positive is not None
+            encoded.positive is not None
             and not table.vocabulary
             and request.positive is None
-            and (place is not None or len(classes) == 2)
+            and (layout is not None or len(classes) == 2)
         ):
-            notes.append(taken_for_success(classes, posed.positive))
-        return replace(posed, over=request.over), notes
+            notes.append(taken_for_success(classes, encoded.positive))
+        return replace(encoded, over=request.over), notes
 
     def result_subject(self, problem: LabelsProblem, request: Request) -> str:
         """The target, where nothing else was said."""
@@ -148,10 +152,10 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def context_results(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Shares of systems' answers that are of each class, where the table is about systems."""
-        found = {"about": problem.about} if problem.density.latent else {}
+        result = {"about": problem.about} if problem.density.latent else {}
         if systems_and_contexts(problem.table) is None or posterior.values is None:
-            return found
-        return found | {
+            return result
+        return result | {
             "over": problem.over,
             "systems": to_records(systems.system_table(problem, posterior, prob)),
         }
@@ -159,7 +163,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def context_difference_variance(
         self, problem: LabelsProblem, posterior: Posterior, items: tuple[str, str]
     ) -> float:
-        """Of systems how far their grades are apart in each context."""
+        """Variance over contexts of the difference of two systems' grades."""
         return systems.difference_variance_over_contexts(problem, posterior, items)
 
     def board_entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:
@@ -171,10 +175,10 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             It is not; or of its classes none is known to be better, or there are no draws.
         """
         systems.check_columns(problem.table)
-        worth = systems.known_grades(problem)
+        grades = systems.known_grades(problem)
         shares = systems.system_shares(problem, posterior)
         table = systems.system_table(problem, posterior, prob, shares)
-        return system_entrants(problem, np.asarray(shares @ worth), table)
+        return system_entrants(problem, np.asarray(shares @ grades), table)
 
     def board_names(self, problem: LabelsProblem) -> tuple[str, ...]:
         """Systems, where the table is about systems."""
@@ -193,20 +197,20 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def encode_again(self, problem: LabelsProblem, change: TableChange) -> LabelsProblem:
         """As in :class:`.Kind`; classes that were named stay."""
         classes = problem.labels[: problem.classes]
-        how: dict[str, Any] = {"classes": None if set(classes) == set(problem.table.labels) else classes}
-        how |= {"known": problem.known if change.own else None, "positive": problem.positive}
-        found = encode_labels(problem.model, change.table, families=problem.families, **how)
-        return replace(found, over=problem.over, about=problem.about)
+        options: dict[str, Any] = {"classes": None if set(classes) == set(problem.table.labels) else classes}
+        options |= {"known": problem.known if change.own else None, "positive": problem.positive}
+        encoded = encode_labels(problem.model, change.table, families=problem.families, **options)
+        return replace(encoded, over=problem.over, about=problem.about)
 
     def join(self, problem: LabelsProblem, new: object) -> Labels:
         """Old and new labels; where labels were declared, new ones are among them."""
         old = problem.table
         if old.vocabulary:
             added = read_new(new, old, levels=old.vocabulary)
-            both: Labels = joined_table(old, labels_to_questions(added, old.vocabulary))
+            joined: Labels = joined_table(old, labels_to_questions(added, old.vocabulary))
         else:
-            both = joined_table(old, read_new(new, old, levels=old.labels if old.declared else None))
-        return both
+            joined = joined_table(old, read_new(new, old, levels=old.labels if old.declared else None))
+        return joined
 
     def on_criteria(self, problem: LabelsProblem, criteria: tuple[str, ...], given: object) -> Any:
         """Refused: labels under several criteria are not weighed."""
@@ -255,10 +259,10 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         names, arrays = packed.sections["tables"], packed.arrays
         table = Labels(**unpack_rated(names["labels"], arrays, "labels"))
         families = names.get("families")
-        how = {"classes": names["classes"], "known": arrays["known"], "families": families}
-        how |= {"positive": packed.sections.get("positive")}
+        options = {"classes": names["classes"], "known": arrays["known"], "families": families}
+        options |= {"positive": packed.sections.get("positive")}
         over = packed.sections.get("over", "new")
-        return replace(encode_labels(model, table, **how), answered=arrays.get("answered"), over=over)
+        return replace(encode_labels(model, table, **options), answered=arrays.get("answered"), over=over)
 
 
 def _describe_families(families: dict[str, str]) -> list[str]:
@@ -266,12 +270,12 @@ def _describe_families(families: dict[str, str]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for judge, family in families.items():
         groups.setdefault(family, []).append(judge)
-    several = [list_names(judges) for judges in groups.values() if len(judges) > 1]
-    if not several:
+    found_groups = [list_names(judges) for judges in groups.values() if len(judges) > 1]
+    if not found_groups:
         return []
     return [
-        f"Families found: {'; '.join(several)}, each answering alike beyond what items explain, share errors. Name "
-        "families (families=, --families) to say who belongs together."
+        f"Families found: {'; '.join(found_groups)}, each answering alike beyond what items explain, share errors. "
+        "Name families (families=, --families) to say who belongs together."
     ]
 
 

@@ -62,8 +62,8 @@ class LabelsLayout(LogDensity):
     @cached_property
     def alone(self) -> Ints:
         """Judges that are in no block."""
-        inside = {k for block in self.blocks for k in block}
-        return np.array([k for k in range(self.judges) if k not in inside], dtype=np.int64)
+        in_block = {k for block in self.blocks for k in block}
+        return np.array([k for k in range(self.judges) if k not in in_block], dtype=np.int64)
 
     def columns(self, judges: Ints) -> Ints:
         """Columns of the labels of some judges among the counts."""
@@ -112,11 +112,11 @@ class Patterns(_Rows):
         return np.asarray(np.add.reduceat(of_item[order], start, axis=0))
 
 
-LABEL = 16  # as many numbers for each that is not 0: more, and only those are summed
-WIDE = 4_000_000  # numbers beyond which those that are 0 are not even held
-TOGETHER = 250_000  # numbers of items and columns that are held at once: as many as are near the processor
+SPARSE_RATIO = 16  # as many numbers for each that is not 0: more, and only those are summed
+MAX_DENSE_NUMBERS = 4_000_000  # numbers beyond which those that are 0 are not even held
+BATCH_SIZE = 250_000  # numbers of items and columns that are held at once: as many as are near the processor
 
-Matrix: TypeAlias = Any  # an array, or a compressed one
+CountMatrix: TypeAlias = Any  # an array, or a compressed one
 
 
 def should_compress(items: int, columns: int, labels: int) -> bool:
@@ -132,10 +132,10 @@ def should_compress(items: int, columns: int, labels: int) -> bool:
     >>> should_compress(1_000, 4_000, 10_000), should_compress(10_000, 4_000, 100_000)
     (False, True)
     """
-    return items * columns > max(WIDE, LABEL * labels)
+    return items * columns > max(MAX_DENSE_NUMBERS, SPARSE_RATIO * labels)
 
 
-def compress_counts(row: Ints, column: Ints, shape: tuple[int, int]) -> Matrix:
+def compress_counts(row: Ints, column: Ints, shape: tuple[int, int]) -> CountMatrix:
     """Counts of labels, of which each is given by its row and column, as a compressed matrix.
 
     Examples
@@ -148,18 +148,18 @@ def compress_counts(row: Ints, column: Ints, shape: tuple[int, int]) -> Matrix:
     return coo_array((np.ones(len(row)), (row.astype(np.int32), column.astype(np.int32))), shape).tocsr()
 
 
-def is_compressed(counts: Matrix) -> bool:
+def is_compressed(counts: CountMatrix) -> bool:
     """True if only counts that are not 0 are held."""
     return hasattr(counts, "indptr")
 
 
-def multiply_counts(counts: Matrix, rates: Array, xp: Any) -> Array:
+def multiply_counts(counts: CountMatrix, rates: Array, xp: Any) -> Array:
     """Product of counts with numbers of shape (judges x labels, columns)."""
     return counts @ rates if is_compressed(counts) else xp.dot(counts, rates)
 
 
-def sum_by_item(counts: Matrix, labels: int) -> Floats:
-    """How often each label was given to each item, by all judges, shape (items, labels).
+def sum_by_item(counts: CountMatrix, labels: int) -> Floats:
+    """Counts of each label on each item, by all judges, shape (items, labels).
 
     Examples
     --------
@@ -171,7 +171,7 @@ def sum_by_item(counts: Matrix, labels: int) -> Floats:
     return np.asarray(counts @ np.tile(np.eye(labels), (counts.shape[1] // labels, 1)))
 
 
-def choose_count_storage(counts: Matrix) -> DenseCounts | SparseCounts:
+def choose_count_storage(counts: CountMatrix) -> DenseCounts | SparseCounts:
     """Counts in the form in which sums take less time.
 
     Examples
@@ -184,7 +184,7 @@ def choose_count_storage(counts: Matrix) -> DenseCounts | SparseCounts:
     """
     if is_compressed(counts):
         return SparseCounts(counts)
-    if counts.size > LABEL * np.count_nonzero(counts) > 0:
+    if counts.size > SPARSE_RATIO * np.count_nonzero(counts) > 0:
         from scipy.sparse import csr_array
 
         return SparseCounts(csr_array(counts))
@@ -213,7 +213,7 @@ class DenseCounts:
 class SparseCounts:
     """As sums over the counts that are not 0."""
 
-    def __init__(self, counts: Matrix) -> None:
+    def __init__(self, counts: CountMatrix) -> None:
         self._counts = counts
 
     @property
@@ -239,10 +239,10 @@ class SparseCounts:
         """See :class:`DenseCounts`."""
         return np.asarray(self._counts[here].toarray())
 
-    def parts(self, columns: int) -> Iterator[tuple[slice, Matrix]]:
+    def parts(self, columns: int) -> Iterator[tuple[slice, CountMatrix]]:
         """Items in parts with their counts, so many that a table of theirs with so many columns is small."""
         items = self._counts.shape[0]
-        size = max(1, TOGETHER // max(columns, 1))
+        size = max(1, BATCH_SIZE // max(columns, 1))
         for start in range(0, items, size):
-            here = slice(start, min(start + size, items))
-            yield here, self._counts if size >= items else self._counts[here]
+            batch = slice(start, min(start + size, items))
+            yield batch, self._counts if size >= items else self._counts[batch]

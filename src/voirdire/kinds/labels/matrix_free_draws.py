@@ -10,8 +10,8 @@ identity, too:
 so that S (I + E)^-1/2 z has the covariance W^-1 where z is standard normal, (I + E)^-1/2 = I - E / 2 + 3 E^2 / 8 - ...
 What two judges have in common through the items that both labelled is little, and E is small. How small is told by
 products with a few random directions: variances change by the square of the share of a direction's length that E turns
-it by. Up to ``TURNED`` the first term does. Beyond, as many are taken as leave ``REST`` out, of many draws together;
-where that were too many, draws are found one by one by Lanczos's method (:mod:`voirdire.infer.krylov`).
+it by. Up to ``MAX_REMAINDER`` the first term does. Beyond, as many are taken as leave ``MAX_SERIES_REST`` out, of many
+draws together; where that were too many, draws are found one by one by Lanczos's method (:mod:`voirdire.infer.krylov`).
 """
 
 from __future__ import annotations
@@ -22,23 +22,30 @@ import numpy as np
 
 from voirdire.infer.krylov import inverse_root
 from voirdire.kinds.labels.curvature import Curvature
-from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.expected import ExpectedLabels
 from voirdire.kinds.labels.layout import SparseCounts
 from voirdire.typing import Floats
 
-NUMBERS = 1e7  # that draws may hold,
-FEWEST = 250  # of them beyond which there are no fewer: a standard deviation is off by 4.5%
-SMALL = 1000  # parameters up to which the Hessian is written out
-STEPS = 2  # powers of W in the Krylov space
-MOST = 64  # directions that it begins with
-PROBES = 4  # random directions
-TURNED = 0.1  # of the length of a direction: standard deviations are then off by about half a percent
-REST, MOST_TERMS = 0.02, 8  # of the series of a root that is left out, and terms that are taken at most
-WORK = 2e10  # labels times classes times draws times terms, beyond which there are no more draws than FEWEST
-HELD = 8e6  # numbers of the rates of draws that are changed together
+MAX_DRAW_NUMBERS = 1e7  # that draws may hold,
+MIN_DRAWS = 250  # of them beyond which there are no fewer: a standard deviation is off by 4.5%
+MAX_DENSE_PARAMETERS = 1000  # parameters up to which the Hessian is written out
+KRYLOV_POWERS = 2  # powers of W in the Krylov space
+MAX_DIRECTIONS = 64  # directions that it begins with
+PROBE_DIRECTIONS = 4  # random directions
+MAX_REMAINDER = 0.1  # of the length of a direction: standard deviations are then off by about half a percent
+MAX_SERIES_REST, MAX_TERMS = (
+    0.02,
+    8,
+)  # of the series of a root that is left out, and terms that are taken at most
+MAX_WORK = (
+    2e10  # labels times classes times draws times terms, beyond which there are no more draws than MIN_DRAWS
+)
+BATCH_SIZE = 8e6  # numbers of the rates of draws that are changed together
 
 
-def laplace_draws(expected: Expected, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
+def laplace_draws(
+    expected: ExpectedLabels, x: Floats, count: int, rng: np.random.Generator
+) -> tuple[Floats, bool]:
     """Up to ``count`` draws, shape (count, size), and whether the mode is a proper maximum.
 
     Parameters
@@ -48,26 +55,26 @@ def laplace_draws(expected: Expected, x: Floats, count: int, rng: np.random.Gene
     x : array, shape (size,)
         The mode.
     """
-    count = int(np.clip(NUMBERS / len(x), min(FEWEST, count), count))
+    count = int(np.clip(MAX_DRAW_NUMBERS / len(x), min(MIN_DRAWS, count), count))
     curvature, counts = Curvature(expected, x), expected.counts
     assert isinstance(counts, SparseCounts)
-    if len(x) <= SMALL:
+    if len(x) <= MAX_DENSE_PARAMETERS:
         return _dense_draws(curvature.times(np.eye(len(x))), x, count, rng)
-    white = _White(curvature, expected, len(x))
+    white = _WhiteCoordinates(curvature, expected, len(x))
     basis, values, vectors = _krylov_subspace(white.times, white.panel_directions(rng))
     if values.min(initial=1.0) <= 0.0:
         return np.tile(x, (count, 1)), False
-    turn = vectors * (1.0 / np.sqrt(values) - 1.0) @ vectors.T
+    root_change = vectors * (1.0 / np.sqrt(values) - 1.0) @ vectors.T
 
     def apply_subspace(z: Floats) -> Floats:
         """S of vectors."""
-        return np.asarray(z + (z @ basis.T) @ turn @ basis)
+        return np.asarray(z + (z @ basis.T) @ root_change @ basis)
 
     def apply_remainder(z: Floats) -> Floats:
         """E of vectors."""
         return np.asarray(apply_subspace(white.times(apply_subspace(z))) - z)
 
-    terms = _count_series_terms(apply_remainder, rng.standard_normal((PROBES, len(x))))
+    terms = _count_series_terms(apply_remainder, rng.standard_normal((PROBE_DIRECTIONS, len(x))))
     if terms is None:
         return _lanczos_draws(
             lambda z: apply_subspace(white.times(apply_subspace(z))),
@@ -76,15 +83,15 @@ def laplace_draws(expected: Expected, x: Floats, count: int, rng: np.random.Gene
             rng,
         )
     work = counts.labels * expected.density.classes * max(terms, 1)
-    count = int(np.clip(WORK / work, min(FEWEST, count), count)) if terms else count
+    count = int(np.clip(MAX_WORK / work, min(MIN_DRAWS, count), count)) if terms else count
     z = rng.standard_normal((count, len(x)))
-    together = max(1, int(HELD / (expected.density.classes * counts.columns)))
-    for start in range(0, count if terms else 0, together):
-        here = slice(start, start + together)
-        term = z[here].copy()
+    batch_size = max(1, int(BATCH_SIZE / (expected.density.classes * counts.columns)))
+    for start in range(0, count if terms else 0, batch_size):
+        batch = slice(start, start + batch_size)
+        term = z[batch].copy()
         for number in range(terms):
             term = -(number + 0.5) / (number + 1.0) * apply_remainder(term)
-            z[here] += term
+            z[batch] += term
     return x + white.from_white(apply_subspace(z)), True
 
 
@@ -97,22 +104,22 @@ def _lanczos_draws(
     """Draws by Lanczos's method."""
     out, smallest = np.empty(shape), np.inf
     for row in out:
-        found, curved = inverse_root(lambda z: times(z[None])[0], rng.standard_normal(shape[1]))
-        row[:], smallest = found, min(smallest, curved)
+        draw, curvature = inverse_root(lambda z: times(z[None])[0], rng.standard_normal(shape[1]))
+        row[:], smallest = draw, min(smallest, curvature)
     return placed(out), smallest > 0
 
 
 def _count_series_terms(beyond: Callable[[Floats], Floats], probes: Floats) -> int | None:
     """Terms of the series beyond the first that are needed, by random directions; None where it takes too many."""
-    once = beyond(probes)
-    share = np.linalg.norm(once) / np.linalg.norm(probes)
-    if share <= TURNED:
+    first_image = beyond(probes)
+    share = np.linalg.norm(first_image) / np.linalg.norm(probes)
+    if share <= MAX_REMAINDER:
         return 0
-    ratio = float(np.linalg.norm(beyond(once)) / np.linalg.norm(once))
+    ratio = float(np.linalg.norm(beyond(first_image)) / np.linalg.norm(first_image))
     if ratio >= 1.0:
         return None
-    terms = max(2, int(np.ceil(np.log(REST / share) / np.log(ratio))))
-    return terms if terms <= MOST_TERMS else None
+    terms = max(2, int(np.ceil(np.log(MAX_SERIES_REST / share) / np.log(ratio))))
+    return terms if terms <= MAX_TERMS else None
 
 
 def _dense_draws(matrix: Floats, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
@@ -122,10 +129,10 @@ def _dense_draws(matrix: Floats, x: Floats, count: int, rng: np.random.Generator
     return x + (z / np.sqrt(np.maximum(values, floor))) @ vectors.T, bool(values.min() > 0)
 
 
-class _White:
+class _WhiteCoordinates:
     """Coordinates in which the block of each judge is the identity, and about so that of all other parameters."""
 
-    def __init__(self, curvature: Curvature, expected: Expected, size: int) -> None:
+    def __init__(self, curvature: Curvature, expected: ExpectedLabels, size: int) -> None:
         self._curvature, self._density = curvature, expected.density
         self._own = expected.density.parameter_slices["confusion_judge"]
         blocks = curvature.judge_blocks()
@@ -134,22 +141,22 @@ class _White:
         blocks += lift[:, None, None] * np.eye(blocks.shape[1])
         self._factor = np.linalg.cholesky(blocks)  # (judges, n, n)
         self._inverse = np.linalg.inv(self._factor)
-        rest = np.setdiff1d(np.arange(size), np.arange(self._own.start, self._own.stop))
-        self._rest, self._scale = rest, np.ones(0)
-        if len(rest):
+        other_parameters = np.setdiff1d(np.arange(size), np.arange(self._own.start, self._own.stop))
+        self._rest, self._scale = other_parameters, np.ones(0)
+        if len(other_parameters):
             rows, shares = expected.complete(curvature.found)
             diagonal = expected.precision.copy()
             slices = expected.density.parameter_slices
             diagonal[slices["class_share"]] += np.diagonal(shares, axis1=-2, axis2=-1).ravel()
             if "confusion" in slices:
                 diagonal[slices["confusion"]] += np.diagonal(rows.sum(axis=0), axis1=-2, axis2=-1).ravel()
-            self._scale = 1.0 / np.sqrt(diagonal[rest])
+            self._scale = 1.0 / np.sqrt(diagonal[other_parameters])
 
     def from_white(self, white: Floats) -> Floats:
         """Vectors, shape (n, size), in the coordinates of the density."""
         out = np.empty_like(white)
-        own = white[:, self._own].reshape(len(white), len(self._factor), -1)
-        out[:, self._own] = np.einsum("kba,nkb->nka", self._inverse, own, optimize=True).reshape(
+        judge_values = white[:, self._own].reshape(len(white), len(self._factor), -1)
+        out[:, self._own] = np.einsum("kba,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
             len(white), -1
         )
         out[:, self._rest] = white[:, self._rest] * self._scale
@@ -157,40 +164,44 @@ class _White:
 
     def times(self, white: Floats) -> Floats:
         """Products with W."""
-        found = self._curvature.times(self.from_white(white))
-        own = found[:, self._own].reshape(len(white), len(self._factor), -1)
-        found[:, self._own] = np.einsum("kab,nkb->nka", self._inverse, own, optimize=True).reshape(
+        product = self._curvature.times(self.from_white(white))
+        judge_values = product[:, self._own].reshape(len(white), len(self._factor), -1)
+        product[:, self._own] = np.einsum("kab,nkb->nka", self._inverse, judge_values, optimize=True).reshape(
             len(white), -1
         )
-        found[:, self._rest] *= self._scale
-        return found
+        product[:, self._rest] *= self._scale
+        return product
 
     def panel_directions(self, rng: np.random.Generator) -> Floats:
         """Directions in which the whole panel moves, shape (directions, size)."""
         judges, size = self._factor.shape[:2]
         panel = np.zeros((size, len(self._rest) + judges * size))
         panel[:, self._own] = np.einsum("kab->bka", self._factor.swapaxes(1, 2)).reshape(size, -1)
-        rest = np.zeros((len(self._rest), panel.shape[1]))
-        rest[np.arange(len(rest)), self._rest] = 1.0
-        found = np.concatenate([panel, rest])
-        return found if len(found) <= MOST else rng.standard_normal((MOST, len(found))) @ found
+        other_directions = np.zeros((len(self._rest), panel.shape[1]))
+        other_directions[np.arange(len(other_directions)), self._rest] = 1.0
+        directions = np.concatenate([panel, other_directions])
+        return (
+            directions
+            if len(directions) <= MAX_DIRECTIONS
+            else rng.standard_normal((MAX_DIRECTIONS, len(directions))) @ directions
+        )
 
 
 def _krylov_subspace(times: Callable[[Floats], Floats], start: Floats) -> tuple[Floats, Floats, Floats]:
     """A basis of a block Krylov space, shape (n, size), and the eigenvalues and vectors of the matrix in it."""
     basis = np.linalg.qr(start.T)[0].T
-    turned = times(basis)
-    block = turned
-    for _ in range(STEPS - 1):
+    images = times(basis)
+    block = images
+    for _ in range(KRYLOV_POWERS - 1):
         for _ in range(2):  # once more against what rounding leaves
             block = block - (block @ basis.T) @ basis
-        more, size, _ = np.linalg.svd(block.T, full_matrices=False)
-        block = more[:, size > 1e-3].T
+        new_basis, size, _ = np.linalg.svd(block.T, full_matrices=False)
+        block = new_basis[:, size > 1e-3].T
         if not len(block):
             break
         basis = np.concatenate([basis, block])
         block = times(block)
-        turned = np.concatenate([turned, block])
-    matrix = basis @ turned.T
+        images = np.concatenate([images, block])
+    matrix = basis @ images.T
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
     return basis, values, vectors

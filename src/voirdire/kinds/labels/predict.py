@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.class_names import misnamed_class_rates
 from voirdire.kinds.labels.class_probabilities import (
@@ -69,7 +69,7 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
     ['b']
     """
     new, unit, data = _encode_labels(problem, table)
-    panel = model_probabilities(problem, posterior, some_draws(posterior), data)
+    panel = model_probabilities(problem, posterior, thinned_draws(posterior), data)
     if problem.answered is None:
         target = Target.prior().of(collect_panel_probabilities(problem, panel, data))
     else:
@@ -77,10 +77,10 @@ def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) 
 
         target = HumanLabels(problem).classify_new_items(data)
     chance, other = (target, panel) if problem.about == TARGET else (panel, target)
-    named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
+    name_columns: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
-        named["criterion"] = np.array(problem.criteria, dtype=object)[data["labels"]["criterion"]]
-    return named | class_columns(problem, chance, other)
+        name_columns["criterion"] = np.array(problem.criteria, dtype=object)[data["labels"]["criterion"]]
+    return name_columns | class_columns(problem, chance, other)
 
 
 def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) -> Floats | None:
@@ -92,15 +92,15 @@ def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) 
     _, _, data = _encode_labels(problem, table)
     if problem.answered is not None or posterior.draws is None:
         return None
-    rates, found = misnamed_class_rates(problem, posterior), []
-    for values in some_draws(posterior):
+    rates, draws = misnamed_class_rates(problem, posterior), []
+    for values in thinned_draws(posterior):
         chance = class_probabilities(problem.density, [values], data)
         chance = chance if rates is None else chance @ rates
         about_target = problem.about == TARGET
-        found.append(
+        draws.append(
             Target.prior().of(collect_panel_probabilities(problem, chance, data)) if about_target else chance
         )
-    return np.stack(found)
+    return np.stack(draws)
 
 
 def check_classes(problem: LabelsProblem) -> None:
@@ -129,16 +129,16 @@ def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints,
     by_judge = CONFUSION[problem.model.reliability.kind].by_judge
     size = len(problem.judges) if by_judge else 1
     unit, row = np.unique(criterion * len(new.items) + new.item, return_inverse=True)
-    place = np.array([problem.labels.index(label) for label in labels])[new.label]
-    cell = (row * size + (judge if by_judge else judge * 0)) * len(labels) + place
+    label_code = np.array([problem.labels.index(label) for label in labels])[new.label]
+    cell = (row * size + (judge if by_judge else judge * 0)) * len(labels) + label_code
     width = size * len(labels)
     counts = np.bincount(cell, minlength=len(unit) * width).reshape(len(unit), width).astype(float)
-    of = unit // len(new.items)
+    unit_criterion = unit // len(new.items)
     data = {
         "labels": {
             "counts": counts,
             "known": np.zeros((len(unit), problem.classes)),
-            "criterion": of,
+            "criterion": unit_criterion,
             "weight": np.ones(len(unit)),
         }
     }
@@ -149,14 +149,14 @@ def _known_codes(
     names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems
 ) -> Any:
     """Codes by the fit's levels; names that it does not know are problems."""
-    place = {name: code for code, name in enumerate(levels)}
+    codes_by_name = {name: code for code, name in enumerate(levels)}
     for code, name in enumerate(names):
-        if name not in place:
+        if name not in codes_by_name:
             rows = np.flatnonzero(codes == code) + 1
             problems.rows(
                 rows, f"{kind} {name!r} is not in the fit; leave it out{nearest_name(name, levels)}"
             )
-    return np.array([place.get(name, 0) for name in names], dtype=np.int64)[codes]
+    return np.array([codes_by_name.get(name, 0) for name in names], dtype=np.int64)[codes]
 
 
 def predict_labels(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
@@ -208,8 +208,8 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
     if _has_labels(table):
         return classify_items(problem, posterior, table)
     check_classes(problem)
-    given = read_scores(table, name="labels", judge="people", answered=False)
-    codes, named = _encode_rows(problem, given, ("criterion", "item"))
+    questions = read_scores(table, name="labels", judge="people", answered=False)
+    codes, name_columns = _encode_rows(problem, questions, ("criterion", "item"))
     unit = np.full((len(problem.criteria), len(problem.items)), -1)
     unit[problem.unit_criterion, problem.unit_item] = np.arange(len(problem.unit_item))
     row, problems = unit[codes["criterion"], codes["item"]], Problems("labels")
@@ -217,8 +217,8 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         unknown = "no judge has labelled that item under that criterion; leave it out"
         problems.rows(np.flatnonzero(row < 0) + 1, unknown)
     problems.raise_any()
-    chance, other = (of[row] for of in shown_probabilities(problem, posterior))
-    return {**named, **class_columns(problem, chance, other)}
+    chance, other = (probabilities[row] for probabilities in shown_probabilities(problem, posterior))
+    return {**name_columns, **class_columns(problem, chance, other)}
 
 
 def _has_labels(table: object) -> bool:
@@ -226,11 +226,15 @@ def _has_labels(table: object) -> bool:
 
 
 def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
-    given = read_scores(table, name="labels", answered=False)
-    codes, named = _encode_rows(problem, given, ("judge", "criterion", "item"))
+    questions = read_scores(table, name="labels", answered=False)
+    codes, name_columns = _encode_rows(problem, questions, ("judge", "criterion", "item"))
     rows = (codes["judge"], codes["criterion"], codes["item"])
-    found = np.mean([label_probabilities(problem, values, rows) for values in some_draws(posterior)], axis=0)
-    return named | {f"p_{label}": found[:, at] for at, label in enumerate(problem.labels)}
+    probabilities = np.mean(
+        [label_probabilities(problem, values, rows) for values in thinned_draws(posterior)], axis=0
+    )
+    return name_columns | {
+        f"p_{label}": probabilities[:, column] for column, label in enumerate(problem.labels)
+    }
 
 
 def _encode_rows(
@@ -238,8 +242,8 @@ def _encode_rows(
 ) -> tuple[dict[str, Ints], Columns]:
     """Codes of rows by a problem's levels, and the columns that name them."""
     problems = Problems("labels")
-    codes, named = fit_codes(problem, given, names, problems)
+    codes, name_columns = fit_codes(problem, given, names, problems)
     problems.raise_any()
     if not problem.table.has_criteria:
-        named.pop("criterion", None)
-    return codes, named
+        name_columns.pop("criterion", None)
+    return codes, name_columns

@@ -25,9 +25,14 @@ from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.ratings import known_names
 from voirdire.typing import Floats, Ints
 
-LARGEST_TABLE = 150_000_000  # numbers in the table of distinct items, judges and labels, where all are held
-_COMPRESSED = ("confusion", "confusion-separate")  # whose sums take no more than the labels that were given
-NOT = -1e9  # log of a class that an anchor rules out: its exponential is zero, its slope finite
+MAX_TABLE_NUMBERS = (
+    150_000_000  # numbers in the table of distinct items, judges and labels, where all are held
+)
+_SPARSE_CONFUSIONS = (
+    "confusion",
+    "confusion-separate",
+)  # whose sums take no more than the labels that were given
+LOG_IMPOSSIBLE = -1e9  # log of a class that an anchor rules out: its exponential is zero, its slope finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +104,7 @@ class LabelsProblem(Problem):
 
     @property
     def fewer_parameters(self) -> str:
-        """What can be done where there are more parameters than can be held: mostly these are no classes."""
+        """Remedy where there are more parameters than can be held: mostly these are no classes."""
         if len(self.labels) <= FEW_CLASSES:
             return super().fewer_parameters
         return (
@@ -115,7 +120,7 @@ class LabelsProblem(Problem):
         InputError
         """
         items, columns = self.data["labels"]["counts"].shape
-        if items * columns > LARGEST_TABLE:
+        if items * columns > MAX_TABLE_NUMBERS:
             raise InputError(
                 f"labels: {items:,} items x {columns:,} labels of judges would take {8 * items * columns / 2**30:.3g} "
                 "GiB to sample by method 'nuts'; leave the method out"
@@ -132,8 +137,8 @@ class LabelsProblem(Problem):
         ]
         names = {"unit": units, "class": list(self.labels[: self.classes]), "label": list(self.labels)}
         names["gap"] = list(self.labels[1:-1])  # of the cutpoints around each of these
-        first = [self.judges[block[0]] for block in self.density.blocks]
-        names["family"] = [self.families.get(judge, judge) for judge in first]
+        first_judges = [self.judges[block[0]] for block in self.density.blocks]
+        names["family"] = [self.families.get(judge, judge) for judge in first_judges]
         return super().coords | names
 
 
@@ -190,70 +195,74 @@ def encode_labels(
             f"classes {known_names(chosen)} are not the lowest of the levels {known_names(table.labels)}; leave "
             f"classes= out, as model {model.name} takes all labels as levels"
         )
-    place = np.array([names.index(label) for label in table.labels], dtype=np.int64)
-    wide = max(len(table.items), 1)
-    unit, unit_of = distinct_keys(table.criterion * wide + table.item, wide * len(table.criteria))
-    unit_item, unit_criterion = unit % wide, unit // wide
+    label_code = np.array([names.index(label) for label in table.labels], dtype=np.int64)
+    item_count = max(len(table.items), 1)
+    unit, unit_of = distinct_keys(table.criterion * item_count + table.item, item_count * len(table.criteria))
+    unit_item, unit_criterion = unit % item_count, unit // item_count
     if known is None:
-        known = _known_classes(table, anchors, unit, wide, chosen, of_anchors)
+        known = _known_classes(table, anchors, unit, item_count, chosen, of_anchors)
     problems.raise_any()
     of_anchors.raise_any()
     judging = CONFUSION[model.reliability.kind]
     judges = len(table.judges) if judging.by_judge else 1
     size = judges * len(names)
-    matrices, at = judging.kind in _COMPRESSED, np.flatnonzero(known >= 0)
-    wide_table = matrices and not (keep_apart or len(at)) and should_compress(len(unit), size, table.rows)
-    if len(unit) * size > LARGEST_TABLE and not wide_table:
+    matrices, known_units = judging.kind in _SPARSE_CONFUSIONS, np.flatnonzero(known >= 0)
+    wide_table = (
+        matrices and not (keep_apart or len(known_units)) and should_compress(len(unit), size, table.rows)
+    )
+    if len(unit) * size > MAX_TABLE_NUMBERS and not wide_table:
         shape = f"{len(unit):,} items x {judges:,} judges x {len(names)} labels"
-        why = f"{shape} is more than model {model.name} can count" + " beside known items" * bool(len(at))
+        reason = f"{shape} is more than model {model.name} can count" + " beside known items" * bool(
+            len(known_units)
+        )
         raise InputError(
-            f"labels: {why}, {8 * len(unit) * size / 2**30:.3g} GiB; take hierarchical-dawid-skene without known items "
-            "or families, which counts labels that were given alone, or fit parts of the table"
+            f"labels: {reason}, {8 * len(unit) * size / 2**30:.3g} GiB; take hierarchical-dawid-skene without known "
+            "items or families, which counts labels that were given alone, or fit parts of the table"
         )
     judge = table.judge if judging.by_judge else table.judge * 0
-    column = judge * len(names) + place[table.label]
+    column = judge * len(names) + label_code[table.label]
     if keep_apart or wide_table or judging.kind == "alike":
         row = np.arange(len(unit))
     else:
         row = _distinct_rows(unit_of, column, unit_criterion, known)
-    first = np.unique(row, return_index=True)[1]
+    first_unit = np.unique(row, return_index=True)[1]
     if wide_table:
         counts = compress_counts(unit_of, column, (len(unit), size))
     else:
-        counts = np.zeros((len(first), size))
-        of_first = np.isin(unit_of, first)
-        np.add.at(counts, (row[unit_of[of_first]], column[of_first]), 1.0)
-    possible = np.full((len(unit), len(chosen)), NOT)
+        counts = np.zeros((len(first_unit), size))
+        in_first = np.isin(unit_of, first_unit)
+        np.add.at(counts, (row[unit_of[in_first]], column[in_first]), 1.0)
+    possible = np.full((len(unit), len(chosen)), LOG_IMPOSSIBLE)
     possible[known < 0] = 0.0
-    possible[at, known[at]] = 0.0
+    possible[known_units, known[known_units]] = 0.0
     data = {
         "labels": {
             "counts": counts,
-            "known": possible[first],
-            "criterion": unit_criterion[first],
+            "known": possible[first_unit],
+            "criterion": unit_criterion[first_unit],
             "weight": np.bincount(row).astype(float),
         }
     }
     shared = judging.kind in SHARED_ERRORS
-    named = dict(families or {}) if shared else {}
+    used_families = dict(families or {}) if shared else {}
     levels = (table.judges, table.criteria, table.items)
     sizes = (len(table.judges), len(table.criteria), len(table.items))
-    anchored = tuple(int(j) for j in np.unique(known[at]))
-    blocks = _judge_blocks(named, table.judges, counts, len(names)) if shared else ()
+    anchored = tuple(int(j) for j in np.unique(known[known_units]))
+    blocks = _judge_blocks(used_families, table.judges, counts, len(names)) if shared else ()
     density = LabelsDensity(model, *sizes, len(unit), len(chosen), len(names), anchored, blocks)
-    given = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
-    found = LabelsProblem(
-        density, data, *levels, given, table, names, len(chosen), unit_item, unit_criterion, row, known
+    label_counts = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
+    encoded = LabelsProblem(
+        density, data, *levels, label_counts, table, names, len(chosen), unit_item, unit_criterion, row, known
     )
-    return replace(found, families=named, positive=success_class(chosen, positive))
+    return replace(encoded, families=used_families, positive=success_class(chosen, positive))
 
 
 def _judge_blocks(
     families: Mapping[str, str], judges: tuple[str, ...], counts: Floats, labels: int
 ) -> tuple[tuple[int, ...], ...]:
     """Judges of one family, and those of none that label some item twice; see :class:`.LabelsLayout`."""
-    given = counts.reshape(len(counts), len(judges), labels).sum(axis=2)
-    repeats = (given > 1.0).any(axis=0)
+    label_counts = counts.reshape(len(counts), len(judges), labels).sum(axis=2)
+    repeats = (label_counts > 1.0).any(axis=0)
     members: dict[str, list[int]] = {}
     for k, judge in enumerate(judges):
         members.setdefault(families.get(judge, judge), []).append(k)
@@ -273,9 +282,9 @@ def _distinct_rows(unit: Ints, column: Ints, criterion: Ints, known: Ints) -> In
     end = np.cumsum(np.bincount(unit, minlength=len(known))) * column.itemsize
     start = np.append(0, end[:-1])
     number: dict[tuple[bytes, int, int], int] = {}
-    each = zip(start.tolist(), end.tolist(), criterion.tolist(), known.tolist(), strict=True)
+    keys = zip(start.tolist(), end.tolist(), criterion.tolist(), known.tolist(), strict=True)
     return np.array(
-        [number.setdefault((labels[i:j], c, k), len(number)) for i, j, c, k in each], dtype=np.int64
+        [number.setdefault((labels[i:j], c, k), len(number)) for i, j, c, k in keys], dtype=np.int64
     )
 
 
@@ -313,9 +322,11 @@ def known_classes(problem: LabelsProblem, people: Labels, name: str) -> Ints:
     InputError
         As for anchors.
     """
-    problems, wide = Problems(name), max(len(problem.items), 1)
-    unit = problem.unit_criterion * wide + problem.unit_item
-    known = _known_classes(problem.table, people, unit, wide, problem.labels[: problem.classes], problems)
+    problems, item_count = Problems(name), max(len(problem.items), 1)
+    unit = problem.unit_criterion * item_count + problem.unit_item
+    known = _known_classes(
+        problem.table, people, unit, item_count, problem.labels[: problem.classes], problems
+    )
     problems.raise_any()
     return known
 
@@ -334,7 +345,7 @@ def _known_classes(
         return known
     items = {name: code for code, name in enumerate(table.items)}
     criteria = {name: code for code, name in enumerate(table.criteria)}
-    place = {int(code): row for row, code in enumerate(unit)}
+    row_of = {int(code): row for row, code in enumerate(unit)}
     if not anchors.has_criteria and len(table.criteria) > 1:
         problems.table(
             f"there is no column 'criterion', but the labels have {len(table.criteria)} criteria; add it"
@@ -345,19 +356,19 @@ def _known_classes(
         item, label = anchors.items[anchors.item[row]], anchors.labels[anchors.label[row]]
         criterion = anchors.criteria[anchors.criterion[row]] if anchors.has_criteria else table.criteria[0]
         code = criteria.get(criterion, -1) * wide + items.get(item, -1)
-        here = [row + 1]
-        if item not in items or criterion not in criteria or code not in place:
-            under = f" under criterion {criterion!r}" if anchors.has_criteria else ""
-            unknown[under][item].append(row + 1)
+        this_row = [row + 1]
+        if item not in items or criterion not in criteria or code not in row_of:
+            suffix = f" under criterion {criterion!r}" if anchors.has_criteria else ""
+            unknown[suffix][item].append(row + 1)
         elif label not in classes:
-            problems.rows(here, f"label {label!r} is no class; classes are {known_names(classes)}")
-        elif known[place[code]] not in (-1, classes.index(label)):
-            other = classes[known[place[code]]]
-            problems.rows(here, f"item {item!r} is {label!r} here and {other!r} before; keep one")
+            problems.rows(this_row, f"label {label!r} is no class; classes are {known_names(classes)}")
+        elif known[row_of[code]] not in (-1, classes.index(label)):
+            earlier_class = classes[known[row_of[code]]]
+            problems.rows(this_row, f"item {item!r} is {label!r} here and {earlier_class!r} before; keep one")
         else:
-            known[place[code]] = classes.index(label)
-    for under, rows in unknown.items():
-        what, them = ("item", "it") if len(rows) == 1 else ("items", "them")
-        sentence = f"no judge has labelled {what} {known_names([*rows])}{under}; leave {them} out"
+            known[row_of[code]] = classes.index(label)
+    for suffix, rows in unknown.items():
+        noun, pronoun = ("item", "it") if len(rows) == 1 else ("items", "them")
+        sentence = f"no judge has labelled {noun} {known_names([*rows])}{suffix}; leave {pronoun} out"
         problems.rows(chain.from_iterable(rows.values()), sentence)
     return known

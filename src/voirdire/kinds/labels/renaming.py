@@ -35,15 +35,20 @@ def log_permanent(scores: Array, size: int, xp: Any) -> Array:
     0.0
     """
     sets: list[tuple[int, ...]] = [()]
-    reached = 0.0 * scores[..., :1, 0]
+    sums = 0.0 * scores[..., :1, 0]
     for row in range(size):
-        place = {columns: at for at, columns in enumerate(sets)}
+        position = {columns: column for column, columns in enumerate(sets)}
         sets = list(combinations(range(size), row + 1))
         # the column of this row, and the set of those of the rows before it
-        taken = np.array(sets)
-        before = np.array([[place[one[:at] + one[at + 1 :]] for at in range(row + 1)] for one in sets])
-        reached = log_sum_exp(reached[..., before] + scores[..., row, :][..., taken], row + 1, xp)
-    return reached[..., 0]
+        column_sets = np.array(sets)
+        previous = np.array(
+            [
+                [position[subset[:column] + subset[column + 1 :]] for column in range(row + 1)]
+                for subset in sets
+            ]
+        )
+        sums = log_sum_exp(sums[..., previous] + scores[..., row, :][..., column_sets], row + 1, xp)
+    return sums[..., 0]
 
 
 def best_renaming(scores: Floats) -> npt.NDArray[np.int64]:
@@ -64,17 +69,17 @@ def best_renaming(scores: Floats) -> npt.NDArray[np.int64]:
     [[1, 0]]
     """
     size = scores.shape[-1]
-    kept = np.arange(size)
-    found = np.tile(kept, (len(scores), 1))
+    identity = np.arange(size)
+    names = np.tile(identity, (len(scores), 1))
     # where each class scores highest by its own name, no renaming is better
-    doubtful = np.flatnonzero((scores.max(axis=-1) > scores[:, kept, kept]).any(axis=1))
-    if not len(doubtful):
-        return found
+    uncertain = np.flatnonzero((scores.max(axis=-1) > scores[:, identity, identity]).any(axis=1))
+    if not len(uncertain):
+        return names
     from scipy.optimize import linear_sum_assignment
 
-    for number in doubtful:
+    for number in uncertain:
         matrix = scores[number]
         chosen = linear_sum_assignment(matrix, maximize=True)[1]
-        if matrix[kept, chosen].sum() > np.trace(matrix):
-            found[number] = chosen
-    return found
+        if matrix[identity, chosen].sum() > np.trace(matrix):
+            names[number] = chosen
+    return names

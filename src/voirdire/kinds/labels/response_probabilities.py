@@ -41,19 +41,19 @@ def label_probabilities(problem: LabelsProblem, values: Values, rows: tuple[Ints
     density, (judge, criterion, item) = problem.density, rows
     if not density.latent:
         raise InputError(f"model {problem.model.name} gives no probability of single labels; leave it out")
-    wide = len(problem.items)
-    known, unit = problem.unit_criterion * wide + problem.unit_item, criterion * wide + item
-    place = np.minimum(np.searchsorted(known, unit), len(known) - 1)
-    there = known[place] == unit
+    item_count = len(problem.items)
+    unit_codes, unit = problem.unit_criterion * item_count + problem.unit_item, criterion * item_count + item
+    position = np.minimum(np.searchsorted(unit_codes, unit), len(unit_codes) - 1)
+    is_known = unit_codes[position] == unit
     if density.shares_errors:
         return _repeat_probabilities(
-            problem, values, judge, criterion, np.where(there, problem.unit_row[place], -1)
+            problem, values, judge, criterion, np.where(is_known, problem.unit_row[position], -1)
         )
     joint = density.shares(values, np)[criterion]
-    joint[there] = density.joint(values, problem.data, np)[problem.unit_row][place[there]]
+    joint[is_known] = density.joint(values, problem.data, np)[problem.unit_row][position[is_known]]
     belief, rates = np.exp(log_softmax(joint, problem.classes, np)), np.exp(density.rates(values, np))
-    found: Floats = np.einsum("rj,rjl->rl", belief, rates[judge if len(rates) > 1 else judge * 0])
-    return found
+    result: Floats = np.einsum("rj,rjl->rl", belief, rates[judge if len(rates) > 1 else judge * 0])
+    return result
 
 
 def _repeat_probabilities(
@@ -67,12 +67,12 @@ def _repeat_probabilities(
         "criterion": np.arange(len(problem.criteria)),
         "weight": np.ones(len(problem.criteria)),
     }
-    data = {"labels": {name: np.concatenate([part[name], more]) for name, more in empty.items()}}
-    at = np.where(row < 0, len(part["counts"]) + criterion, row)
-    found = np.empty((len(row), len(problem.labels)))
+    data = {"labels": {name: np.concatenate([part[name], added]) for name, added in empty.items()}}
+    item_row = np.where(row < 0, len(part["counts"]) + criterion, row)
+    probabilities = np.empty((len(row), len(problem.labels)))
     for k, chance in repeat_probabilities(density, values, data):
-        found[judge == k] = chance[at[judge == k]]
-    return found
+        probabilities[judge == k] = chance[item_row[judge == k]]
+    return probabilities
 
 
 def check_answer_probabilities(problem: LabelsProblem) -> None:
@@ -101,30 +101,32 @@ def draw_labels(
     seen = {"labels": part | {"counts": part["counts"] * 0 if anew else part["counts"]}}
     if density.shares_errors:
         of_unit = expand_units(seen, problem.unit_row)  # items with the same labels are drawn each by itself
-        chance = np.empty((len(judge), density.labels))
+        probabilities = np.empty((len(judge), density.labels))
         for k, rates in drawn_rates(density, values, of_unit, rng)[1]:
-            chance[judge == k] = rates[unit[judge == k]]
+            probabilities[judge == k] = rates[unit[judge == k]]
     elif density.latent:
         joint = density.joint(values, seen, np)[problem.unit_row]
-        of = sample_categorical(np.exp(log_softmax(joint, problem.classes, np)), rng)
+        drawn_class = sample_categorical(np.exp(log_softmax(joint, problem.classes, np)), rng)
         rates = np.exp(density.rates(values, np))
-        chance = rates[judge if len(rates) > 1 else judge * 0, of[unit]]
+        probabilities = rates[judge if len(rates) > 1 else judge * 0, drawn_class[unit]]
     else:
-        chance = np.exp(log_softmax(values["tendency"], density.labels, np))[problem.unit_row[unit]]
+        probabilities = np.exp(log_softmax(values["tendency"], density.labels, np))[problem.unit_row[unit]]
     code = np.array([table.labels.index(label) for label in problem.labels])
-    return replace(table, label=code[sample_categorical(chance, rng)])
+    return replace(table, label=code[sample_categorical(probabilities, rng)])
 
 
 def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
     """Counts of labels by item, judge and label (of all judges together where they are alike)."""
     density, part, row = problem.density, problem.data["labels"], problem.unit_row
-    each = {name: of[row] for name, of in part.items() if name != "weight"} | {"weight": np.ones(len(row))}
+    unit_data = {name: array[row] for name, array in part.items() if name != "weight"} | {
+        "weight": np.ones(len(row))
+    }
     judges = part["counts"].shape[1] // len(problem.labels)
 
     def log_probability(value: Any, values: Values, xp: Any) -> Array:
         counts = value.reshape((len(row), judges * len(problem.labels)))
-        ((of, weight),) = density.log_parts(values, {"labels": each | {"counts": counts}}, xp)
-        return of * weight
+        ((array, weight),) = density.log_parts(values, {"labels": unit_data | {"counts": counts}}, xp)
+        return array * weight
 
     def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
         return _count_labels(problem, draw_labels(problem, values, rng, anew=True), judges)
@@ -134,8 +136,8 @@ def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
 
 def _count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
     """Counts by item (under a criterion), judge and label, shape (units, judges, labels)."""
-    wide = max(len(table.items), 1)
-    unit = np.unique(table.criterion * wide + table.item, return_inverse=True)[1]
+    item_count = max(len(table.items), 1)
+    unit = np.unique(table.criterion * item_count + table.item, return_inverse=True)[1]
     counts = np.zeros((len(problem.unit_row), judges, len(problem.labels)))
     np.add.at(counts, (unit, table.judge if judges > 1 else table.judge * 0, problem.given(table)), 1.0)
     return counts

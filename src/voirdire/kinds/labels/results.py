@@ -76,11 +76,11 @@ def judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
     log_right = np.diagonal(density.rates(values, np)[..., : density.classes], axis1=-2, axis2=-1)
     right = np.exp(log_right)  # (..., judges, classes)
     share = np.exp(density.shares(values, np)).mean(axis=-2)[..., None, :]
-    found = {"reliability": right.mean(axis=-1), "accuracy": (right * share).sum(axis=-1)}
+    result = {"reliability": right.mean(axis=-1), "accuracy": (right * share).sum(axis=-1)}
     if density.classes == 2 and problem.positive is not None:
-        place = problem.labels.index(problem.positive)
-        found |= {"sensitivity": right[..., place], "specificity": right[..., 1 - place]}
-    return found
+        success_index = problem.labels.index(problem.positive)
+        result |= {"sensitivity": right[..., success_index], "specificity": right[..., 1 - success_index]}
+    return result
 
 
 def class_quantities(problem: LabelsProblem, values: Values) -> Quantities:
@@ -89,7 +89,7 @@ def class_quantities(problem: LabelsProblem, values: Values) -> Quantities:
     if not density.latent:
         return {}
     rates = np.exp(density.rates(values, np))
-    shown = rates if rates.shape[-3] > 1 or density.judges == 1 else rates[..., 0, :, :]
-    dims = ("judge", "class", "label")[-(shown.ndim - 1) :]
+    confusion = rates if rates.shape[-3] > 1 or density.judges == 1 else rates[..., 0, :, :]
+    dims = ("judge", "class", "label")[-(confusion.ndim - 1) :]
     share = np.exp(density.shares(values, np))
-    return {"confusion": Quantity(shown, dims), "class_share": Quantity(share, ("criterion", "class"))}
+    return {"confusion": Quantity(confusion, dims), "class_share": Quantity(share, ("criterion", "class"))}

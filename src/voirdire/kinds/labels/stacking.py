@@ -7,13 +7,14 @@ Of item i let q_i,c be what the panel says of it, and x_i,k,l the share of label
 alpha_c ~ Normal(0, 1), beta_k,l,c ~ Normal(0, t^2), t in units in which the sum has mean square t^2 over the items,
 known or not. What people say is pulled towards m, which is one of
 
-    the panel:  s log q_i,c, q what a fit says of the item, its class unknown, or shares of labels; s one of ``SLOPES``,
+    the panel:  s log q_i,c, q what a fit says of the item, its class unknown, or shares of labels;
+                s one of ``SLOPE_PRIORS``,
     one judge:  1.5 for the class that is its label, with beta_k,l,c ~ Normal(0, 1.5^2) for its own labels besides,
 
-of the panel's answers each as likely as all judges together, who are alike. With t one of ``SPREADS``, all are averaged
-by their evidence (:mod:`voirdire.infer.multinomial`): a few known items leave the panel's answer as it is but for how
-sure it is, and many let judges speak whom the panel outvotes. P(class) of known items that are left out follows from
-the same regressions.
+of the panel's answers each as likely as all judges together, who are alike. With t one of ``PRIOR_SPREADS``, all are
+averaged by their evidence (:mod:`voirdire.infer.multinomial`): a few known items leave the panel's answer as it is but
+for how sure it is, and many let judges speak whom the panel outvotes. P(class) of known items that are left out follows
+from the same regressions.
 """
 
 from __future__ import annotations
@@ -27,19 +28,23 @@ from scipy.special import logsumexp
 from voirdire.infer.multinomial import Multinomial, answer_probabilities, fit_multinomial
 from voirdire.typing import Floats, Ints
 
-LEAST = 3  # known items that labels are stacked from
-SLOPES = {0.1: 0.15, 0.3: 0.25, 1.0: 0.6}  # that what the panel says is raised to, and how likely each is
-SPREADS = (0.0, 0.5, 1.0, 2.0)  # of what single labels say beside
-LEAN = 1.5  # log-odds of the label of a judge that is believed by itself
-MOST = 400  # known items that are learned from
-LONE = 24  # judges that may be believed by themselves: those right about most known items
-FAINT = 4.0  # log evidence below the best from which a prior is left out
-FLOOR = 1e-9  # probability that the panel gives any class
-INTERCEPT = 1.0
+MIN_KNOWN_ITEMS = 3  # known items that labels are stacked from
+SLOPE_PRIORS = {
+    0.1: 0.15,
+    0.3: 0.25,
+    1.0: 0.6,
+}  # that what the panel says is raised to, and how likely each is
+PRIOR_SPREADS = (0.0, 0.5, 1.0, 2.0)  # of what single labels say beside
+JUDGE_LOG_ODDS = 1.5  # log-odds of the label of a judge that is believed by itself
+MAX_KNOWN_ITEMS = 400  # known items that are learned from
+MAX_SINGLE_JUDGES = 24  # judges that may be believed by themselves: those right about most known items
+MAX_EVIDENCE_GAP = 4.0  # log evidence below the best from which a prior is left out
+MIN_PROBABILITY = 1e-9  # probability that the panel gives any class
+INTERCEPT_SD = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
+class StackingPrior:
     """A prior of the functions: where they are pulled, and the weight of every kernel.
 
     Attributes
@@ -97,78 +102,94 @@ class Stacking:
     def stacked_probabilities(self) -> tuple[Floats, Floats]:
         """P(class) of all items, and of the known ones, each left out: shapes (items, classes) and (known, classes).
 
-        Of more than ``MOST`` known items it learns from as many, evenly spaced; the others need not be left out.
+        Of more than ``MAX_KNOWN_ITEMS`` known items it learns from as many, evenly spaced; the others need not be left
+        out.
         """
-        if len(self.at) > MOST:
-            some = np.linspace(0, len(self.at) - 1, MOST).astype(int)
-            total, left = replace(self, at=self.at[some], answer=self.answer[some]).stacked_probabilities()
-            every = total[self.at]
-            every[some] = left
-            return total, every
+        if len(self.at) > MAX_KNOWN_ITEMS:
+            sample = np.linspace(0, len(self.at) - 1, MAX_KNOWN_ITEMS).astype(int)
+            total, left_probabilities = replace(
+                self, at=self.at[sample], answer=self.answer[sample]
+            ).stacked_probabilities()
+            left_out = total[self.at]
+            left_out[sample] = left_probabilities
+            return total, left_out
         priors, fits = self._plausible_priors()
-        left = np.stack([answer_probabilities(*fit.left_out()) for fit in fits])
-        said = left[:, np.arange(len(self.answer)), self.answer]
+        left_probabilities = np.stack([answer_probabilities(*fit.left_out()) for fit in fits])
+        answer_chance = left_probabilities[:, np.arange(len(self.answer)), self.answer]
         log = np.array([fit.log_evidence + prior.log_weight for fit, prior in zip(fits, priors, strict=True)])
-        without = log[:, None] - np.log(np.maximum(said, 1e-300))
-        without = np.exp(without - logsumexp(without, axis=0))
+        left_weight = log[:, None] - np.log(np.maximum(answer_chance, 1e-300))
+        left_weight = np.exp(left_weight - logsumexp(left_weight, axis=0))
         weight = np.exp(log - logsumexp(log))
         codes = np.arange(len(self.shares)) if self.alike is None else self.alike
-        _, one, back = np.unique(codes, return_index=True, return_inverse=True)
-        total = np.zeros((len(one), left.shape[2]))
+        _, first_row, row_of = np.unique(codes, return_index=True, return_inverse=True)
+        total = np.zeros((len(first_row), left_probabilities.shape[2]))
         for share, prior, fit in zip(weight, priors, fits, strict=True):
-            across, variance = self._prior_covariance(prior)
-            total += share * answer_probabilities(*fit.at(prior.mean[one], across[one], variance[one]))
-        return total[back], np.einsum("gi,gic->ic", without, left)
+            covariance, variance = self._prior_covariance(prior)
+            total += share * answer_probabilities(
+                *fit.at(prior.mean[first_row], covariance[first_row], variance[first_row])
+            )
+        return total[row_of], np.einsum("gi,gic->ic", left_weight, left_probabilities)
 
-    def _plausible_priors(self) -> tuple[list[Prior], list[Multinomial]]:
+    def _plausible_priors(self) -> tuple[list[StackingPrior], list[Multinomial]]:
         """Priors that people's answers do not speak clearly against, with their posteriors.
 
         Each is tried with one spread first, and where that is far below the best with no other.
         """
-        middle, groups = len(SPREADS) // 2, self._grouped_priors()
-        tried = [self._fit_prior(group[middle]) for group in groups]
-        log = np.array([f.log_evidence + g[middle].log_weight for f, g in zip(tried, groups, strict=True)])
-        found = []
-        for near, first, group in zip(log > log.max() - 2.0 * FAINT, tried, groups, strict=True):
-            for place, prior in enumerate(group if near else ()):
-                found.append((prior, first if place == middle else self._fit_prior(prior)))
-        top = max(fit.log_evidence + prior.log_weight for prior, fit in found)
-        kept = [(p, fit) for p, fit in found if fit.log_evidence + p.log_weight > top - FAINT]
-        return [p for p, _ in kept], [fit for _, fit in kept]
+        middle, groups = len(PRIOR_SPREADS) // 2, self._grouped_priors()
+        first_fits = [self._fit_prior(group[middle]) for group in groups]
+        log = np.array(
+            [f.log_evidence + g[middle].log_weight for f, g in zip(first_fits, groups, strict=True)]
+        )
+        pairs = []
+        for is_near, first_fit, group in zip(
+            log > log.max() - 2.0 * MAX_EVIDENCE_GAP, first_fits, groups, strict=True
+        ):
+            for index, prior in enumerate(group if is_near else ()):
+                pairs.append((prior, first_fit if index == middle else self._fit_prior(prior)))
+        best_evidence = max(fit.log_evidence + prior.log_weight for prior, fit in pairs)
+        plausible = [
+            (p, fit) for p, fit in pairs if fit.log_evidence + p.log_weight > best_evidence - MAX_EVIDENCE_GAP
+        ]
+        return [p for p, _ in plausible], [fit for _, fit in plausible]
 
-    def _grouped_priors(self) -> list[list[Prior]]:
+    def _grouped_priors(self) -> list[list[StackingPrior]]:
         """All priors, those that differ in spread alone together."""
-        found = []
-        ways = len(self.panel) + 1.0  # single judges are one
-        each = -np.log(ways * len(SPREADS))
+        groups = []
+        way_count = len(self.panel) + 1.0  # single judges are one
+        log_share = -np.log(way_count * len(PRIOR_SPREADS))
         for panel in self.panel:
-            log = np.log(np.maximum(panel, FLOOR))
+            log = np.log(np.maximum(panel, MIN_PROBABILITY))
             log = log - log.mean(axis=1, keepdims=True)
-            for slope, likely in SLOPES.items():
+            for slope, probability in SLOPE_PRIORS.items():
                 mean = slope * log
-                found.append([Prior(mean, spread, -1, each + np.log(likely)) for spread in SPREADS])
+                groups.append(
+                    [
+                        StackingPrior(mean, spread, -1, log_share + np.log(probability))
+                        for spread in PRIOR_SPREADS
+                    ]
+                )
         classes = self.panel[0].shape[1]
         right = self.shares[self.at, :, self.answer].sum(axis=0)
-        some = np.argsort(-right, kind="stable")[:LONE]
-        each = -np.log(ways * self.shares.shape[1] * len(SPREADS))
-        for judge in np.sort(some):
-            mean = LEAN * self.shares[:, judge, :classes]
-            found.append([Prior(mean, spread, int(judge), each) for spread in SPREADS])
-        return found
+        best_judges = np.argsort(-right, kind="stable")[:MAX_SINGLE_JUDGES]
+        log_share = -np.log(way_count * self.shares.shape[1] * len(PRIOR_SPREADS))
+        for judge in np.sort(best_judges):
+            mean = JUDGE_LOG_ODDS * self.shares[:, judge, :classes]
+            groups.append([StackingPrior(mean, spread, int(judge), log_share) for spread in PRIOR_SPREADS])
+        return groups
 
-    def _fit_prior(self, prior: Prior) -> Multinomial:
+    def _fit_prior(self, prior: StackingPrior) -> Multinomial:
         return fit_multinomial(prior.mean[self.at], self._prior_covariance(prior)[0][self.at], self.answer)
 
-    def _prior_covariance(self, prior: Prior) -> tuple[Floats, Floats]:
+    def _prior_covariance(self, prior: StackingPrior) -> tuple[Floats, Floats]:
         """Prior covariance with the known items, shape (items, known), and variances, shape (items,)."""
-        across, variance = self._label_covariance
-        across = INTERCEPT**2 + prior.spread**2 * across
-        variance = INTERCEPT**2 + prior.spread**2 * variance
+        covariance, variance = self._label_covariance
+        covariance = INTERCEPT_SD**2 + prior.spread**2 * covariance
+        variance = INTERCEPT_SD**2 + prior.spread**2 * variance
         if prior.judge >= 0:
-            own = self.shares[:, prior.judge]
-            across = across + LEAN**2 * own @ own[self.at].T
-            variance = variance + LEAN**2 * (own**2).sum(axis=1)
-        return across, variance
+            judge_shares = self.shares[:, prior.judge]
+            covariance = covariance + JUDGE_LOG_ODDS**2 * judge_shares @ judge_shares[self.at].T
+            variance = variance + JUDGE_LOG_ODDS**2 * (judge_shares**2).sum(axis=1)
+        return covariance, variance
 
     @cached_property
     def _label_covariance(self) -> tuple[Floats, Floats]:

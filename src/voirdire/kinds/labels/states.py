@@ -37,22 +37,22 @@ def log_joint(density: Any, values: Values, counts: Array, xp: Any) -> Array:
         judges = np.array(block)
         if isinstance(counts, np.ndarray):  # not traced: each pattern of answers once
             patterns = Patterns.of(counts[:, density.columns(judges)])
-            given = _log_block_effects(density, values, patterns.counts, judges, number, xp)
-            total = total + log_expectation(given, 0.0, xp)[patterns.of_item]
+            block_log = _log_block_effects(density, values, patterns.counts, judges, number, xp)
+            total = total + log_expectation(block_log, 0.0, xp)[patterns.of_item]
         else:
-            given = _log_effect_probabilities(density, values, counts, judges, number, xp)
-            total = total + log_expectation(given, 0.0, xp)
+            block_log = _log_effect_probabilities(density, values, counts, judges, number, xp)
+            total = total + log_expectation(block_log, 0.0, xp)
     return total
 
 
 def log_rates(density: Any, values: Values, xp: Any) -> Array:
     """Log P(label | state) of every judge, effects summed out, shape (judges, states, labels)."""
-    found: list[Array] = [None] * sum(len(judges) for judges, _ in _effect_groups(density))
+    rates_by_judge: list[Array] = [None] * sum(len(judges) for judges, _ in _effect_groups(density))
     for judges, number in _effect_groups(density):
         rates = _log_marginal_rates(density, values, judges, number, xp)
-        for place, k in enumerate(judges):
-            found[k] = rates[place]
-    return xp.stack(found)
+        for row, k in enumerate(judges):
+            rates_by_judge[k] = rates[row]
+    return xp.stack(rates_by_judge)
 
 
 def _effect_groups(density: Any) -> list[tuple[Ints, int | None]]:
@@ -91,7 +91,7 @@ def _flatten_rates(rates: Array) -> Array:
 
 
 def repeat_probabilities(density: Any, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
-    """Of each judge, P(label if asked anew | all labels of an item), shape (distinct, labels), as the judge's number.
+    """Yield each judge's number with P(label if asked again | all labels of an item), shape (distinct, labels).
 
     A judge brings along what its family makes of the item.
     """
@@ -112,8 +112,8 @@ def panel_class_probabilities(density: Any, values: Values, data: Data) -> Float
     for _, chance in repeat_probabilities(density, values, data):
         total += chance[:, : density.classes]
     total *= data["labels"]["known"] == 0.0
-    found: Floats = total / np.maximum(total.sum(axis=1, keepdims=True), 1e-300)
-    return found
+    probabilities: Floats = total / np.maximum(total.sum(axis=1, keepdims=True), 1e-300)
+    return probabilities
 
 
 def without_judge(density: Any, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
@@ -144,8 +144,8 @@ def drawn_rates(
 
     Shapes (distinct,) and (distinct, labels). Effects of families are drawn too, given their labels.
     """
-    believed = density.state_probabilities(values, data)
-    state = sample_categorical(believed, rng)
+    belief = density.state_probabilities(values, data)
+    state = sample_categorical(belief, rng)
 
     def judge_rates() -> Iterator[tuple[int, Floats]]:
         rows = np.arange(len(state))

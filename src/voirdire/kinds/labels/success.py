@@ -17,7 +17,7 @@ from voirdire.tables.problems import nearest_name
 from voirdire.tables.ratings import known_names
 
 #: Words of success, each with its words of failure.
-PAIRS = {
+SUCCESS_WORDS = {
     "right": ("wrong",),
     "correct": ("incorrect", "wrong"),
     "pass": ("fail", "failed"),
@@ -44,17 +44,17 @@ PAIRS = {
     "satisfied": ("unsatisfied", "not satisfied"),
 }
 #: Words of success than which no label is better.
-BEST = ("right", "correct", "yes", "true", "success", "successful", "succeeded", "solved")
+BEST_WORDS = ("right", "correct", "yes", "true", "success", "successful", "succeeded", "solved")
 #: Letters and numbers of success, with those that must stand beside them.
-SHORT = {"c": ("i",), "p": ("f",), "y": ("n",), "t": ("f",), "w": ("l",), "1": ("0", "-1"), "+": ("-",)}
+SHORT_WORDS = {"c": ("i",), "p": ("f",), "y": ("n",), "t": ("f",), "w": ("l",), "1": ("0", "-1"), "+": ("-",)}
 #: Words of neither success nor failure; in Inspect's scores P is partial, N no answer.
-NEITHER = (
+NEUTRAL_WORDS = (
     *("unsure", "not sure", "unknown", "unclear", "undecided", "maybe", "neutral", "mixed", "borderline"),
     *("partial", "partially", "partly", "partially correct", "partly correct"),
     *("skip", "skipped", "abstain", "abstained", "no answer", "noanswer", "tie", "draw", "cannot tell"),
     *("can't tell", "don't know", "refused", "error"),
 )
-FAILURE = frozenset(word for words in PAIRS.values() for word in words)
+FAILURE_WORDS = frozenset(word for words in SUCCESS_WORDS.values() for word in words)
 
 
 def known_success(classes: Sequence[str]) -> str | None:
@@ -68,21 +68,21 @@ def known_success(classes: Sequence[str]) -> str | None:
     ('1', None, None)
     """
     words = {name: _normalise_name(name) for name in classes}
-    found = [name for name, word in words.items() if word in PAIRS]
-    others = [word for word in words.values() if word not in PAIRS]
-    if len(found) == 1 and all(_is_worse(word, words[found[0]], len(others) == 1) for word in others):
-        return found[0]
-    if found:
+    successes = [name for name, word in words.items() if word in SUCCESS_WORDS]
+    others = [word for word in words.values() if word not in SUCCESS_WORDS]
+    if len(successes) == 1 and all(_is_worse(word, words[successes[0]], len(others) == 1) for word in others):
+        return successes[0]
+    if successes:
         return None
-    for short, failures in SHORT.items():
-        own = [name for name, word in words.items() if word == short]
-        rest = {word for word in words.values() if word != short}
+    for short, failures in SHORT_WORDS.items():
+        matches = [name for name, word in words.items() if word == short]
+        other_words = {word for word in words.values() if word != short}
         if (
-            own
-            and rest & set(failures)
-            and rest <= {*failures, *NEITHER, *(("p", "n") if short == "c" else ())}
+            matches
+            and other_words & set(failures)
+            and other_words <= {*failures, *NEUTRAL_WORDS, *(("p", "n") if short == "c" else ())}
         ):
-            return own[0]
+            return matches[0]
     return None
 
 
@@ -125,7 +125,7 @@ def success_note(classes: Sequence[str], chosen: str) -> str:
 
 
 def positive_example(classes: Sequence[str]) -> str:
-    """How to name the good one of classes of which none is known to be it, by an example that is likely to be it.
+    """Example of how to name the class that counts as a success, by the one that is likely to be it.
 
     That is a word of success, else the highest number, else the first without a word of failure and not of neither.
 
@@ -139,13 +139,17 @@ def positive_example(classes: Sequence[str]) -> str:
     "--positive 10, if that is it (in Python positive='10')"
     """
     words = {name: _normalise_name(name) for name in classes}
-    of_success = [name for name, word in words.items() if word in PAIRS]
+    successes = [name for name, word in words.items() if word in SUCCESS_WORDS]
     numbers = (
         sorted(words, key=lambda name: -float(words[name])) if all(map(_is_number, words.values())) else []
     )
-    bad = FAILURE | {"not", "no"}
-    others = [name for name, word in words.items() if not bad & set(word.split()) and word not in NEITHER]
-    name = next(iter([*of_success, *numbers, *others, *classes]))
+    bad_words = FAILURE_WORDS | {"not", "no"}
+    others = [
+        name
+        for name, word in words.items()
+        if not bad_words & set(word.split()) and word not in NEUTRAL_WORDS
+    ]
+    name = next(iter([*successes, *numbers, *others, *classes]))
     return f"--positive {shlex.quote(name)}, if that is it (in Python positive={name!r})"
 
 
@@ -168,11 +172,11 @@ def unknown_success_error(classes: Sequence[str]) -> InputError:
 
 def _is_worse(word: str, success: str, alone: bool) -> bool:
     """True if a label is worse than a word of success, or neither, by its words."""
-    if word in FAILURE or word in NEITHER:
+    if word in FAILURE_WORDS or word in NEUTRAL_WORDS:
         return True
     if word in {f"{no}{success}" for no in ("not ", "no ", "non ", "non", "un", "in", "ir", "im", "dis")}:
         return True
-    return alone and success in BEST and success not in word.split()
+    return alone and success in BEST_WORDS and success not in word.split()
 
 
 def _is_number(word: str) -> bool:

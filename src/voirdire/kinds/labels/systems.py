@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, thinned_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.class_names import misnamed_class_rates
 from voirdire.kinds.labels.class_probabilities import class_probabilities
@@ -35,15 +35,15 @@ from voirdire.model.problem import TARGET
 from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
 
-DRAWS = 1000
-LARGEST = 4 * 2**30  # bytes of what is believed of items of large tables
-FEW = 25  # draws of the fit, of ordered labels
-BELIEFS = 5  # draws of the fit of which the mean is taken
-TURNS = 4
-STEPS = 30  # to the most probable shares
-MOST = 10**8  # numbers that are computed for shares in each draw
-TOGETHER = 2_000_000  # numbers of draws, units and classes that are held at once
-OWN = 1987  # of random numbers that no simulation with the same seed has drawn
+SYSTEM_DRAWS = 1000
+MAX_BELIEF_BYTES = 4 * 2**30  # bytes of what is believed of items of large tables
+GRADED_DRAWS = 25  # draws of the fit, of ordered labels
+AVERAGED_DRAWS = 5  # draws of the fit of which the mean is taken
+GIBBS_TURNS = 4
+EM_STEPS = 30  # to the most probable shares
+MAX_SHARE_NUMBERS = 10**8  # numbers that are computed for shares in each draw
+BATCH_SIZE = 2_000_000  # numbers of draws, units and classes that are held at once
+SEED_STREAM = 1987  # of random numbers that no simulation with the same seed has drawn
 
 
 def system_shares(
@@ -58,19 +58,19 @@ def system_shares(
     InputError
         The table is not about systems, or the fit has no draws or no classes.
     """
-    where = require_systems(problem.table, posterior, "labels")
+    layout = require_systems(problem.table, posterior, "labels")
     assert posterior.values is not None  # else refused
-    rng = np.random.default_rng((seed, OWN))
-    system, context = where.system[problem.unit_item], where.context[problem.unit_item]
-    wanted = len(next(iter(posterior.values.values()))) if each else DRAWS
-    beliefs = _draw_beliefs(problem, posterior, wanted if each else None)
-    times = -(-wanted // len(beliefs))
-    many = max(1, TOGETHER // max(1, times * beliefs[0].size))
-    found = [
-        _draw_shares(np.stack(beliefs[start : start + many]), system, context, problem, times, rng)
-        for start in range(0, len(beliefs), many)
+    rng = np.random.default_rng((seed, SEED_STREAM))
+    system, context = layout.system[problem.unit_item], layout.context[problem.unit_item]
+    draw_count = len(next(iter(posterior.values.values()))) if each else SYSTEM_DRAWS
+    beliefs = _draw_beliefs(problem, posterior, draw_count if each else None)
+    repeats = -(-draw_count // len(beliefs))
+    batch_size = max(1, BATCH_SIZE // max(1, repeats * beliefs[0].size))
+    shares = [
+        _draw_shares(np.stack(beliefs[start : start + batch_size]), system, context, problem, repeats, rng)
+        for start in range(0, len(beliefs), batch_size)
     ]
-    return np.concatenate(found)
+    return np.concatenate(shares)
 
 
 def check_size(problem: LabelsProblem) -> None:
@@ -81,11 +81,11 @@ def check_size(problem: LabelsProblem) -> None:
     InputError
     """
     size = 8 * MAX_DRAWS * len(problem.unit_item) * problem.classes
-    if problem.is_sparse and size > LARGEST:
+    if problem.is_sparse and size > MAX_BELIEF_BYTES:
         raise InputError(
             f"labels: of {len(problem.unit_item):,} items of systems over contexts probabilities in {MAX_DRAWS} "
-            f"draws would take {size / 2**30:.3g} GiB, more than {LARGEST / 2**30:.3g} GiB; fit without the columns "
-            "context and system, or parts of the table"
+            f"draws would take {size / 2**30:.3g} GiB, more than {MAX_BELIEF_BYTES / 2**30:.3g} GiB; fit without the "
+            "columns context and system, or parts of the table"
         )
 
 
@@ -98,10 +98,10 @@ def _draw_beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | No
     if problem.about == TARGET and problem.answered is not None:
         return [problem.answered]
     density = problem.density
-    each = some_draws(posterior, wanted or (FEW if density.has_grades else MAX_DRAWS))
-    found = [class_probabilities(density, [one], problem.data) for one in each]
+    draws = thinned_draws(posterior, wanted or (GRADED_DRAWS if density.has_grades else MAX_DRAWS))
+    beliefs = [class_probabilities(density, [item], problem.data) for item in draws]
     rates = misnamed_class_rates(problem, posterior)
-    return [(one if rates is None else one @ rates)[problem.unit_row] for one in found]
+    return [(item if rates is None else item @ rates)[problem.unit_row] for item in beliefs]
 
 
 def _draw_shares(
@@ -112,12 +112,12 @@ def _draw_shares(
     Shape (draws x times, systems, classes).
     """
     classes, member = problem.classes, np.eye(len(problem.table.systems))[system]
-    pi, evidence = (np.repeat(one, times, axis=0) for one in probable_shares(problem, belief, system))
-    for turn in range(TURNS):
+    pi, evidence = (np.repeat(array, times, axis=0) for array in probable_shares(problem, belief, system))
+    for turn in range(GIBBS_TURNS):
         chance = np.cumsum(evidence * pi[:, system], axis=-1)
         y = (rng.random((*chance.shape[:2], 1)) * chance[..., -1:] > chance).sum(axis=-1)
         is_class = (y[..., None] == np.arange(classes)).astype(float)
-        if turn < TURNS - 1:
+        if turn < GIBBS_TURNS - 1:
             pi = rng.gamma(member.T @ is_class + 1.0 / classes)
             pi /= pi.sum(axis=-1, keepdims=True)
     cell = system * len(problem.table.contexts) + context
@@ -144,13 +144,13 @@ def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tup
     array, shape (draws, systems, classes), and array, shape (draws, units, classes)
     """
     size, classes = len(problem.table.systems), problem.classes
-    under = np.eye(len(problem.criteria))[problem.unit_criterion]
-    common = under.T @ belief
+    in_criterion = np.eye(len(problem.criteria))[problem.unit_criterion]
+    common = in_criterion.T @ belief
     common /= common.sum(axis=2, keepdims=True)
     evidence = belief / np.maximum(common[:, problem.unit_criterion], 1e-12)
     member = np.eye(size)[system]
     pi = np.repeat(common.mean(axis=1)[:, None], size, axis=1)
-    for _ in range(STEPS):
+    for _ in range(EM_STEPS):
         chance = evidence * pi[:, system]
         count = member.T @ (chance / chance.sum(axis=2, keepdims=True))
         pi = (count + 1.0 / classes) / (count.sum(axis=2, keepdims=True) + 1.0)
@@ -164,25 +164,27 @@ def difference_variance_over_contexts(
 
     0 where no class is known to be better, or fewer than two contexts have both systems.
     """
-    where, grades = systems_and_contexts(problem.table), class_grades(problem)
-    if where is None or grades is None:
+    layout, grades = systems_and_contexts(problem.table), class_grades(problem)
+    if layout is None or grades is None:
         return 0.0
-    system, context = where.system[problem.unit_item], where.context[problem.unit_item]
-    belief = np.mean(_draw_beliefs(problem, posterior, BELIEFS), axis=0, keepdims=True)
-    pi, evidence = (one[0] for one in probable_shares(problem, belief, system))
+    system, context = layout.system[problem.unit_item], layout.context[problem.unit_item]
+    belief = np.mean(_draw_beliefs(problem, posterior, AVERAGED_DRAWS), axis=0, keepdims=True)
+    pi, evidence = (array[0] for array in probable_shares(problem, belief, system))
     chance = evidence * pi[system]
     chance /= chance.sum(axis=1, keepdims=True)
     mean = chance @ grades
     variance = chance @ grades**2 - mean**2
-    apart, unsure = np.zeros((2, len(problem.table.contexts)))
+    difference, uncertainty = np.zeros((2, len(problem.table.contexts)))
     for sign, name in zip((1.0, -1.0), two, strict=True):
-        mine = system == problem.table.systems.index(name)
-        count = np.bincount(context[mine], minlength=len(apart))
+        of_system = system == problem.table.systems.index(name)
+        count = np.bincount(context[of_system], minlength=len(difference))
         with np.errstate(invalid="ignore"):
-            apart += sign * np.bincount(context[mine], mean[mine], len(apart)) / count
-            unsure += np.bincount(context[mine], variance[mine], len(apart)) / count**2
-    both = ~np.isnan(apart)
-    return float(apart[both].var(ddof=1) + unsure[both].mean()) if both.sum() > 1 else 0.0
+            difference += sign * np.bincount(context[of_system], mean[of_system], len(difference)) / count
+            uncertainty += np.bincount(context[of_system], variance[of_system], len(difference)) / count**2
+    has_both = ~np.isnan(difference)
+    return (
+        float(difference[has_both].var(ddof=1) + uncertainty[has_both].mean()) if has_both.sum() > 1 else 0.0
+    )
 
 
 def class_grades(problem: LabelsProblem) -> Floats | None:
@@ -211,10 +213,10 @@ def known_grades(problem: LabelsProblem) -> Floats:
     InputError
         It is not.
     """
-    found = class_grades(problem)
-    if found is None:
+    grades = class_grades(problem)
+    if grades is None:
         raise unknown_success_error(problem.labels[: problem.classes])
-    return found
+    return grades
 
 
 def system_quantities(problem: LabelsProblem, posterior: Posterior) -> Quantities:
@@ -224,11 +226,11 @@ def system_quantities(problem: LabelsProblem, posterior: Posterior) -> Quantitie
     """
     assert posterior.draws is not None  # of a container of draws
     beliefs = posterior.draws[..., 0].size * len(problem.unit_item) * problem.classes
-    if systems_and_contexts(problem.table) is None or beliefs > MOST:
+    if systems_and_contexts(problem.table) is None or beliefs > MAX_SHARE_NUMBERS:
         return {}
-    found, worth = system_shares(problem, posterior, each=True), class_grades(problem)
-    scores = {} if worth is None else {"system_score": Quantity(np.asarray(found @ worth), ("system",))}
-    return scores | {"system_share": Quantity(found, ("system", "class"))}
+    shares, grades = system_shares(problem, posterior, each=True), class_grades(problem)
+    scores = {} if grades is None else {"system_score": Quantity(np.asarray(shares @ grades), ("system",))}
+    return scores | {"system_share": Quantity(shares, ("system", "class"))}
 
 
 def check_columns(table: Labels) -> None:
@@ -252,14 +254,19 @@ def check_columns(table: Labels) -> None:
         return
     optional = {"criterion": table.has_criteria, "item": table.has_items}
     optional |= {name: getattr(table, name) is not None for name in ("context", "system", "run", "phase")}
-    have = ["judge", *(name for name, there in optional.items() if there), "label"]
-    lacks = [name for name in ("context", "system") if name not in have]
-    few = [name for name in ("context", "system") if name in have and len(getattr(table, f"{name}s")) < 2]
-    if lacks:
-        why = f"it has {', '.join(have)}, and lacks {' and '.join(lacks)} (--map says where they are: system=model)"
-    elif few:
-        only = " and ".join(f"the {name} {getattr(table, f'{name}s')[0]!r}" for name in few)
-        why = f"there is only {only}"
+    present = ["judge", *(name for name, is_there in optional.items() if is_there), "label"]
+    missing = [name for name in ("context", "system") if name not in present]
+    single = [
+        name for name in ("context", "system") if name in present and len(getattr(table, f"{name}s")) < 2
+    ]
+    if missing:
+        why = (
+            f"it has {', '.join(present)}, and lacks {' and '.join(missing)} "
+            "(--map says where they are: system=model)"
+        )
+    elif single:
+        single_words = " and ".join(f"the {name} {getattr(table, f'{name}s')[0]!r}" for name in single)
+        why = f"there is only {single_words}"
     else:
         why = "it has an item that belongs to several of them"
     raise InputError(
@@ -276,17 +283,21 @@ def system_table(
     ``share_CLASS``, ``share_CLASS_low`` and ``share_CLASS_high`` of every class. ``drawn`` are the
     :func:`system_shares`, where they are there.
     """
-    drawn, of = system_shares(problem, posterior) if drawn is None else drawn, class_grades(problem)
-    where = systems_and_contexts(problem.table)
-    assert where is not None  # shares() refuses
+    drawn, grades = system_shares(problem, posterior) if drawn is None else drawn, class_grades(problem)
+    layout = systems_and_contexts(problem.table)
+    assert layout is not None  # shares() refuses
     columns = rank_systems(
-        problem.table, where, drawn @ (np.zeros(problem.classes) if of is None else of), posterior, prob
+        problem.table,
+        layout,
+        drawn @ (np.zeros(problem.classes) if grades is None else grades),
+        posterior,
+        prob,
     )
-    if of is None:
+    if grades is None:
         columns = {name: columns[name] for name in ("system", "contexts")}
     low, high = posterior.interval(drawn, prob)
     for j, name in enumerate(problem.labels[: problem.classes]):
         columns[f"share_{name}"] = np.median(drawn[..., j], axis=0)
         columns |= {f"share_{name}_low": low[:, j], f"share_{name}_high": high[:, j]}
-    order = np.arange(len(problem.table.systems)) if of is None else np.argsort(columns["rank"])
+    order = np.arange(len(problem.table.systems)) if grades is None else np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}

@@ -36,10 +36,10 @@ SHARE_A = 0.95  # of a beta distribution
 SHARE_B = 0.98
 
 
-DEPENDENCE = np.geomspace(0.03, 6.0, 12)
-SHARE = np.linspace(0.05, 0.95, 7)
-FLOOR = 1e-12  # probability that a panel gives any class
-ASSUMED = "panels with known answers in public tables"
+DEPENDENCE_GRID = np.geomspace(0.03, 6.0, 12)
+SHARE_GRID = np.linspace(0.05, 0.95, 7)
+MIN_PROBABILITY = 1e-12  # probability that a panel gives any class
+ASSUMED_PANELS = "panels with known answers in public tables"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +61,11 @@ class Panel:
     count: Floats
 
     def select_rows(self, rows: Ints) -> Panel:
-        """Of some items."""
+        """The panel of some items."""
         return Panel(self.chance[rows], self.labels[rows], self.count[rows])
 
     def beside(self, more: Panel) -> Panel:
-        """With other items after its own."""
+        """The panel with other items after its own."""
         pairs = ((self.chance, more.chance), (self.labels, more.labels), (self.count, more.count))
         return Panel(*(np.concatenate(pair) for pair in pairs))
 
@@ -78,9 +78,9 @@ class Panel:
     def discounted_probabilities(self, dependence: float) -> Floats:
         """The model's P(class) of labels that depend on each other so far."""
         weight = 1.0 / (1.0 + np.maximum(self.count - 1.0, 0.0) * dependence)
-        log = weight[:, None] * np.log(np.maximum(self.chance, FLOOR))
-        found = np.exp(log - log.max(axis=1, keepdims=True))
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        log = weight[:, None] * np.log(np.maximum(self.chance, MIN_PROBABILITY))
+        powers = np.exp(log - log.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +113,8 @@ class Target:
         >>> bool(0.9 < Target.prior().of(panel)[0, 0] < 0.99)
         True
         """
-        dependence = -0.5 * ((np.log(DEPENDENCE) - mean) / sd) ** 2
-        share = (a - 1.0) * np.log(SHARE) + (b - 1.0) * np.log1p(-SHARE)
+        dependence = -0.5 * ((np.log(DEPENDENCE_GRID) - mean) / sd) ** 2
+        share = (a - 1.0) * np.log(SHARE_GRID) + (b - 1.0) * np.log1p(-SHARE_GRID)
         log = dependence[:, None] + share
         return cls(np.asarray(log - np.logaddexp.reduce(log.ravel())))
 
@@ -125,20 +125,20 @@ class Target:
     def of(self, panel: Panel) -> Floats:
         """P(class) of items about the target, shape (items, classes)."""
         weight = self._weight
-        total = float((weight @ SHARE).sum()) * panel.shares
-        for dependence, of_model in zip(DEPENDENCE, weight @ (1.0 - SHARE), strict=True):
+        total = float((weight @ SHARE_GRID).sum()) * panel.shares
+        for dependence, of_model in zip(DEPENDENCE_GRID, weight @ (1.0 - SHARE_GRID), strict=True):
             total = total + of_model * panel.discounted_probabilities(dependence)
         return np.asarray(total)
 
     def learned(self, panel: Panel, answer: Ints) -> Target:
-        """With the classes of items: the weights are not normalised, and sum to the probability of these classes."""
+        """Update with the classes of items: the weights sum to the probability of these classes."""
         rows = np.arange(len(answer))
         by_share = panel.shares[rows, answer]
         by_model = np.stack(
-            [panel.discounted_probabilities(dependence)[rows, answer] for dependence in DEPENDENCE]
+            [panel.discounted_probabilities(dependence)[rows, answer] for dependence in DEPENDENCE_GRID]
         )
-        chance = (1.0 - SHARE)[:, None] * by_model[:, None, :] + SHARE[:, None] * by_share
-        return Target(self.log_weight + np.log(np.maximum(chance, FLOOR)).sum(axis=-1))
+        probability = (1.0 - SHARE_GRID)[:, None] * by_model[:, None, :] + SHARE_GRID[:, None] * by_share
+        return Target(self.log_weight + np.log(np.maximum(probability, MIN_PROBABILITY)).sum(axis=-1))
 
     @property
     def evidence(self) -> float:
@@ -160,14 +160,16 @@ def average_predictions(ways: Sequence[Panel], known: Ints, answer: Ints) -> Flo
     known, answer : int array, shape (known,)
         Which items are known, and their classes.
     """
-    others = max(len(ways) - 1, 1)
-    log = np.log([0.5] + [0.5 / others] * (len(ways) - 1))
-    said = []
-    for number, way in enumerate(ways):
-        of_known = way.select_rows(known)
-        found = Target.prior().learned(of_known, answer)
-        doubt = 1.0 - found.of(of_known).max(axis=1)
-        charge = np.log(np.maximum(doubt, FLOOR)).sum() / max(len(known), 1)
-        log[number] += found.evidence + float(charge)
-        said.append(found.of(way))
-    return np.asarray(np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(said), axes=1))
+    other_ways = max(len(ways) - 1, 1)
+    log = np.log([0.5] + [0.5 / other_ways] * (len(ways) - 1))
+    predictions = []
+    for number, panel in enumerate(ways):
+        known_panel = panel.select_rows(known)
+        target = Target.prior().learned(known_panel, answer)
+        error_probability = 1.0 - target.of(known_panel).max(axis=1)
+        charge = np.log(np.maximum(error_probability, MIN_PROBABILITY)).sum() / max(len(known), 1)
+        log[number] += target.evidence + float(charge)
+        predictions.append(target.of(panel))
+    return np.asarray(
+        np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(predictions), axes=1)
+    )

@@ -1,7 +1,7 @@
 """Residuals of judges of large tables of labels, of which only sums over pairs of judges are held.
 
 As :func:`.labels.dependence.label_residuals`, of judges who are independent given the class. Judges have few items in
-common, so that a table of all judges and items would be zeros. Items are put into ``GROUPS`` groups by lot, and
+common, so that a table of all judges and items would be zeros. Items are put into ``ITEM_GROUPS`` groups by lot, and
 intervals come from these groups drawn with replacement in the place of the items.
 
 Sums over the items that two judges both labelled, for all pairs of judges, of large tables.
@@ -25,10 +25,12 @@ from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.residuals import examined_judges
 from voirdire.typing import Floats, Ints
 
-PAIRS = 25_000_000  # pairs of labels of one item that are looked at: of larger tables of items drawn by lot
+MAX_LABEL_PAIRS = (
+    25_000_000  # pairs of labels of one item that are looked at: of larger tables of items drawn by lot
+)
 
 
-def some_units(unit: Ints, units: int, rng: np.random.Generator) -> Ints:
+def sampled_units(unit: Ints, units: int, rng: np.random.Generator) -> Ints:
     """Units that are looked at: all, or some drawn by lot that have as many pairs of labels, in order.
 
     Parameters
@@ -38,14 +40,14 @@ def some_units(unit: Ints, units: int, rng: np.random.Generator) -> Ints:
 
     Examples
     --------
-    >>> some_units(np.array([0, 0, 2]), 3, np.random.default_rng(0)).tolist()
+    >>> sampled_units(np.array([0, 0, 2]), 3, np.random.default_rng(0)).tolist()
     [0, 1, 2]
     """
     pairs = np.bincount(unit, minlength=units).astype(float) ** 2
-    if pairs.sum() <= PAIRS:
+    if pairs.sum() <= MAX_LABEL_PAIRS:
         return np.arange(units)
     order = rng.permutation(units)
-    return np.sort(order[np.cumsum(pairs[order]) <= PAIRS])
+    return np.sort(order[np.cumsum(pairs[order]) <= MAX_LABEL_PAIRS])
 
 
 def judge_unit_matrix(judge: Ints, unit: Ints, values: Floats, shape: tuple[int, int]) -> Any:
@@ -60,9 +62,9 @@ def row_products(one: Any, other: Any) -> Floats:
     return np.asarray((one @ other.T).toarray(), dtype=float)
 
 
-GROUPS = 20  # of items
-JUDGES = 100  # who are looked at, at least, where all would take long
-TOGETHER = 20_000  # pairs of judges
+ITEM_GROUPS = 20  # of items
+MIN_JUDGES = 100  # who are looked at, at least, where all would take long
+BATCH_PAIRS = 20_000  # pairs of judges
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +102,8 @@ class WideResiduals:
 
         A group that is drawn twice counts four times in the variance.
         """
-        for start in range(0, self.groups.shape[2], TOGETHER):
-            t, var, scale = (part[:, start : start + TOGETHER].T for part in self.groups)
+        for start in range(0, self.groups.shape[2], BATCH_PAIRS):
+            t, var, scale = (part[:, start : start + BATCH_PAIRS].T for part in self.groups)
             yield t @ weights.T, var @ weights.T**2, scale @ weights.T
 
 
@@ -111,35 +113,37 @@ def wide_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.
     unit, chosen = units_of(problem), examined_judges(problem.judge_votes, 1)
     row, seen = _chosen_rows(problem, chosen)
     pairs = float((np.bincount(unit[seen]).astype(float) ** 2).sum())
-    if pairs > PAIRS and len(chosen) > JUDGES:
+    if pairs > MAX_LABEL_PAIRS and len(chosen) > MIN_JUDGES:
         # of fewer judges what two have in common is known better than of fewer items
-        most = max(JUDGES, int(len(chosen) * np.sqrt(PAIRS / pairs)))
-        chosen = np.sort(np.argsort(-problem.judge_votes, kind="stable")[:most])
+        judge_count = max(MIN_JUDGES, int(len(chosen) * np.sqrt(MAX_LABEL_PAIRS / pairs)))
+        chosen = np.sort(np.argsort(-problem.judge_votes, kind="stable")[:judge_count])
         row, seen = _chosen_rows(problem, chosen)
-    some = some_units(unit[seen], units, rng)
-    place = np.full(units, -1)
-    place[rng.permutation(some)] = np.arange(len(some))  # so that neighbours are a group drawn by lot
-    here = np.flatnonzero(seen & (place[unit] >= 0))
-    judge, unit, label = row[table.judge[here]], unit[here], problem.given(table)[here]
-    column, shape = place[unit], (len(chosen), len(some))
-    edges = np.linspace(0, len(some), min(GROUPS, len(some)) + 1).astype(int)
+    sampled = sampled_units(unit[seen], units, rng)
+    position = np.full(units, -1)
+    position[rng.permutation(sampled)] = np.arange(
+        len(sampled)
+    )  # so that neighbours are a group drawn by lot
+    rows = np.flatnonzero(seen & (position[unit] >= 0))
+    judge, unit, label = row[table.judge[rows]], unit[rows], problem.given(table)[rows]
+    column, shape = position[unit], (len(chosen), len(sampled))
+    edges = np.linspace(0, len(sampled), min(ITEM_GROUPS, len(sampled)) + 1).astype(int)
     upper = np.triu_indices(len(chosen), 1)
     groups = np.zeros((3, len(edges) - 1, len(upper[0])))
     values = posterior.central_values  # draws of many labels are near it
-    chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
-    drawn = sample_categorical(chance[problem.unit_row], rng)[unit]
+    belief = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
+    drawn_class = sample_categorical(belief[problem.unit_row], rng)[unit]
     right = np.diagonal(np.exp(density.rates(values, np))[..., : problem.classes], axis1=-2, axis2=-1)
-    p = right[chosen[judge], drawn]
-    r = judge_unit_matrix(judge, column, (label == drawn) - p, shape).tocsc()
+    p = right[chosen[judge], drawn_class]
+    r = judge_unit_matrix(judge, column, (label == drawn_class) - p, shape).tocsc()
     v = judge_unit_matrix(judge, column, p * (1.0 - p), shape).tocsc()
-    whole = np.zeros((3, len(chosen), len(chosen)))
+    total = np.zeros((3, len(chosen), len(chosen)))
     for group, (start, stop) in enumerate(pairwise(edges)):
         parts = r[:, start:stop].tocsr(), v[:, start:stop].tocsr()
-        for which, part in enumerate((*parts, np.sqrt(parts[1]))):
+        for index, part in enumerate((*parts, np.sqrt(parts[1]))):
             sums = row_products(part, part)
-            whole[which] += sums
-            groups[which, group] = sums[upper]
-    return WideResiduals(chosen, len(some), groups, whole)
+            total[index] += sums
+            groups[index, group] = sums[upper]
+    return WideResiduals(chosen, len(sampled), groups, total)
 
 
 def _chosen_rows(problem: LabelsProblem, chosen: Ints) -> tuple[Ints, NDArray[np.bool_]]:

@@ -18,7 +18,7 @@ from voirdire.infer.latent_gaussian.panel import build_panel_model
 from voirdire.kinds.criteria_votes import CRITERIA_DATA, log_criteria_votes, sums_of_criteria_votes
 from voirdire.kinds.results import strengths_over_contexts
 from voirdire.model.density import Data
-from voirdire.model.design import Places, Scale, Term
+from voirdire.model.design import LatentPositions, Scale, Term
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.specs import Model
 from voirdire.model.terms import WEIGHTS
@@ -103,7 +103,9 @@ class RankingsDensity(PanelDensity):
 
     def latent_model(self, data: Data) -> LatentGaussianModel:
         """See :func:`.latent_gaussian.panel.build_panel_model`."""
-        criteria_sums = sums_of_criteria_votes(data[CRITERIA_DATA], Places(self)) if self.voted else None
+        criteria_sums = (
+            sums_of_criteria_votes(data[CRITERIA_DATA], LatentPositions(self)) if self.voted else None
+        )
         return build_panel_model(self, data, criteria_sums)
 
     def item_strengths(self, values: Values) -> Array:

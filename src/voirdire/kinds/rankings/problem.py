@@ -20,7 +20,7 @@ from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.rankings.density import RankingsDensity, model_terms, reason_contexts_unknown
 from voirdire.kinds.rankings.human import read_ranked_anchors
 from voirdire.kinds.scores.weights import NO_IMPORTANCE, CriterionImportance, with_judges
-from voirdire.model.design import Cells, Places
+from voirdire.model.design import Cells, LatentPositions
 from voirdire.model.family.ranking import ranking_family, tied_places
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -113,7 +113,7 @@ class RankingsProblem(Problem):
         if not self.density.voted or "pinned" in self.data:
             return ()
         density, panel = replace(self.density, voted=False), self.data["panel"]
-        index = np.minimum(panel["index"], Places(density).size)  # weights come last
+        index = np.minimum(panel["index"], LatentPositions(density).size)  # weights come last
         rankings = replace(self, density=density, data={"panel": panel | {"index": index}})
         return rankings, weights_problem(self)
 

@@ -17,7 +17,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.latent_gaussian.mode import LatentMode, draw_about_mode
 from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.answers import Answers, Calibration, PredictionScores, repeated_indices, score_predictions
 from voirdire.kinds.criteria_votes import criteria_vote_answers
 from voirdire.kinds.scores import baseline, continuous, ordinal
@@ -26,7 +26,7 @@ from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.response_probabilities import log_score_density, score_probabilities
 from voirdire.model.specs import Model
-from voirdire.model.terms.cumulative import NODES
+from voirdire.model.terms.cumulative import NODE_COUNT
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
 from voirdire.typing import Bools, Floats, Ints
@@ -105,7 +105,7 @@ def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibrati
     has no draws (``map``).
     """
     counts, probability = leave_one_out_probabilities(
-        problem, some_draws(posterior, _affordable_draws(problem))
+        problem, thinned_draws(posterior, _affordable_draws(problem))
     )
     total = counts.sum(axis=1, keepdims=True)
     hits = total - counts.cumsum(axis=1)[:, :-1]
@@ -152,7 +152,9 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
 def _affordable_draws(problem: ScoresProblem) -> int:
     """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
     numbers_per_draw = (
-        problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.integrates_repeats else 1)
+        problem.table.rows
+        * len(problem.scale.levels)
+        * (NODE_COUNT if problem.density.integrates_repeats else 1)
     )
     return int(np.clip(MAX_PROBABILITIES // numbers_per_draw, 100, 1000))
 

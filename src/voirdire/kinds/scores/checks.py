@@ -31,7 +31,7 @@ from voirdire.kinds.scores.systems import rival_systems
 from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.raters import AlikeRaters
 from voirdire.trust.checks import check_dependent_judges, check_influence
-from voirdire.trust.noise import ODDS
+from voirdire.trust.noise import MIN_NOISE_ODDS
 from voirdire.typing import Floats, Ints
 
 
@@ -196,7 +196,7 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
             )
         checked.append(Check("reliability", "ok" if randomness.told else "warn", share, summary + ending))
     if randomness.odds is not None:
-        names = [problem.judges[judge] for judge in np.flatnonzero(randomness.odds > ODDS)]
+        names = [problem.judges[judge] for judge in np.flatnonzero(randomness.odds > MIN_NOISE_ODDS)]
         message = (
             f"{list_names(names)} scoring items nearly at random beside the others: leave such a judge out, or read "
             "its prompt and answers."

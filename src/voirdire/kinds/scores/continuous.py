@@ -16,7 +16,7 @@ from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
 from voirdire.model.terms import SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.censored import HALF, score_log_density
+from voirdire.model.terms.censored import HALF_RANGE, score_log_density
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
@@ -43,7 +43,7 @@ def encode_numbers(about: Mapping[str, Ints], score: Floats) -> dict[str, Any]:
     >>> encode_numbers(about, np.array([0.5, 0.1, -0.5]))["end"].tolist()
     [1, 0, -1]
     """
-    end = np.where(score <= -HALF, -1, np.where(score >= HALF, 1, 0))
+    end = np.where(score <= -HALF_RANGE, -1, np.where(score >= HALF_RANGE, 1, 0))
     return {**about, "score": score, "end": end, "weight": np.ones(len(score))}
 
 

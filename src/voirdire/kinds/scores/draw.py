@@ -22,7 +22,7 @@ from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.censored import HALF
+from voirdire.model.terms.censored import HALF_RANGE
 from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
@@ -115,13 +115,13 @@ def _score_outcome(
     """Scores on a continuous scale by their log density with weights, and by mean and noise."""
 
     def log_density(value: Any, values: Values, xp: Any) -> Array:
-        ends = xp.where(value <= -HALF, -1, xp.where(value >= HALF, 1, 0))
+        ends = xp.where(value <= -HALF_RANGE, -1, xp.where(value >= HALF_RANGE, 1, 0))
         log, weight = log_part(part | {"score": value, "end": ends}, values, xp)
         return log * weight
 
     def draw_numbers(values: Values, rng: np.random.Generator) -> Floats:
         mean, noise = moments(values)
-        return np.asarray(np.clip(mean + noise * rng.standard_normal(len(mean)), -HALF, HALF))
+        return np.asarray(np.clip(mean + noise * rng.standard_normal(len(mean)), -HALF_RANGE, HALF_RANGE))
 
     return Outcome(name, np.asarray(part["score"], dtype=float), log_density, draw_numbers)
 
@@ -201,7 +201,9 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
         noise = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
         noisy = perceived + np.exp(noise[judge, criterion]) * rng.normal(size=len(judge))
         middle = 0.5 * (scale.low + scale.high)
-        return replace(table, score=np.asarray(middle + scale.range * np.clip(noisy, -HALF, HALF)))
+        return replace(
+            table, score=np.asarray(middle + scale.range * np.clip(noisy, -HALF_RANGE, HALF_RANGE))
+        )
     cutpoints = ordinal.answer_cutpoints(density, values, {"judge": judge, "criterion": criterion}, np)
     level = ((perceived + rng.logistic(size=len(judge)))[:, None] > cutpoints).sum(axis=1)
     return replace(table, score=np.array(scale.levels)[level])

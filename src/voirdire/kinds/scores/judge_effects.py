@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer import autodiff
-from voirdire.infer.hessian import Products
+from voirdire.infer.hessian import HessianProducts
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
@@ -75,7 +75,7 @@ class JudgeEffects:
         return EffectDerivatives(self, g, by_h)
 
     def _with(self, g: Any, by_h: Floats, kept: list[Any]) -> Any:
-        xp: Any = autodiff.TAPED
+        xp: Any = autodiff.TAPE_NUMPY
         kept.append(self.of(g, xp))
         return (kept[0] * by_h).sum() - self.small.log_prior(g, xp)
 
@@ -86,7 +86,7 @@ class EffectDerivatives:
     def __init__(self, effects: JudgeEffects, g: Floats, by_h: Floats) -> None:
         kept: list[Any] = []
         with np.errstate(all="ignore"):
-            self._tape = Products(lambda vector: effects._with(vector, by_h, kept), g)
+            self._tape = HessianProducts(lambda vector: effects._with(vector, by_h, kept), g)
         self._h = kept[0]
 
     def ahead(self, g: Floats) -> Floats:

@@ -23,7 +23,7 @@ from voirdire.infer.latent_gaussian.panel import build_latent_model
 from voirdire.kinds.criteria_votes import sums_of_criteria_votes
 from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout
 from voirdire.model.density import Data
-from voirdire.model.design import Places, Term, build_design
+from voirdire.model.design import LatentPositions, Term, build_design
 from voirdire.model.terms.reliability import Values
 
 #: Of what a judge perceives.
@@ -49,7 +49,7 @@ def build_scores_model(
     InputError
         Its factor would take too much memory.
     """
-    places = Places(density)
+    places = LatentPositions(density)
     form = cells(density, data)
     sums = sums_of_scores(density, data, form, places)
     if density.voted:
@@ -66,7 +66,9 @@ def build_scores_model(
     )
 
 
-def sums_of_scores(density: ScoresLayout, data: Data, form: ScoreCells, places: Places) -> AnsweredSums:
+def sums_of_scores(
+    density: ScoresLayout, data: Data, form: ScoreCells, places: LatentPositions
+) -> AnsweredSums:
     """Sums of latent values, at ``places``, that scores depend on."""
     panel = data["panel"]
     group = panel["group"]

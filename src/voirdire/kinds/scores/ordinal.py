@@ -30,7 +30,7 @@ from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
 from voirdire.model.family.ordinal import ordinal_family
 from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS
-from voirdire.model.terms.arrays import LOGISTIC, Array
+from voirdire.model.terms.arrays import LOGISTIC_VARIANCE, Array
 from voirdire.model.terms.cumulative import (
     level_log_probabilities,
     log_expectation,
@@ -114,7 +114,7 @@ def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
     slope = judge_discriminations(values, xp)
     if slope is None:
         slope = 1.0 + 0.0 * values["severity"]
-    variance = LOGISTIC / density.runs + 0.0 * slope
+    variance = LOGISTIC_VARIANCE / density.runs + 0.0 * slope
     if density.integrates_repeats:
         variance = variance + xp.exp(2.0 * values["log_judge_item"])
     return density.answers * (slope * slope / variance).mean(axis=-1, keepdims=True)
@@ -151,7 +151,7 @@ def people_perceptions(
 def people_information(values: Values, xp: Any) -> Array:
     """Information of one human score about an item's strength, as :func:`information`; shape (..., 1)."""
     log_people = values["log_people"] if "log_people" in values else 0.0 * values["severity_people"][..., 0]
-    return xp.exp(2.0 * log_people)[..., None] / LOGISTIC
+    return xp.exp(2.0 * log_people)[..., None] / LOGISTIC_VARIANCE
 
 
 def people_part(

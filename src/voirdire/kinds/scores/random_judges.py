@@ -10,7 +10,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.trust.families import posterior_with_equal_items
-from voirdire.trust.noise import FEWEST, ODDS, Shared, noise_odds, shared_variance
+from voirdire.trust.noise import MIN_JUDGES, MIN_NOISE_ODDS, SharedVariance, noise_odds, shared_variance
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
@@ -22,13 +22,13 @@ class Randomness(NamedTuple):
 
     Attributes
     ----------
-    shared : Shared or None
+    shared : SharedVariance or None
         Share of the variance of single scores that judges see alike; None where no two score the same.
     odds : array, shape (judges,), or None
         That each judge scores at random; 0 of those that are not looked at. None where scores tell nothing of that.
     """
 
-    shared: Shared | None
+    shared: SharedVariance | None
     odds: Floats | None
 
     @property
@@ -43,7 +43,7 @@ def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomn
     if isinstance(residuals, SharedErrors):
         return None
     randomness = Randomness(shared_variance(residuals), None)
-    if len(residuals.judges) < FEWEST or not (randomness.shared is None or randomness.told):
+    if len(residuals.judges) < MIN_JUDGES or not (randomness.shared is None or randomness.told):
         return randomness
     odds = np.zeros(len(problem.judges))
     odds[residuals.judges] = noise_odds(residuals)
@@ -66,6 +66,6 @@ def informative_judge_probability(problem: ScoresProblem, x: Floats) -> Floats |
     if problem.model.reliability.kind != "alike-raters" or problem.model.pool != "none":
         return None
     randomness = estimate_randomness(problem, Posterior(problem.density, x, None))
-    if randomness is None or randomness.odds is None or (randomness.odds <= ODDS).all():
+    if randomness is None or randomness.odds is None or (randomness.odds <= MIN_NOISE_ODDS).all():
         return None
-    return np.where(randomness.odds > ODDS, 1.0 / (1.0 + randomness.odds), 1.0)
+    return np.where(randomness.odds > MIN_NOISE_ODDS, 1.0 / (1.0 + randomness.odds), 1.0)

@@ -42,14 +42,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior, thinned_draws
 from voirdire.kinds.scores import continuous
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.response_probabilities import exceedance_probabilities, expected_uncensored_scores
 from voirdire.model.terms.cumulative import normal_quadrature
 from voirdire.model.terms.reliability import Values
-from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
+from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats, Ints
 
@@ -89,7 +89,7 @@ def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     row, column = np.searchsorted(examined, judge[is_examined]), unit[is_examined]
     r: list[Floats] = []
     v: list[Floats] = []
-    for values in some_draws(posterior, DRAWS):
+    for values in thinned_draws(posterior, RESIDUAL_DRAWS):
         mean, variance = _score_moments(problem, values, tuple(about.values()), count)
         mean_variance = max(float(variance.mean()), MIN_VARIANCE)
         for arrays, cell_values in ((r, (total - mean) / mean_variance**0.5), (v, variance / mean_variance)):

@@ -9,7 +9,7 @@ from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.layout import perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.arrays import log_normal_cdf
-from voirdire.model.terms.censored import HALF, score_log_density
+from voirdire.model.terms.censored import HALF_RANGE, score_log_density
 from voirdire.model.terms.cumulative import level_log_probabilities, normal_quadrature
 from voirdire.model.terms.raters import judge_discriminations, log_noise
 from voirdire.model.terms.reliability import Values
@@ -103,10 +103,10 @@ def ends_and_mean(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
     (Tobin 1958). s is the noise, over contexts where rows are of none.
     """
     mu, spread = predicted_moments(problem, values, rows)
-    a, b = (-HALF - mu) / spread, (HALF - mu) / spread
+    a, b = (-HALF_RANGE - mu) / spread, (HALF_RANGE - mu) / spread
     low, high = np.exp(log_normal_cdf(a, np)), np.exp(log_normal_cdf(-b, np))
     slope = np.exp(-0.5 * b * b) - np.exp(-0.5 * a * a)
-    mean = mu * (1.0 - low - high) - spread * slope / np.sqrt(2.0 * np.pi) + HALF * (high - low)
+    mean = mu * (1.0 - low - high) - spread * slope / np.sqrt(2.0 * np.pi) + HALF_RANGE * (high - low)
     return np.stack([low, high, mean], axis=1)
 
 
@@ -154,7 +154,7 @@ def log_score_density(
     """Log density of each score, per point of the scale; at the ends the log probability to stand there."""
     mu, spread = predicted_moments(problem, values, rows)
     number = problem.scale.parts(score)
-    end = np.where(number <= -HALF, -1, np.where(number >= HALF, 1, 0))
+    end = np.where(number <= -HALF_RANGE, -1, np.where(number >= HALF_RANGE, 1, 0))
     log: Floats = score_log_density(number, end, mu, np.log(spread), np)
     return np.where(end == 0, log - np.log(problem.scale.range), log)
 
@@ -169,7 +169,7 @@ def expected_uncensored_scores(
     """
     mu, spread = predicted_moments(problem, values, rows)
     number = problem.scale.parts(score)
-    end = np.where(number <= -HALF, -1.0, np.where(number >= HALF, 1.0, 0.0))
-    inward = (HALF - end * mu) / spread
+    end = np.where(number <= -HALF_RANGE, -1.0, np.where(number >= HALF_RANGE, 1.0, 0.0))
+    inward = (HALF_RANGE - end * mu) / spread
     hazard = np.exp(-0.5 * inward * inward - 0.5 * np.log(2.0 * np.pi) - log_normal_cdf(-inward, np))
     return np.where(end == 0, number, mu + end * spread * hazard)

@@ -20,7 +20,7 @@ from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import ScoresDensity
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.natural_scales import unit_and_definition
-from voirdire.model.terms.arrays import LOGISTIC, log_normal_cdf
+from voirdire.model.terms.arrays import LOGISTIC_VARIANCE, log_normal_cdf
 from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.discrimination import LearnedLinkedPosition
 from voirdire.model.terms.raters import judge_discriminations, log_noise
@@ -189,7 +189,7 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
         run = (
             np.exp(2.0 * log_noise(values)).mean(axis=-1)
             if problem.form is continuous
-            else np.full_like(slope, LOGISTIC)
+            else np.full_like(slope, LOGISTIC_VARIANCE)
         )
         quantities["variance_item"] = unit**2 * item
         factor = slope if "judge_item_effect" in values else 1.0  # of what the judge perceives by its slope

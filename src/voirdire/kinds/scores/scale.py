@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.model.terms.censored import HALF
+from voirdire.model.terms.censored import HALF_RANGE
 from voirdire.settings import read_list
 from voirdire.tables.encode import rows_by_code
 from voirdire.tables.numbers import read_number
@@ -50,7 +50,7 @@ class Scale:
 
     def scores(self, parts: Floats) -> Floats:
         """Scores of :meth:`parts`."""
-        return np.asarray(self.low + (parts + HALF) * self.range)
+        return np.asarray(self.low + (parts + HALF_RANGE) * self.range)
 
     @property
     def names(self) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.latent_gaussian.few_observations import FEW
+from voirdire.infer.latent_gaussian.few_observations import MIN_ANSWERS_PER_VALUE
 from voirdire.kinds.further_terms import NO_TERMS, ResolvedTerms
 from voirdire.tables.counts import Votes
 from voirdire.tables.further import NOTHING
@@ -183,7 +183,7 @@ def reason_for_fixed_spreads(
             return f"{size_words} and {cells:,} combinations of judge and pair would take minutes"
         return None
     shared = common if families else min(criteria * items * (1 + contexts), common)
-    sparse = int(2 * votes.rows < FEW * criteria * items * contexts)
+    sparse = int(2 * votes.rows < MIN_ANSWERS_PER_VALUE * criteria * items * contexts)
     if latent > MAX_LATENT_VALUES[sparse] or shared > MAX_SHARED_VALUES[families > 0]:
         extra = f"{contexts:,} contexts" if contexts else f"{criteria:,} criteria"
         return f"{size_words} and {extra} would take many minutes"

@@ -17,7 +17,7 @@ from voirdire.kinds.votes.starts import alternative_starts, starting_point
 from voirdire.model.density import Data
 from voirdire.model.panel_density import added_parameters
 from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
-from voirdire.model.terms.arrays import LOGISTIC, Array
+from voirdire.model.terms.arrays import LOGISTIC_VARIANCE, Array
 from voirdire.model.terms.parameters import LogExponential, Parameter
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import strength_difference
@@ -72,7 +72,7 @@ class VotesDensity(VotesLayout):
         slope = xp.exp(values["log_vote_scale"])[..., None]
         if "log_discrimination" in values:
             slope = slope * xp.exp(values["log_discrimination"])
-        return (self.compared * (slope * slope).mean(axis=-1) / LOGISTIC)[..., None, None, None]
+        return (self.compared * (slope * slope).mean(axis=-1) / LOGISTIC_VARIANCE)[..., None, None, None]
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, Shown, integrated_scores, normalised_weights, summary_of_draws
+from voirdire.infer.posterior import (
+    Posterior,
+    Summary,
+    integrated_scores,
+    normalised_weights,
+    summary_of_draws,
+)
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.results import context_strengths, rank_columns
 from voirdire.kinds.votes.contexts import ContextVotes
@@ -168,7 +174,7 @@ def items_by_group(problem: VotesProblem, posterior: Posterior, prob: float) -> 
         raise InputError("the fit has no groups of contexts; pass by=, the column that names them")
     rng = np.random.default_rng(0)
     values = posterior.values
-    summary = Shown(group_strengths(problem, posterior.central_values, None), *[np.array(np.nan)] * 3)
+    summary = Summary(group_strengths(problem, posterior.central_values, None), *[np.array(np.nan)] * 3)
     size, items = summary.point.shape
     draws = None
     if values is not None:

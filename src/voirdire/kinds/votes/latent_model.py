@@ -21,12 +21,12 @@ import numpy as np
 
 from voirdire.infer.latent_gaussian.answers import Answers, CellAnswers
 from voirdire.infer.latent_gaussian.hessian_pattern import distinct_codes
-from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, Kind, SeveralAnswers
+from voirdire.infer.latent_gaussian.joined_answers import AnsweredSums, AnswerKind, SeveralAnswers
 from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.panel import build_latent_model, centre_zero_sum
 from voirdire.kinds.votes.layout import VotesLayout, criteria_terms, pair_codes, people_terms, vote_terms
 from voirdire.model.density import Data
-from voirdire.model.design import Cells, Design, Places, Term, build_design, stack_designs
+from voirdire.model.design import Cells, Design, LatentPositions, Term, build_design, stack_designs
 from voirdire.model.family.family import LogProbabilities
 from voirdire.model.family.sharpness import sharpness_family
 from voirdire.model.family.two_coin import two_coin_family
@@ -59,7 +59,7 @@ def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, 
 
 
 def separate_people_cells(
-    density: VotesLayout, part: dict[str, Any], places: Places, found: Design, answers: Answers
+    density: VotesLayout, part: dict[str, Any], places: LatentPositions, found: Design, answers: Answers
 ) -> tuple[Design, SeveralAnswers]:
     """Cells of which the last are people's, these as a kind of their own.
 
@@ -68,7 +68,7 @@ def separate_people_cells(
     density : VotesLayout
     part : dict
         People's answers, ``data["anchors"]``.
-    places : Places
+    places : LatentPositions
     found : Design
         Of all cells, and
     answers : Answers
@@ -93,8 +93,8 @@ def separate_people_cells(
         *range(FIRST_PEOPLE_PREDICTOR, FIRST_PEOPLE_PREDICTOR + 2 * criteria),
     )
     kinds = (
-        Kind(tuple(range(TIE + ties)), judge_cells, answers.with_counts(counts[..., :judge_cells])),
-        Kind(
+        AnswerKind(tuple(range(TIE + ties)), judge_cells, answers.with_counts(counts[..., :judge_cells])),
+        AnswerKind(
             predictors,
             len(index) - judge_cells,
             Answers(_log_probabilities(criteria, ties), counts[..., judge_cells:]),
@@ -103,7 +103,7 @@ def separate_people_cells(
     return Design(index, coefficients, predictor), SeveralAnswers(kinds)
 
 
-def _people_design(density: VotesLayout, part: dict[str, Any], places: Places) -> Design:
+def _people_design(density: VotesLayout, part: dict[str, Any], places: LatentPositions) -> Design:
     """Design of the sums that make up each d_c and each w_c.
 
     Of d_c the strengths and, where people were asked in contexts, what items are worth more there.
@@ -141,7 +141,7 @@ def _log_probabilities(criteria: int, ties: bool) -> LogProbabilities:
 WELL_IDENTIFIED = {"judge"}  # of what many votes tell
 
 
-def sums_of_votes(density: VotesLayout, data: Data, places: Places) -> AnsweredSums:
+def sums_of_votes(density: VotesLayout, data: Data, places: LatentPositions) -> AnsweredSums:
     """Sums of latent values, at ``places``, that votes depend on."""
     tables = [
         (terms(density), *_vote_cells(density, data[table]))
@@ -176,7 +176,7 @@ def build_votes_model(density: VotesLayout, data: Data) -> LatentGaussianModel:
     InputError
         Its factor would take too much memory.
     """
-    places = Places(density)
+    places = LatentPositions(density)
     model = build_latent_model(
         density,
         sums_of_votes(density, data, places),

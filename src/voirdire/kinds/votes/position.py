@@ -14,7 +14,7 @@ from voirdire.model.problem import Check, list_names
 from voirdire.model.terms import RELIABILITY
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
-from voirdire.trust.checks import ALPHA
+from voirdire.trust.checks import SIGNIFICANCE_LEVEL
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats
 
@@ -65,7 +65,7 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
     variance = left.first_variance.mean(axis=0)
     z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
     size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
-    bound = -NormalDist().inv_cdf(0.5 * ALPHA / max(len(z), 1))
+    bound = -NormalDist().inv_cdf(0.5 * SIGNIFICANCE_LEVEL / max(len(z), 1))
     biased = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > MIN_BIAS) & (variance > 2.0))
     names = [problem.judges[k] for k in left.judges[biased]]
     remedy = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, thinned_draws
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.further_terms import FAMILY
@@ -147,7 +147,7 @@ def claimed_preferences(problem: VotesProblem, posterior: Posterior) -> Claims:
     if votes.row_context is not None:
         about["context"] = np.array(votes.contexts)[context]
     strength_row = criterion if problem.model.criteria == "separate" else criterion * 0
-    draws, probability = some_draws(posterior), np.zeros(len(low))
+    draws, probability = thinned_draws(posterior), np.zeros(len(low))
     for values in draws:
         difference = values["strength"][strength_row, low] - values["strength"][strength_row, high]
         if problem.density.contexts:

@@ -11,7 +11,7 @@ import numpy as np
 
 from voirdire.infer.posterior import (
     Posterior,
-    some_draws,
+    thinned_draws,
 )
 from voirdire.kinds.answers import Calibration, Shares
 from voirdire.kinds.columns import Columns, with_intervals
@@ -48,7 +48,7 @@ def vote_calibration(problem: VotesProblem, posterior: Posterior) -> Calibration
     Every vote counts twice, as an answer "first" and as an answer "second" with their own probabilities, so that the
     picture does not depend on which item stood first.
     """
-    draws = some_draws(posterior, CALIBRATION_DRAWS)
+    draws = thinned_draws(posterior, CALIBRATION_DRAWS)
     probability = cell_probabilities(problem.model, problem.density, draws, problem.coded_votes).T[:2]
     counts = problem.votes.counts.T.astype(float)
     return Calibration(probability, counts[:2], np.broadcast_to(counts.sum(axis=0), probability.shape))

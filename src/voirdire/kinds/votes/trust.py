@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
+from voirdire.infer.posterior import Posterior, integrated_scores, thinned_draws
 from voirdire.kinds.checks import CheckBasis, names_check
 from voirdire.kinds.votes.comparisons import Comparisons, collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.contexts import cell_contexts
@@ -20,9 +20,9 @@ from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.reliability import Values
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
-from voirdire.trust.checks import ALPHA, check_dependent_judges, check_influence
-from voirdire.trust.dependence import SHOWN
-from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
+from voirdire.trust.checks import SIGNIFICANCE_LEVEL, check_dependent_judges, check_influence
+from voirdire.trust.dependence import MAX_SHOWN_PAIRS
+from voirdire.trust.residuals import RESIDUAL_DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 
 
@@ -54,7 +54,7 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     sign = np.where(votes.first > votes.second, -1.0, 1.0)
     shape = (len(examined), len(keys))
     r, v, first, first_variance = [], [], [], []
-    for values in some_draws(posterior, DRAWS):
+    for values in thinned_draws(posterior, RESIDUAL_DRAWS):
         p = cell_probabilities(problem.model, problem.density, [values], votes)
         mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
         residual, spread = net - total * mean, total * variance
@@ -114,7 +114,7 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
     expected = variance.sum(axis=0)
     misfit = square / np.maximum(expected, 1e-12)
     z = (square - expected) / np.sqrt(np.maximum(2.0 * (variance**2).sum(axis=0), 1e-12))
-    bound = -NormalDist().inv_cdf(ALPHA / max(size, 1))
+    bound = -NormalDist().inv_cdf(SIGNIFICANCE_LEVEL / max(size, 1))
     split = np.flatnonzero((z > bound) & (misfit > MIN_MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
     names = [problem.items[i] for i in split]
@@ -255,7 +255,7 @@ def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
     comparisons = collect_comparisons(problem.coded_votes, criteria=False)
     side = np.sign(comparisons.mean_answers)
     voters = np.abs(side).sum(axis=0)
-    order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:SHOWN]
+    order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:MAX_SHOWN_PAIRS]
     names = [
         f"{problem.items[comparisons.one[i]]} against {problem.items[comparisons.other[i]]}" for i in order
     ]

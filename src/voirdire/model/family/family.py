@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from voirdire.typing import Floats
 
 LogProbabilities = Callable[[Any, Any], list[tuple[Any, ...]]]
-Parts = Callable[[Any, Any, Any], list[tuple[Any, Any]]]
-Pairs = dict[tuple[int, int], Floats]
+OutcomeParts = Callable[[Any, Any, Any], list[tuple[Any, Any]]]
+PairDerivatives = dict[tuple[int, int], Floats]
 
 
-class Curved(NamedTuple):
-    """Of each cell, the log likelihood, shape (..., cells), its slopes and second derivatives by pairs u <= v.
+class CellDerivatives(NamedTuple):
+    """Log likelihood of each cell, shape (..., cells), its slopes and second derivatives by pairs u <= v.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Curved(NamedTuple):
 
     value: Floats
     slope: list[Floats]
-    second: Pairs
+    second: PairDerivatives
 
 
 class ClosedForm(NamedTuple):
@@ -47,7 +47,7 @@ class ClosedForm(NamedTuple):
     slopes : callable
         Of the same, its slopes by each predictor.
     curved : callable
-        Of the same, :class:`Curved`.
+        Of the same, :class:`CellDerivatives`.
     information : callable
         Of the same, what answers say on average, by pairs u <= v.
     bend : callable
@@ -58,8 +58,8 @@ class ClosedForm(NamedTuple):
     both: Callable[[Any, Any, Any], tuple[Any, Any]]
     log_likelihoods: Callable[[Sequence[Floats], Any], Floats]
     slopes: Callable[[Sequence[Floats], Any], list[Floats]]
-    curved: Callable[[Sequence[Floats], Any], Curved]
-    information: Callable[[Sequence[Floats], Any], Pairs]
+    curved: Callable[[Sequence[Floats], Any], CellDerivatives]
+    information: Callable[[Sequence[Floats], Any], PairDerivatives]
     bend: Callable[[Sequence[Floats], Any, Floats], Floats]
 
 
@@ -103,7 +103,7 @@ class Family:
     predictors: tuple[str, ...]
     log_probabilities: LogProbabilities = refuse_alternatives
     closed_form: ClosedForm | None = None
-    parts: Parts | None = None
+    parts: OutcomeParts | None = None
     cost: float = 1.0
 
     def log_parts(self, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
@@ -120,6 +120,6 @@ class Family:
             return self.parts(eta, answers, xp)
         return [
             (log, answers[question][alternative])
-            for question, chances in enumerate(self.log_probabilities(eta, xp))
-            for alternative, log in enumerate(chances)
+            for question, alternatives in enumerate(self.log_probabilities(eta, xp))
+            for alternative, log in enumerate(alternatives)
         ]

@@ -28,18 +28,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
+from voirdire.model.family.family import CellDerivatives, ClosedForm, Family, PairDerivatives
 from voirdire.model.family.sloped import with_slope
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.typing import Floats
 
-LEAST, MOST = (
+MIN_LOG_GAP, MAX_LOG_GAP = (
     -80.0,
     100.0,
 )  # of the logarithm of a gap, so that its exponential and what is left of one are numbers
-LEAST_IN_SINGLE, MOST_IN_SINGLE = -15.0, 40.0
+MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE = -15.0, 40.0
 
 
 class Cuts(NamedTuple):
@@ -66,24 +66,26 @@ class Cuts(NamedTuple):
 
 
 def ordinal_cuts(predictors: Sequence[Array], xp: Any = np) -> Cuts:
-    """Of eta and the logarithms of the gaps, which broadcast."""
+    """Cutpoint probabilities, of eta and the logarithms of the gaps, which broadcast."""
     eta, *log_gaps = predictors
-    least, most = (LEAST, MOST) if eta.dtype.itemsize > 4 else (LEAST_IN_SINGLE, MOST_IN_SINGLE)
-    gap = [xp.exp(xp.clip(g, least, most)) for g in log_gaps]
+    lowest, highest = (
+        (MIN_LOG_GAP, MAX_LOG_GAP) if eta.dtype.itemsize > 4 else (MIN_LOG_GAP_SINGLE, MAX_LOG_GAP_SINGLE)
+    )
+    gap = [xp.exp(xp.clip(g, lowest, highest)) for g in log_gaps]
     cut = -0.5 * sum(gap) if gap else 0.0 * eta
     above, below, log_above, log_below, slope = [], [], [], [], []
-    for at in range(len(gap) + 1):
+    for index in range(len(gap) + 1):
         x = eta - cut
         small = xp.exp(-xp.abs(x))
         log_one = xp.log1p(small)
         log_above.append(xp.minimum(x, 0.0) - log_one)
         log_below.append(xp.minimum(-x, 0.0) - log_one)
-        near, far = 1.0 / (1.0 + small), small / (1.0 + small)
-        above.append(xp.where(x >= 0, near, far))
-        below.append(xp.where(x >= 0, far, near))
-        slope.append([1.0, *((-0.5 if j < at else 0.5) * w for j, w in enumerate(gap))])
-        if at < len(gap):
-            cut = cut + gap[at]
+        larger, smaller = 1.0 / (1.0 + small), small / (1.0 + small)
+        above.append(xp.where(x >= 0, larger, smaller))
+        below.append(xp.where(x >= 0, smaller, larger))
+        slope.append([1.0, *((-0.5 if j < index else 0.5) * w for j, w in enumerate(gap))])
+        if index < len(gap):
+            cut = cut + gap[index]
     return Cuts(above, below, log_above, log_below, gap, slope)
 
 
@@ -114,15 +116,17 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     >>> round(float(value[0]), 4), slope.ravel().tolist()
     (-2.0794, [-0.5])
     """
-    predictors = [sums[..., each, :] for each in range(sums.shape[-2])]
-    cuts, (given,) = ordinal_cuts(predictors, xp), counts
-    return _cell_log_likelihood(cuts, given, xp), xp.stack(_predictor_slopes(cuts, given, xp), axis=-2)
+    predictors = [sums[..., predictor, :] for predictor in range(sums.shape[-2])]
+    cuts, (level_counts,) = ordinal_cuts(predictors, xp), counts
+    return _cell_log_likelihood(cuts, level_counts, xp), xp.stack(
+        _predictor_slopes(cuts, level_counts, xp), axis=-2
+    )
 
 
 def _cell_log_likelihood(cuts: Cuts, given: Any, xp: Any) -> Array:
     total = sum(
-        given[at] * log_below + given[at + 1] * log_above
-        for at, (log_below, log_above) in enumerate(zip(cuts.log_below, cuts.log_above, strict=True))
+        given[index] * log_below + given[index + 1] * log_above
+        for index, (log_below, log_above) in enumerate(zip(cuts.log_below, cuts.log_above, strict=True))
     )
     return total + sum(given[1 + j] * _log_one_minus_exp(gap, xp) for j, gap in enumerate(cuts.gap))
 
@@ -130,20 +134,20 @@ def _cell_log_likelihood(cuts: Cuts, given: Any, xp: Any) -> Array:
 def _boundary_slopes(cuts: Cuts, given: Any) -> list[Array]:
     """Slope by each x_l."""
     return [
-        given[at + 1] * below - given[at] * above
-        for at, (below, above) in enumerate(zip(cuts.below, cuts.above, strict=True))
+        given[index + 1] * below - given[index] * above
+        for index, (below, above) in enumerate(zip(cuts.below, cuts.above, strict=True))
     ]
 
 
 def _predictor_slopes(cuts: Cuts, given: Any, xp: Any) -> list[Array]:
     pulls = _boundary_slopes(cuts, given)
-    found = [
-        sum(pull * slope[each] for pull, slope in zip(pulls, cuts.slope, strict=True))
-        for each in _predictor_range(cuts)
+    slopes = [
+        sum(pull * slope[predictor] for pull, slope in zip(pulls, cuts.slope, strict=True))
+        for predictor in _predictor_range(cuts)
     ]
     for j, gap in enumerate(cuts.gap):
-        found[1 + j] = found[1 + j] + given[1 + j] * _gap_rate(gap, xp)
-    return found
+        slopes[1 + j] = slopes[1 + j] + given[1 + j] * _gap_rate(gap, xp)
+    return slopes
 
 
 def _predictor_range(cuts: Cuts) -> range:
@@ -161,23 +165,23 @@ def log_likelihood_slopes(predictors: Sequence[Floats], counts: Any) -> list[Flo
     return [np.asarray(slope) for slope in _predictor_slopes(cuts, counts[0], np)]
 
 
-def value_and_derivatives(predictors: Sequence[Floats], counts: Any) -> Curved:
+def value_and_derivatives(predictors: Sequence[Floats], counts: Any) -> CellDerivatives:
     """Log likelihood, slopes and second derivatives."""
-    cuts, (given,) = ordinal_cuts(predictors), counts
-    slope = _predictor_slopes(cuts, given, np)
+    cuts, (level_counts,) = ordinal_cuts(predictors), counts
+    slope = _predictor_slopes(cuts, level_counts, np)
     weights = [
-        -(given[at] + given[at + 1]) * above * below
-        for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True))
+        -(level_counts[index] + level_counts[index + 1]) * above * below
+        for index, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True))
     ]
     second = _slope_products(cuts, weights)
     for j, gap in enumerate(cuts.gap):
         rate = _gap_rate(gap, np)
         # the second derivatives of all x_l by a gap are their slopes by it
-        second[1 + j, 1 + j] = second[1 + j, 1 + j] + slope[1 + j] - given[1 + j] * rate * (gap + rate)
-    return Curved(_cell_log_likelihood(cuts, given, np), slope, second)
+        second[1 + j, 1 + j] = second[1 + j, 1 + j] + slope[1 + j] - level_counts[1 + j] * rate * (gap + rate)
+    return CellDerivatives(_cell_log_likelihood(cuts, level_counts, np), slope, second)
 
 
-def _slope_products(cuts: Cuts, weights: list[Floats]) -> Pairs:
+def _slope_products(cuts: Cuts, weights: list[Floats]) -> PairDerivatives:
     """sum_l weight_l y_l y_l', by pairs u <= v."""
     return {
         (u, v): sum(weight * slope[u] * slope[v] for weight, slope in zip(weights, cuts.slope, strict=True))
@@ -188,25 +192,25 @@ def _slope_products(cuts: Cuts, weights: list[Floats]) -> Pairs:
 
 def _level_probabilities(cuts: Cuts) -> list[Floats]:
     """Probability of every level."""
-    chances = [cuts.below[0]]
+    probabilities = [cuts.below[0]]
     for j, gap in enumerate(cuts.gap):
-        chances.append(cuts.below[j + 1] * cuts.above[j] * -np.expm1(-gap))
-    return [*chances, cuts.above[-1]]
+        probabilities.append(cuts.below[j + 1] * cuts.above[j] * -np.expm1(-gap))
+    return [*probabilities, cuts.above[-1]]
 
 
-def expected_information(predictors: Sequence[Floats], counts: Any) -> Pairs:
+def expected_information(predictors: Sequence[Floats], counts: Any) -> PairDerivatives:
     """Expected information of answers about predictors, by pairs u <= v."""
     cuts = ordinal_cuts(predictors)
     number, p = counts[0].sum(axis=0), _level_probabilities(cuts)
     weights = [
-        number * (p[at] + p[at + 1]) * above * below
-        for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True))
+        number * (p[index] + p[index + 1]) * above * below
+        for index, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True))
     ]
-    found = _slope_products(cuts, weights)
+    information = _slope_products(cuts, weights)
     for j, gap in enumerate(cuts.gap):
         rate = _gap_rate(gap, np)
-        found[1 + j, 1 + j] = found[1 + j, 1 + j] + number * p[1 + j] * rate * (gap + rate)
-    return found
+        information[1 + j, 1 + j] = information[1 + j, 1 + j] + number * p[1 + j] * rate * (gap + rate)
+    return information
 
 
 def information_gradient(predictors: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
@@ -217,25 +221,25 @@ def information_gradient(predictors: Sequence[Floats], counts: Any, covariance: 
     F(x_l)) y_l, and by g_j du_l = 2 y_lj (C y_l)_j and dr_j = r_j (1 - w_j - r_j).
     """
     cuts = ordinal_cuts(predictors)
-    number, p, each = counts[0].sum(axis=0), _level_probabilities(cuts), _predictor_range(cuts)
+    number, p, indices = counts[0].sum(axis=0), _level_probabilities(cuts), _predictor_range(cuts)
     rates = [_gap_rate(gap, np) for gap in cuts.gap]
-    told = np.zeros((len(p), len(number)))  # factor of the slopes of each log p
-    total = [np.zeros(len(number)) for _ in each]
-    for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True)):
-        y, v, both = cuts.slope[at], above * below, p[at] + p[at + 1]
-        along = [sum(covariance[:, a, b] * y[b] for b in each) for a in each]
-        u = sum(y[a] * along[a] for a in each)
-        told[at] += v * u
-        told[at + 1] += v * u
-        for a in each:
-            total[a] += both * v * (below - above) * u * y[a]
+    log_p_factor = np.zeros((len(p), len(number)))  # factor of the slopes of each log p
+    total = [np.zeros(len(number)) for _ in indices]
+    for index, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True)):
+        y, v, neighbour_sum = cuts.slope[index], above * below, p[index] + p[index + 1]
+        direction = [sum(covariance[:, a, b] * y[b] for b in indices) for a in indices]
+        u = sum(y[a] * direction[a] for a in indices)
+        log_p_factor[index] += v * u
+        log_p_factor[index + 1] += v * u
+        for a in indices:
+            total[a] += neighbour_sum * v * (below - above) * u * y[a]
             if a:
-                total[a] += 2.0 * both * v * y[a] * along[a]
+                total[a] += 2.0 * neighbour_sum * v * y[a] * direction[a]
     for j, (gap, rate) in enumerate(zip(cuts.gap, rates, strict=True)):
-        own = covariance[:, 1 + j, 1 + j]
-        told[1 + j] += rate * (gap + rate) * own
-        total[1 + j] += p[1 + j] * rate * ((1.0 - gap - rate) * (gap + 2.0 * rate) + gap) * own
-    weighted = told * np.array(p)
+        variance = covariance[:, 1 + j, 1 + j]
+        log_p_factor[1 + j] += rate * (gap + rate) * variance
+        total[1 + j] += p[1 + j] * rate * ((1.0 - gap - rate) * (gap + 2.0 * rate) + gap) * variance
+    weighted = log_p_factor * np.array(p)
     for a, slope in enumerate(_predictor_slopes(cuts, weighted, np)):  # sum_l p_l s_l times its factor
         total[a] += slope
     return np.asarray(0.5 * number * np.array(total))
@@ -265,10 +269,10 @@ def ordinal_family(levels: int, *, sloped: bool = False) -> Family:
     """
 
     def log_probabilities(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
-        seen = eta[..., 0, :] * xp.exp(eta[..., levels - 1, :]) if sloped else eta[..., 0, :]
+        perceived = eta[..., 0, :] * xp.exp(eta[..., levels - 1, :]) if sloped else eta[..., 0, :]
         gaps = [eta[..., 1 + gap, :] for gap in range(levels - 2)]
-        cuts = spread_cutpoints(0.0 * seen, xp.stack(gaps, axis=-1) if gaps else None, levels, xp)
-        return [tuple(level_log_probabilities(seen, cuts, levels, xp))]
+        cuts = spread_cutpoints(0.0 * perceived, xp.stack(gaps, axis=-1) if gaps else None, levels, xp)
+        return [tuple(level_log_probabilities(perceived, cuts, levels, xp))]
 
     predictors = ("perceived", *(f"log gap {gap}" for gap in range(1, levels - 1)))
     if sloped:

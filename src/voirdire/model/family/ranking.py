@@ -36,15 +36,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
+from voirdire.model.family.family import CellDerivatives, ClosedForm, Family, PairDerivatives
 from voirdire.typing import Floats, Ints
 
-Tied = Sequence[tuple[int, int]]
-ABSENT = -1e9  # value of an item that is not among those that are chosen from
-LOWEST = -30.0  # of x: what is left out below has exp(-30)
-STEEPEST = 80.0  # of z, beyond which log(1 - exp(-a)) is 0
-SMALLEST = 1e-30  # a, of which 1 - exp(-a) is taken
-TURN = 1e-4  # of differences of the information of tied groups, in log-odds
+TiedPlaces = Sequence[tuple[int, int]]
+ABSENT_VALUE = -1e9  # value of an item that is not among those that are chosen from
+MIN_NODE = -30.0  # of x: what is left out below has exp(-30)
+MAX_Z = 80.0  # of z, beyond which log(1 - exp(-a)) is 0
+MIN_RATE = 1e-30  # a, of which 1 - exp(-a) is taken
+DIFFERENCE_STEP = 1e-4  # of differences of the information of tied groups, in log-odds
 
 
 @lru_cache(maxsize=64)
@@ -80,7 +80,8 @@ def ranking_family(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Famil
             ),
             partial(_value_and_derivatives, tied),
             lambda sums, answers: {
-                pair: -of for pair, of in _second_derivatives(tied, _stack_sums(sums), answers).items()
+                pair: -derivative
+                for pair, derivative in _second_derivatives(tied, _stack_sums(sums), answers).items()
             },
             partial(_information_gradient, tied),
         ),
@@ -99,12 +100,12 @@ def tied_places(answers: Ints) -> tuple[tuple[int, int], ...]:
     >>> tied_places(np.array([[0, 0], [1, 0], [1, 1]]))  # x > y = z, and x = y > z
     ((0, 2),)
     """
-    found = []
+    tied = []
     for place in range(len(answers) - 1):
-        here = answers[:, np.asarray(_choice_stage(place, answers).weight)]
-        if here.size:
-            found.append((place, int((here == here[place]).any(axis=1).nonzero()[0].max()) + 1))
-    return tuple(found)
+        groups = answers[:, np.asarray(_choice_stage(place, answers).weight)]
+        if groups.size:
+            tied.append((place, int((groups == groups[place]).any(axis=1).nonzero()[0].max()) + 1))
+    return tuple(tied)
 
 
 class _Stage(NamedTuple):
@@ -120,16 +121,16 @@ class _Stage(NamedTuple):
 
 def _choice_stage(place: int, answers: Any, end: int = -1) -> _Stage:
     """The choice of a tied group that begins at a place."""
-    here, begins = answers[place], _begins_choice(place, answers)
-    several = answers[place + 1] == here
-    return _Stage(begins & several, answers == here, answers > here, place, end, _place_count(answers))
+    group, begins = answers[place], _begins_choice(place, answers)
+    has_ties = answers[place + 1] == group
+    return _Stage(begins & has_ties, answers == group, answers > group, place, end, _place_count(answers))
 
 
 def _begins_choice(place: int, answers: Any) -> Any:
     """True of cells where a choice begins at a place: not within a group, nor at the last, which says nothing."""
-    here = answers[place]
-    begins = (here >= 0) & (answers.max(axis=0) > here)
-    return begins & (answers[place - 1] != here) if place else begins
+    group = answers[place]
+    begins = (group >= 0) & (answers.max(axis=0) > group)
+    return begins & (answers[place - 1] != group) if place else begins
 
 
 def _one_chosen(answers: Any) -> list[Any]:
@@ -141,29 +142,31 @@ def _one_chosen(answers: Any) -> list[Any]:
 
 
 def _present_values(eta: Any, answers: Any, xp: Any) -> list[Any]:
-    """Values of the items at each place, :data:`ABSENT` where there is none."""
-    return [xp.where(here >= 0, eta[..., place, :], ABSENT) for place, here in enumerate(answers)]
+    """Values of the items at each place, :data:`ABSENT_VALUE` where there is none."""
+    return [xp.where(group >= 0, eta[..., place, :], ABSENT_VALUE) for place, group in enumerate(answers)]
 
 
 def _log_left(present: Sequence[Any], xp: Any) -> list[Any]:
     """Log of the sum of w over what is at each place and after it."""
-    found = [present[-1]]
+    sums = [present[-1]]
     for value in present[-2::-1]:
         # the difference is 0 of two that are absent: exp of either is 0 where this is compiled as it is written
-        found.append(value + xp.logaddexp(found[-1] - value, 0.0))
-    return found[::-1]
+        sums.append(value + xp.logaddexp(sums[-1] - value, 0.0))
+    return sums[::-1]
 
 
 def _place_count(answers: Any) -> int:
     return int(answers.shape[0])
 
 
-def log_probabilities_and_counts(tied: Tied, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
+def log_probabilities_and_counts(tied: TiedPlaces, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
     """Log probability of each choice, shape (..., cells), and 1 where it was made, shape (cells,)."""
     present = _present_values(eta, answers, xp)
     parts = [
-        (value - left, 1.0 * made)
-        for value, left, made in zip(present, _log_left(present, xp), _one_chosen(answers), strict=False)
+        (value - log_remaining, 1.0 * is_made)
+        for value, log_remaining, is_made in zip(
+            present, _log_left(present, xp), _one_chosen(answers), strict=False
+        )
     ]
     for place, end in tied:
         stage = _choice_stage(place, answers, end)
@@ -180,18 +183,18 @@ def _log_integral(log: Any, stage: _Stage, xp: Any) -> Any:
 
 def _log_sum(eta: Any, among: Any, xp: Any) -> Any:
     """Log of the sum of w, shape (..., 1, cells)."""
-    kept = xp.where(among, eta, ABSENT)
-    top = kept.max(axis=-2, keepdims=True)
-    return xp.log(xp.exp(kept - top).sum(axis=-2, keepdims=True)) + top
+    values = xp.where(among, eta, ABSENT_VALUE)
+    top = values.max(axis=-2, keepdims=True)
+    return xp.log(xp.exp(values - top).sum(axis=-2, keepdims=True)) + top
 
 
 def _log_integrand(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any]:
     """Log of the integrand, shape (..., cells, nodes), and a of each item, shape (..., group, cells, nodes)."""
     nodes, _ = _quadrature_nodes(stage.places)
-    own = eta[..., stage.place : stage.end, :]
-    z = (own - _log_sum(eta, stage.others | ~stage.weight, xp))[..., None] + nodes
-    z = -xp.logaddexp(-z, -STEEPEST)
-    a = xp.exp(z) + SMALLEST
+    group_values = eta[..., stage.place : stage.end, :]
+    z = (group_values - _log_sum(eta, stage.others | ~stage.weight, xp))[..., None] + nodes
+    z = -xp.logaddexp(-z, -MAX_Z)
+    a = xp.exp(z) + MIN_RATE
     log = xp.where(_group_mask(stage), z + xp.log(-xp.expm1(-a) / a), 0.0)
     return log.sum(axis=-3) + (nodes - np.exp(nodes)), a
 
@@ -203,7 +206,7 @@ def _quadrature_nodes(places: int) -> tuple[Floats, float]:
     Gamma(k + 1) variable: errors are near exp(-pi^2 / step) and exp(-2 pi^2 / ((k + 1) step^2)).
     """
     step = min(0.3, 0.8 / math.sqrt(places))
-    return np.arange(LOWEST, math.log(60.0 + 3.0 * places), step), step
+    return np.arange(MIN_NODE, math.log(60.0 + 3.0 * places), step), step
 
 
 def _group_mask(stage: _Stage) -> Any:
@@ -211,17 +214,21 @@ def _group_mask(stage: _Stage) -> Any:
     return stage.group[stage.place : stage.end][..., None]
 
 
-def _value_and_gradient(tied: Tied, eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
+def _value_and_gradient(tied: TiedPlaces, eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
     """Log likelihood of each cell, shape (..., cells), and its gradient, shape (..., places, cells)."""
     present = _present_values(eta, answers, xp)
     value: Any = 0.0
     slopes = []
-    log_probabilities: Any = ABSENT  # log of the sum over choices so far of 1 / what was left
-    for one, left, made in zip(present, _log_left(present, xp), [*_one_chosen(answers), None], strict=True):
-        if made is not None:
-            value = value + made * (one - left)
-            log_probabilities = xp.logaddexp(log_probabilities, xp.where(made, -left, ABSENT))
-        slopes.append((0.0 if made is None else made) - xp.exp(one + log_probabilities))
+    log_probabilities: Any = ABSENT_VALUE  # log of the sum over choices so far of 1 / what was left
+    for item_value, log_remaining, is_made in zip(
+        present, _log_left(present, xp), [*_one_chosen(answers), None], strict=True
+    ):
+        if is_made is not None:
+            value = value + is_made * (item_value - log_remaining)
+            log_probabilities = xp.logaddexp(
+                log_probabilities, xp.where(is_made, -log_remaining, ABSENT_VALUE)
+            )
+        slopes.append((0.0 if is_made is None else is_made) - xp.exp(item_value + log_probabilities))
     slope = xp.stack(slopes, axis=-2)
     for place, end in tied:
         stage = _choice_stage(place, answers, end)
@@ -237,7 +244,7 @@ def _value_and_gradient(tied: Tied, eta: Any, answers: Any, xp: Any) -> tuple[An
 
 def _choice_probabilities(eta: Any, among: Any, xp: Any) -> Any:
     """Probabilities of being chosen, shape (..., places, cells)."""
-    return xp.exp(xp.where(among, eta, ABSENT) - _log_sum(eta, among, xp))
+    return xp.exp(xp.where(among, eta, ABSENT_VALUE) - _log_sum(eta, among, xp))
 
 
 def _node_moments(log: Any, a: Any, stage: _Stage, xp: Any) -> tuple[Any, Any, Any]:
@@ -252,23 +259,23 @@ def _stack_sums(sums: Sequence[Floats]) -> Floats:
     return np.stack(np.broadcast_arrays(*sums), axis=-2)
 
 
-def _value_and_derivatives(tied: Tied, sums: Sequence[Floats], answers: Any) -> Curved:
+def _value_and_derivatives(tied: TiedPlaces, sums: Sequence[Floats], answers: Any) -> CellDerivatives:
     eta = _stack_sums(sums)
     value, slope = _value_and_gradient(tied, eta, answers, np)
-    return Curved(value, list(np.moveaxis(slope, -2, 0)), _second_derivatives(tied, eta, answers))
+    return CellDerivatives(value, list(np.moveaxis(slope, -2, 0)), _second_derivatives(tied, eta, answers))
 
 
-def _second_derivatives(tied: Tied, eta: Floats, answers: Any) -> Pairs:
+def _second_derivatives(tied: TiedPlaces, eta: Floats, answers: Any) -> PairDerivatives:
     """Second derivatives of the log likelihood of each cell, by pairs u <= v."""
     total = _hessian_matrix(tied, eta, answers)
     places = eta.shape[-2]
     return {(u, v): total[..., u, v] for u in range(places) for v in range(u, places)}
 
 
-def _hessian_matrix(tied: Tied, eta: Floats, answers: Any) -> Floats:
+def _hessian_matrix(tied: TiedPlaces, eta: Floats, answers: Any) -> Floats:
     """Second derivatives, shape (..., cells, places, places)."""
-    made, shares = _single_choices(eta, answers)
-    weighted = made[..., None] * shares
+    is_made, shares = _single_choices(eta, answers)
+    weighted = is_made[..., None] * shares
     total = np.swapaxes(shares, -1, -2) @ weighted - weighted.sum(axis=-2)[..., None] * np.eye(eta.shape[-2])
     for place, end in tied:
         stage = _choice_stage(place, answers, end)
@@ -279,26 +286,28 @@ def _hessian_matrix(tied: Tied, eta: Floats, answers: Any) -> Floats:
 def _single_choices(eta: Floats, answers: Any) -> tuple[Floats, Floats]:
     """1 where one item was chosen, (cells, choices), and its chances, (..., cells, choices, places)."""
     values = _present_values(eta, answers, np)
-    present, left = (np.stack(of, axis=-1) for of in (values, _log_left(values, np)))
+    present, left = (np.stack(array, axis=-1) for array in (values, _log_left(values, np)))
     among = np.tri(len(answers), dtype=bool).T[:-1]
-    shares = np.exp(np.where(among, present[..., None, :] - left[..., :-1, None], ABSENT))
+    shares = np.exp(np.where(among, present[..., None, :] - left[..., :-1, None], ABSENT_VALUE))
     return np.stack(_one_chosen(answers), axis=-1).astype(float), shares
 
 
 def _tied_hessian(eta: Floats, stage: _Stage) -> Floats:
     """Second derivatives of the log probability of tied groups, shape (..., cells, places, places)."""
-    one, own = np.eye(eta.shape[-2]), slice(stage.place, stage.end)
+    identity, group_rows = np.eye(eta.shape[-2]), slice(stage.place, stage.end)
     log, a = _log_integrand(eta, stage, np)
     mean, g, weights = _node_moments(log, a, stage, np)
-    bent = (g * (1.0 - np.where(g > 0, a, 0.0) - g) * weights[..., None, :, :]).sum(axis=-1)
+    curvature_mean = (g * (1.0 - np.where(g > 0, a, 0.0) - g) * weights[..., None, :, :]).sum(axis=-1)
     scaled = np.moveaxis(g * np.sqrt(weights)[..., None, :, :], -3, -2)
-    slopes, shares = (np.moveaxis(of, -2, -1) for of in (mean, _choice_probabilities(eta, stage.others, np)))
+    slopes, shares = (
+        np.moveaxis(array, -2, -1) for array in (mean, _choice_probabilities(eta, stage.others, np))
+    )
     inner = scaled @ np.swapaxes(scaled, -1, -2) - slopes[..., :, None] * slopes[..., None, :]
-    inner = inner + one[own, own] * np.moveaxis(bent, -2, -1)[..., None]
+    inner = inner + identity[group_rows, group_rows] * np.moveaxis(curvature_mean, -2, -1)[..., None]
     # by eta: d (eta_i - log W) = [i] - shares of the others
-    turned = one[own] - stage.group[own].T[:, :, None] * shares[..., None, :]
-    found = np.swapaxes(turned, -1, -2) @ inner @ turned
-    return np.asarray(found - slopes.sum(axis=-1)[..., None, None] * _softmax_covariance(shares))
+    jacobian = identity[group_rows] - stage.group[group_rows].T[:, :, None] * shares[..., None, :]
+    hessian = np.swapaxes(jacobian, -1, -2) @ inner @ jacobian
+    return np.asarray(hessian - slopes.sum(axis=-1)[..., None, None] * _softmax_covariance(shares))
 
 
 def _softmax_covariance(shares: Floats) -> Floats:
@@ -306,25 +315,29 @@ def _softmax_covariance(shares: Floats) -> Floats:
     return shares[..., None] * np.eye(shares.shape[-1]) - shares[..., :, None] * shares[..., None, :]
 
 
-def _information_gradient(tied: Tied, sums: Sequence[Floats], answers: Any, covariance: Floats) -> Floats:
+def _information_gradient(
+    tied: TiedPlaces, sums: Sequence[Floats], answers: Any, covariance: Floats
+) -> Floats:
     """See :class:`.ClosedForm`; of tied groups by differences of their information."""
     eta = _stack_sums(sums)
     variances = np.einsum("caa->ca", covariance)
-    made, shares = _single_choices(eta, answers)
-    bent = variances[:, None] - 2.0 * shares @ covariance  # cells, choices, places
-    level = (shares * bent).sum(axis=-1, keepdims=True)
-    total = 0.5 * np.einsum("cs,csa->ac", made, shares * (bent - level))
+    is_made, shares = _single_choices(eta, answers)
+    variance_change = variances[:, None] - 2.0 * shares @ covariance  # cells, choices, places
+    level = (shares * variance_change).sum(axis=-1, keepdims=True)
+    total = 0.5 * np.einsum("cs,csa->ac", is_made, shares * (variance_change - level))
     for place, end in tied:
         stage = _choice_stage(place, answers, end)
-        only = np.flatnonzero(stage.weight)
-        here, some = eta[:, only], _choice_stage(place, answers[:, only], end)
-        for at in range(len(eta)):
-            step = TURN * (np.arange(len(eta)) == at)[:, None]
+        cells = np.flatnonzero(stage.weight)
+        cell_values, cell_stage = eta[:, cells], _choice_stage(place, answers[:, cells], end)
+        for index in range(len(eta)):
+            step = DIFFERENCE_STEP * (np.arange(len(eta)) == index)[:, None]
             ahead, behind = (
-                np.einsum("cuv,cuv->c", covariance[only], _tied_hessian(here + sign * step, some))
+                np.einsum(
+                    "cuv,cuv->c", covariance[cells], _tied_hessian(cell_values + sign * step, cell_stage)
+                )
                 for sign in (1.0, -1.0)
             )
-            total[at, only] -= (ahead - behind) / (4.0 * TURN)
+            total[index, cells] -= (ahead - behind) / (4.0 * DIFFERENCE_STEP)
     return np.asarray(total)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
+from voirdire.model.family.family import CellDerivatives, ClosedForm, Family, PairDerivatives
 from voirdire.model.family.sloped import with_slope
 from voirdire.model.family.two_coin import both_outcomes
 from voirdire.model.terms.arrays import Array, log_sigmoid
@@ -27,12 +27,12 @@ from voirdire.typing import Floats
 
 PREDICTORS = ("difference", "log sharpness", "shift", "tie propensity")
 
-SEEN, SHIFT, TIE = range(3)  # predictors by a d
-PAIRS = (SEEN, SEEN), (SEEN, SHIFT), (SHIFT, SHIFT)
+PERCEIVED, SHIFT, TIE = range(3)  # predictors by a d
+PREDICTOR_PAIRS = (PERCEIVED, PERCEIVED), (PERCEIVED, SHIFT), (SHIFT, SHIFT)
 
 
-class _Votes(NamedTuple):
-    """Of each cell: value and slopes; n v and 1 - 2 F; and of ties z, q, 1 - 2 r, h, or none."""
+class _VoteTerms(NamedTuple):
+    """Terms of each cell: value and slopes; n v and 1 - 2 F; and of ties z, q, 1 - 2 r, h, or none."""
 
     value: Array
     slopes: list[Array]
@@ -41,68 +41,79 @@ class _Votes(NamedTuple):
     ties: tuple[Array, Array, Array, Array] | None
 
 
-def _votes(sums: Sequence[Array], counts: Any, xp: Any = np) -> _Votes:
+def _vote_terms(sums: Sequence[Array], counts: Any, xp: Any = np) -> _VoteTerms:
     (for_first, for_second), *ties = counts
-    x = sums[SEEN] + sums[SHIFT]
+    x = sums[PERCEIVED] + sums[SHIFT]
     log_first, log_second = log_sigmoid(x, xp), log_sigmoid(-x, xp)
     first, second = xp.exp(log_first), xp.exp(log_second)
     value = for_first * log_first + for_second * log_second
     pull = for_first * second - for_second * first
     spread = (for_first + for_second) * first * second
     if not ties:
-        return _Votes(value, [pull, pull], spread, second - first, None)
+        return _VoteTerms(value, [pull, pull], spread, second - first, None)
     ((tied, untied),) = ties
-    log_tie, log_none = log_tie_parts(sums[TIE], sums[SEEN], xp)
-    r, none, half = xp.exp(log_tie), xp.exp(log_none), 0.5 * xp.tanh(0.5 * sums[SEEN])
-    surplus = tied * none - untied * r
+    log_tie, log_none = log_tie_parts(sums[TIE], sums[PERCEIVED], xp)
+    r, no_tie, half = xp.exp(log_tie), xp.exp(log_none), 0.5 * xp.tanh(0.5 * sums[PERCEIVED])
+    surplus = tied * no_tie - untied * r
     value = value + tied * log_tie + untied * log_none
-    more = surplus, (tied + untied) * r * none, none - r, half
-    return _Votes(value, [pull - half * surplus, pull, surplus], spread, second - first, more)
+    tie_terms = surplus, (tied + untied) * r * no_tie, no_tie - r, half
+    return _VoteTerms(value, [pull - half * surplus, pull, surplus], spread, second - first, tie_terms)
 
 
-def _both(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
-    found = _votes([sums[..., p, :] for p in range(sums.shape[-2])], counts, xp)
-    return found.value, xp.stack(found.slopes, axis=-2)
+def _value_and_gradient(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
+    terms = _vote_terms([sums[..., p, :] for p in range(sums.shape[-2])], counts, xp)
+    return terms.value, xp.stack(terms.slopes, axis=-2)
 
 
-def _curved(sums: Sequence[Floats], counts: Any) -> Curved:
-    found = _votes(sums, counts)
-    second: Pairs = dict.fromkeys(PAIRS, np.asarray(-found.spread))
-    if found.ties is not None:
-        surplus, q, _, half = found.ties
-        second[SEEN, SEEN] = second[SEEN, SEEN] - half**2 * q - (0.25 - half**2) * surplus
-        second |= {(SEEN, TIE): half * q, (TIE, TIE): -q}
-    return Curved(found.value, found.slopes, second)
+def _cell_derivatives(sums: Sequence[Floats], counts: Any) -> CellDerivatives:
+    terms = _vote_terms(sums, counts)
+    second: PairDerivatives = dict.fromkeys(PREDICTOR_PAIRS, np.asarray(-terms.spread))
+    if terms.ties is not None:
+        surplus, q, _, half = terms.ties
+        second[PERCEIVED, PERCEIVED] = second[PERCEIVED, PERCEIVED] - half**2 * q - (0.25 - half**2) * surplus
+        second |= {(PERCEIVED, TIE): half * q, (TIE, TIE): -q}
+    return CellDerivatives(terms.value, terms.slopes, second)
 
 
-def _information(sums: Sequence[Floats], counts: Any) -> Pairs:
-    found = _votes(sums, counts)
-    told: Pairs = dict.fromkeys(PAIRS, np.asarray(found.spread))
-    if found.ties is not None:
-        _, q, _, half = found.ties
-        told |= {(SEEN, SEEN): told[SEEN, SEEN] + half**2 * q, (SEEN, TIE): -half * q, (TIE, TIE): q}
-    return told
+def _information(sums: Sequence[Floats], counts: Any) -> PairDerivatives:
+    terms = _vote_terms(sums, counts)
+    information: PairDerivatives = dict.fromkeys(PREDICTOR_PAIRS, np.asarray(terms.spread))
+    if terms.ties is not None:
+        _, q, _, half = terms.ties
+        information |= {
+            (PERCEIVED, PERCEIVED): information[PERCEIVED, PERCEIVED] + half**2 * q,
+            (PERCEIVED, TIE): -half * q,
+            (TIE, TIE): q,
+        }
+    return information
 
 
-def _bend(sums: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
-    found, c = _votes(sums, counts), np.moveaxis(covariance, 0, -1)
-    along = 0.5 * found.spread * found.skew * (c[SEEN, SEEN] + 2.0 * c[SEEN, SHIFT] + c[SHIFT, SHIFT])
-    if found.ties is None:
-        return np.array([along, along])
-    _, q, skew, half = found.ties
-    by_tie = 0.5 * q * skew * (c[TIE, TIE] - 2.0 * half * c[SEEN, TIE] + half**2 * c[SEEN, SEEN])
-    turned = q * (0.25 - half**2) * (half * c[SEEN, SEEN] - c[SEEN, TIE])
-    return np.array([along - half * by_tie + turned, along, by_tie])
+def _information_gradient(sums: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
+    terms, c = _vote_terms(sums, counts), np.moveaxis(covariance, 0, -1)
+    by_eta = (
+        0.5
+        * terms.spread
+        * terms.skew
+        * (c[PERCEIVED, PERCEIVED] + 2.0 * c[PERCEIVED, SHIFT] + c[SHIFT, SHIFT])
+    )
+    if terms.ties is None:
+        return np.array([by_eta, by_eta])
+    _, q, skew, half = terms.ties
+    by_tie = (
+        0.5 * q * skew * (c[TIE, TIE] - 2.0 * half * c[PERCEIVED, TIE] + half**2 * c[PERCEIVED, PERCEIVED])
+    )
+    by_half = q * (0.25 - half**2) * (half * c[PERCEIVED, PERCEIVED] - c[PERCEIVED, TIE])
+    return np.array([by_eta - half * by_tie + by_half, by_eta, by_tie])
 
 
 CLOSED_FORM = with_slope(
     ClosedForm(
-        _both,
-        lambda sums, counts: np.asarray(_votes(sums, counts).value),
-        lambda sums, counts: _votes(sums, counts).slopes,
-        _curved,
+        _value_and_gradient,
+        lambda sums, counts: np.asarray(_vote_terms(sums, counts).value),
+        lambda sums, counts: _vote_terms(sums, counts).slopes,
+        _cell_derivatives,
         _information,
-        _bend,
+        _information_gradient,
     ),
     1,
 )
@@ -120,10 +131,10 @@ def sharpness_family(ties: bool) -> Family:
     """
 
     def log_probabilities(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
-        seen = xp.exp(eta[..., 1, :]) * eta[..., 0, :]
-        cells = seen.shape[-1]
-        decided = log_chosen_probability(seen + eta[..., 2, :], both_outcomes(cells), xp)
-        found = [(decided[..., :cells], decided[..., cells:])]
-        return [*found, log_tie_parts(eta[..., 3, :], seen, xp)] if ties else found
+        perceived = xp.exp(eta[..., 1, :]) * eta[..., 0, :]
+        cells = perceived.shape[-1]
+        decided = log_chosen_probability(perceived + eta[..., 2, :], both_outcomes(cells), xp)
+        outcomes = [(decided[..., :cells], decided[..., cells:])]
+        return [*outcomes, log_tie_parts(eta[..., 3, :], perceived, xp)] if ties else outcomes
 
     return Family("sharpness", PREDICTORS[: 3 + ties], log_probabilities, CLOSED_FORM)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.model.family.family import ClosedForm, Curved, Pairs
+from voirdire.model.family.family import CellDerivatives, ClosedForm, PairDerivatives
 from voirdire.typing import Floats
 
 
@@ -30,15 +30,15 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
 
     def split(sums: Sequence[Any], xp: Any = np) -> tuple[Any, list[Any]]:
         e = xp.exp(sums[at])
-        return e, [e * sums[0], *(one for p, one in enumerate(sums) if p not in (0, at))]
+        return e, [e * sums[0], *(term for p, term in enumerate(sums) if p not in (0, at))]
 
     def place(p: int) -> int:
-        """Where a predictor of the base stands, but the first."""
+        """Index of a predictor of the base, but the first."""
         return p if p < at else p + 1
 
     def merge(e: Any, eta: Any, slopes: Sequence[Any]) -> list[Any]:
-        found = [slopes[0] * e, *slopes[1:]]
-        return [*found[:at], slopes[0] * eta, *found[at:]]
+        result = [slopes[0] * e, *slopes[1:]]
+        return [*result[:at], slopes[0] * eta, *result[at:]]
 
     def both(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
         e, inner = split([sums[..., p, :] for p in range(sums.shape[-2])], xp)
@@ -53,24 +53,24 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
         e, inner = split(sums)
         return merge(e, inner[0], base.slopes(inner, counts))
 
-    def pairs(e: Floats, eta: Floats, by_base: Pairs) -> Pairs:
-        found: Pairs = {}
-        for (u, v), each in by_base.items():
-            for p, one in ((0, e), (at, eta)) if u == 0 else ((place(u), 1.0),):
-                for q, other in ((0, e), (at, eta)) if v == 0 else ((place(v), 1.0),):
+    def pairs(e: Floats, eta: Floats, by_base: PairDerivatives) -> PairDerivatives:
+        result: PairDerivatives = {}
+        for (u, v), derivative in by_base.items():
+            for p, term in ((0, e), (at, eta)) if u == 0 else ((place(u), 1.0),):
+                for q, other_term in ((0, e), (at, eta)) if v == 0 else ((place(v), 1.0),):
                     if u < v or p <= q:
-                        found[min(p, q), max(p, q)] = one * other * each
-        return found
+                        result[min(p, q), max(p, q)] = term * other_term * derivative
+        return result
 
-    def curved(sums: Sequence[Floats], counts: Any) -> Curved:
+    def curved(sums: Sequence[Floats], counts: Any) -> CellDerivatives:
         e, inner = split(sums)
         value, slope, second = base.curved(inner, counts)
-        found, eta = pairs(e, inner[0], second), inner[0]
-        found[0, at] = found[0, at] + slope[0] * e
-        found[at, at] = found[at, at] + slope[0] * eta
-        return Curved(value, merge(e, eta, slope), found)
+        result, eta = pairs(e, inner[0], second), inner[0]
+        result[0, at] = result[0, at] + slope[0] * e
+        result[at, at] = result[at, at] + slope[0] * eta
+        return CellDerivatives(value, merge(e, eta, slope), result)
 
-    def information(sums: Sequence[Floats], counts: Any) -> Pairs:
+    def information(sums: Sequence[Floats], counts: Any) -> PairDerivatives:
         e, inner = split(sums)
         return pairs(e, inner[0], base.information(inner, counts))
 
@@ -80,12 +80,12 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
         rows = np.zeros((len(e), size, len(sums)))  # slopes of the predictors of the base
         rows[:, 0, 0], rows[:, 0, at] = e, eta
         rows[:, range(1, size), [place(p) for p in range(1, size)]] = 1.0
-        along = covariance @ rows.transpose(0, 2, 1)
-        found = merge(e, eta, list(base.bend(inner, counts, rows @ along)))
-        for (u, v), each in base.information(inner, counts).items():
+        direction = covariance @ rows.transpose(0, 2, 1)
+        result = merge(e, eta, list(base.bend(inner, counts, rows @ direction)))
+        for (u, v), derivative in base.information(inner, counts).items():
             if u == 0:  # what the slopes of eta change by
-                found[0] = found[0] + each * e * along[:, at, v]
-                found[at] = found[at] + each * (e * along[:, 0, v] + eta * along[:, at, v])
-        return np.asarray(np.broadcast_arrays(*found))
+                result[0] = result[0] + derivative * e * direction[:, at, v]
+                result[at] = result[at] + derivative * (e * direction[:, 0, v] + eta * direction[:, at, v])
+        return np.asarray(np.broadcast_arrays(*result))
 
     return ClosedForm(both, log_likelihoods, slopes, curved, information, bend)

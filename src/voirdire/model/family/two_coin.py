@@ -56,12 +56,12 @@ def two_coin_family(ties: bool) -> Family:
     def log_probabilities(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
         difference = eta[..., DIFFERENCE, :]
         cells = difference.shape[-1]
-        each = both_outcomes(cells)
+        outcomes = both_outcomes(cells)
         decided = log_two_coin_probability(
-            eta[..., FIRST, :], eta[..., SECOND, :], each.judge, difference, each, xp
+            eta[..., FIRST, :], eta[..., SECOND, :], outcomes.judge, difference, outcomes, xp
         )
-        found = [(decided[..., :cells], decided[..., cells:])]
-        return [*found, log_tie_parts(eta[..., TIE, :], difference, xp)] if ties else found
+        log_pairs = [(decided[..., :cells], decided[..., cells:])]
+        return [*log_pairs, log_tie_parts(eta[..., TIE, :], difference, xp)] if ties else log_pairs
 
     return Family("two-coin", PREDICTORS[: 3 + ties], log_probabilities, CLOSED_FORM)
 
@@ -69,6 +69,6 @@ def two_coin_family(ties: bool) -> Family:
 @lru_cache(maxsize=4)
 def both_outcomes(cells: int) -> Observations:
     """Both outcomes of every cell, with a judge and a pair for each: all firsts, then all seconds."""
-    each = np.arange(cells)
-    both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)
-    return Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)
+    cell = np.arange(cells)
+    doubled, zero = np.concatenate([cell, cell]), np.zeros(2 * cells, dtype=np.int64)
+    return Observations(doubled, doubled, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)

@@ -48,13 +48,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.model.family.family import Curved
+from voirdire.model.family.family import CellDerivatives
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
 DIFFERENCE, FIRST, SECOND, TIE = range(4)
-FURTHEST = 300.0  # log-odds, beyond which all are taken alike: products of two chances are numbers still
-FURTHEST_IN_SINGLE = 40.0  # of numbers in single precision
+MAX_LOG_ODDS = 300.0  # log-odds, beyond which all are taken alike: products of two chances are numbers still
+MAX_LOG_ODDS_SINGLE = 40.0  # of numbers in single precision
 
 
 def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Array]:
@@ -76,7 +76,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     (-2.0794, [0.0, 0.25, -0.25])
     """
     (s, not_s), (e1, not_e1), (e2, not_e2) = (
-        _logistic_pair(sums[..., each, :], xp) for each in (DIFFERENCE, FIRST, SECOND)
+        _logistic_pair(sums[..., predictor, :], xp) for predictor in (DIFFERENCE, FIRST, SECOND)
     )
     first = e1 * s + not_e2 * not_s
     second = not_e1 * s + e2 * not_s
@@ -102,13 +102,13 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
 
 def _logistic_pair(x: Array, xp: Any) -> tuple[Array, Array]:
     """The logistic function of x and of -x."""
-    furthest = FURTHEST if x.dtype.itemsize > 4 else FURTHEST_IN_SINGLE
-    inverse = xp.exp(-xp.clip(x, -furthest, furthest))
-    chance = 1.0 / (1.0 + inverse)
-    return chance, inverse * chance
+    limit = MAX_LOG_ODDS if x.dtype.itemsize > 4 else MAX_LOG_ODDS_SINGLE
+    inverse = xp.exp(-xp.clip(x, -limit, limit))
+    probability = 1.0 / (1.0 + inverse)
+    return probability, inverse * probability
 
 
-class _Chance(NamedTuple):
+class _FirstProbability(NamedTuple):
     """P and 1 - P, and the derivatives of P."""
 
     first: Floats
@@ -117,25 +117,25 @@ class _Chance(NamedTuple):
     twice: dict[tuple[int, int], Floats]
 
 
-def _first_probability(sums: Sequence[Floats], twice: bool = True) -> _Chance:
+def _first_probability(sums: Sequence[Floats], twice: bool = True) -> _FirstProbability:
     s, not_s = _logistic_pair(sums[DIFFERENCE], np)
     e1, not_e1 = _logistic_pair(sums[FIRST], np)
     e2, not_e2 = _logistic_pair(sums[SECOND], np)
-    both, of_first, of_second = s * not_s, e1 * not_e1, e2 * not_e2
-    slope = both * (e1 * e2 - not_e1 * not_e2), of_first * s, -of_second * not_s
-    found = {}
+    variance, first_variance, second_variance = s * not_s, e1 * not_e1, e2 * not_e2
+    slope = variance * (e1 * e2 - not_e1 * not_e2), first_variance * s, -second_variance * not_s
+    second_derivatives = {}
     if twice:
-        found = {
+        second_derivatives = {
             (DIFFERENCE, DIFFERENCE): (not_s - s) * slope[DIFFERENCE],
             (FIRST, FIRST): (not_e1 - e1) * slope[FIRST],
             (SECOND, SECOND): (not_e2 - e2) * slope[SECOND],
-            (DIFFERENCE, FIRST): both * of_first,
-            (DIFFERENCE, SECOND): both * of_second,
+            (DIFFERENCE, FIRST): variance * first_variance,
+            (DIFFERENCE, SECOND): variance * second_variance,
         }
-    return _Chance(e1 * s + not_e2 * not_s, not_e1 * s + e2 * not_s, slope, found)
+    return _FirstProbability(e1 * s + not_e2 * not_s, not_e1 * s + e2 * not_s, slope, second_derivatives)
 
 
-class _Tie(NamedTuple):
+class _TieTerms(NamedTuple):
     """log r and log(1 - r), and h."""
 
     log_tie: Floats
@@ -143,11 +143,11 @@ class _Tie(NamedTuple):
     half: Floats
 
 
-def _tie_parts(sums: Sequence[Floats]) -> _Tie:
+def _tie_parts(sums: Sequence[Floats]) -> _TieTerms:
     half = 0.5 * np.abs(sums[DIFFERENCE])
     surplus = sums[TIE] - (half + np.log1p(np.exp(-2.0 * half)))
     common = np.log1p(np.exp(-np.abs(surplus)))
-    return _Tie(
+    return _TieTerms(
         np.minimum(surplus, 0.0) - common,
         -np.maximum(surplus, 0.0) - common,
         0.5 * np.tanh(0.5 * sums[DIFFERENCE]),
@@ -175,9 +175,9 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     e1, not_e1 = _logistic_pair(sums[FIRST], np)
     e2, not_e2 = _logistic_pair(sums[SECOND], np)
     if ((for_first == 0) | (for_second == 0)).all():  # of a single vote each, half of the logarithms
-        won = for_first > 0
-        chance = np.where(won, e1, not_e1) * s + np.where(won, not_e2, e2) * not_s
-        value = np.log(chance) * (for_first + for_second)
+        is_first = for_first > 0
+        probability = np.where(is_first, e1, not_e1) * s + np.where(is_first, not_e2, e2) * not_s
+        value = np.log(probability) * (for_first + for_second)
     else:
         value = np.log(e1 * s + not_e2 * not_s) * for_first + np.log(not_e1 * s + e2 * not_s) * for_second
     if ties:
@@ -189,10 +189,10 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
 
 def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats]:
     """Slopes of the log likelihood of each cell by each sum; arguments as of :func:`log_likelihoods`."""
-    chance = _first_probability(sums, twice=False)
+    probability = _first_probability(sums, twice=False)
     (for_first, for_second), *ties = counts
-    pull = for_first / chance.first - for_second / chance.second
-    slope = [pull * each for each in chance.slope]
+    pull = for_first / probability.first - for_second / probability.second
+    slope = [pull * derivative for derivative in probability.slope]
     if ties:
         ((tied, untied),) = ties
         parts = _tie_parts(sums)
@@ -202,20 +202,20 @@ def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats
     return slope
 
 
-def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> Curved:
+def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> CellDerivatives:
     """Log likelihood of each cell with slopes and second derivatives; arguments as of :func:`log_likelihoods`."""
-    chance = _first_probability(sums)
+    probability = _first_probability(sums)
     (for_first, for_second), *ties = counts
-    value = np.log(chance.first) * for_first + np.log(chance.second) * for_second
-    pull = for_first / chance.first - for_second / chance.second
-    slope = [pull * each for each in chance.slope]
+    value = np.log(probability.first) * for_first + np.log(probability.second) * for_second
+    pull = for_first / probability.first - for_second / probability.second
+    slope = [pull * derivative for derivative in probability.slope]
     # one chance at a time: the square of a small one is no number
-    ahead = [np.sqrt(for_first) * each / chance.first for each in chance.slope]
-    behind = [np.sqrt(for_second) * each / chance.second for each in chance.slope]
+    first_part = [np.sqrt(for_first) * derivative / probability.first for derivative in probability.slope]
+    second_part = [np.sqrt(for_second) * derivative / probability.second for derivative in probability.slope]
     second = {
-        (u, v): (pull * chance.twice[u, v] if (u, v) in chance.twice else 0.0)
-        - ahead[u] * ahead[v]
-        - behind[u] * behind[v]
+        (u, v): (pull * probability.twice[u, v] if (u, v) in probability.twice else 0.0)
+        - first_part[u] * first_part[v]
+        - second_part[u] * second_part[v]
         for u in range(TIE)
         for v in range(u, TIE)
     }
@@ -232,23 +232,23 @@ def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> Curved:
         second[DIFFERENCE, DIFFERENCE] = (
             second[DIFFERENCE, DIFFERENCE] - parts.half**2 * spread - (0.25 - parts.half**2) * surplus
         )
-    return Curved(value, slope, second)
+    return CellDerivatives(value, slope, second)
 
 
 def expected_information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int], Floats]:
     """Expected information of each cell's answers by pairs u <= v of sums; arguments as of :func:`log_likelihoods`."""
-    chance = _first_probability(sums, twice=False)
+    probability = _first_probability(sums, twice=False)
     (for_first, for_second), *ties = counts
-    root = np.sqrt((for_first + for_second) / (chance.first * chance.second))
-    scaled = [root * each for each in chance.slope]
-    found = {(u, v): scaled[u] * scaled[v] for u in range(TIE) for v in range(u, TIE)}
+    root = np.sqrt((for_first + for_second) / (probability.first * probability.second))
+    scaled = [root * derivative for derivative in probability.slope]
+    information = {(u, v): scaled[u] * scaled[v] for u in range(TIE) for v in range(u, TIE)}
     if ties:
         parts = _tie_parts(sums)
         spread = ties[0].sum(axis=0) * np.exp(parts.log_tie + parts.log_none)
-        found[TIE, TIE] = spread
-        found[DIFFERENCE, TIE] = -parts.half * spread
-        found[DIFFERENCE, DIFFERENCE] = found[DIFFERENCE, DIFFERENCE] + parts.half**2 * spread
-    return found
+        information[TIE, TIE] = spread
+        information[DIFFERENCE, TIE] = -parts.half * spread
+        information[DIFFERENCE, DIFFERENCE] = information[DIFFERENCE, DIFFERENCE] + parts.half**2 * spread
+    return information
 
 
 def information_gradient(sums: Sequence[Floats], counts: Floats, covariance: Floats) -> Floats:
@@ -256,30 +256,39 @@ def information_gradient(sums: Sequence[Floats], counts: Floats, covariance: Flo
 
     Shape (sums, cells); C is ``covariance``, shape (cells, sums, sums).
     """
-    chance = _first_probability(sums)
+    probability = _first_probability(sums)
     (for_first, for_second), *ties = counts
-    product = chance.first * chance.second
+    product = probability.first * probability.second
     weight = (for_first + for_second) / product
-    along = [np.sum([covariance[:, u, v] * chance.slope[v] for v in range(TIE)], axis=0) for u in range(TIE)]
-    square = np.sum([along[u] * chance.slope[u] for u in range(TIE)], axis=0)
-    found = []
+    direction = [
+        np.sum([covariance[:, u, v] * probability.slope[v] for v in range(TIE)], axis=0) for u in range(TIE)
+    ]
+    square = np.sum([direction[u] * probability.slope[u] for u in range(TIE)], axis=0)
+    gradient = []
     for k in range(TIE):
         pairs = [(u, (min(u, k), max(u, k))) for u in range(TIE)]
-        turned = np.sum([along[u] * chance.twice[at] for u, at in pairs if at in chance.twice], axis=0)
-        less = 0.5 * square * ((chance.second - chance.first) / product) * chance.slope[k]
-        found.append(weight * (turned - less))
+        curvature = np.sum(
+            [direction[u] * probability.twice[pair] for u, pair in pairs if pair in probability.twice], axis=0
+        )
+        decrease = 0.5 * square * ((probability.second - probability.first) / product) * probability.slope[k]
+        gradient.append(weight * (curvature - decrease))
     if ties:
         parts = _tie_parts(sums)
         spread = ties[0].sum(axis=0) * np.exp(parts.log_tie + parts.log_none)
-        of_d, of_both, of_tie = (
+        cov_difference, cov_mixed, cov_tie = (
             covariance[:, u, v] for u, v in ((DIFFERENCE, DIFFERENCE), (DIFFERENCE, TIE), (TIE, TIE))
         )
-        less = -np.expm1(parts.log_tie) - np.exp(parts.log_tie)
-        whole = 0.5 * spread * less * (of_tie - 2.0 * parts.half * of_both + parts.half**2 * of_d)
-        found[DIFFERENCE] = (
-            found[DIFFERENCE]
-            - parts.half * whole
-            + spread * (0.25 - parts.half**2) * (parts.half * of_d - of_both)
+        decrease = -np.expm1(parts.log_tie) - np.exp(parts.log_tie)
+        tie_gradient = (
+            0.5
+            * spread
+            * decrease
+            * (cov_tie - 2.0 * parts.half * cov_mixed + parts.half**2 * cov_difference)
         )
-        found.append(whole)
-    return np.stack(found)
+        gradient[DIFFERENCE] = (
+            gradient[DIFFERENCE]
+            - parts.half * tie_gradient
+            + spread * (0.25 - parts.half**2) * (parts.half * cov_difference - cov_mixed)
+        )
+        gradient.append(tie_gradient)
+    return np.stack(gradient)

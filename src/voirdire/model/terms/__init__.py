@@ -11,13 +11,13 @@ from voirdire.model.terms.coins import (
 from voirdire.model.terms.confusion import (
     Alike,
     ByItem,
+    ClassShares,
     Confusion,
     JudgeConfusion,
     LatentValue,
     OneCoinLabel,
     PooledConfusion,
     SeparateConfusion,
-    Shares,
 )
 from voirdire.model.terms.cutpoints import JudgeCutpoints, SharedCutpoints
 from voirdire.model.terms.discrimination import (
@@ -103,7 +103,7 @@ ANCHORS: dict[str, Person] = by_kind(Person(), NormalPerson())
 SCORE_ANCHORS: dict[str, PersonAsJudge] = by_kind(PersonAsJudge(), ScoringPerson(), NoisyPerson())
 RANKING_ANCHORS = by_kind(PanelError())
 WEIGHTS = by_kind(VotedWeights(), UniformWeights())
-CLASSES = by_kind(Shares(), ByItem(), LatentValue())
+CLASSES = by_kind(ClassShares(), ByItem(), LatentValue())
 MATRICES: dict[str, Confusion] = by_kind(
     Alike(), PooledConfusion(), SeparateConfusion(), JudgeConfusion(), OneCoinLabel()
 )

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-FEW_LEVELS = 8
-LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
+MAX_MATRIX_LEVELS = 8
+LOGISTIC_VARIANCE = math.pi**2 / 3.0  # variance of the standard logistic distribution
 Array = Any  # a NumPy, JAX or PyTensor array; terms are written once for the three
 
 
@@ -24,9 +24,9 @@ def log_sigmoid(x: Array, xp: Any) -> Array:
     >>> float(log_sigmoid(np.array(-800.0), np))
     -800.0
     """
-    own = getattr(xp, "log_sigmoid", None)
-    if own is not None:
-        return own(x)
+    implementation = getattr(xp, "log_sigmoid", None)
+    if implementation is not None:
+        return implementation(x)
     if xp is np:  # whose logaddexp takes four times as long
         return np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
     return -xp.logaddexp(0.0, -x)
@@ -42,8 +42,8 @@ def logistic_sigmoid(x: Array, xp: Any) -> Array:
     >>> float(logistic_sigmoid(np.array(-700.0), np)) > 0
     True
     """
-    own = getattr(xp, "sigmoid", None)
-    return xp.exp(log_sigmoid(x, xp)) if own is None else own(x)
+    implementation = getattr(xp, "sigmoid", None)
+    return xp.exp(log_sigmoid(x, xp)) if implementation is None else implementation(x)
 
 
 def log_normal_cdf(x: Array, xp: Any) -> Array:
@@ -57,9 +57,9 @@ def log_normal_cdf(x: Array, xp: Any) -> Array:
     >>> log_normal_cdf(np.array([0.0, -30.0]), np).round(3).tolist()
     [-0.693, -454.321]
     """
-    own = getattr(xp, "log_normal_cdf", None)
-    if own is not None:
-        return own(x)
+    implementation = getattr(xp, "log_normal_cdf", None)
+    if implementation is not None:
+        return implementation(x)
     if xp.__name__ == "numpy":
         from scipy.special import log_ndtr
 
@@ -84,12 +84,12 @@ def running_sum(x: Array, size: int, xp: Any) -> Array:
     """
     if xp is np:
         return np.cumsum(x, axis=-1)
-    own = getattr(xp, "running_sum", None)
-    if own is not None:
-        return own(x)
+    implementation = getattr(xp, "running_sum", None)
+    if implementation is not None:
+        return implementation(x)
     sums = [x[..., 0]]  # compiled, additions cost less than a scan
-    for place in range(1, size):
-        sums.append(sums[-1] + x[..., place])
+    for column in range(1, size):
+        sums.append(sums[-1] + x[..., column])
     return xp.stack(sums, axis=-1)
 
 
@@ -138,7 +138,7 @@ def zero_sum(free: Array, size: int, xp: Any) -> Array:
     >>> bool(abs(x.sum()) < 1e-12), bool(abs((x**2).sum() - 5.25) < 1e-12)
     (True, True)
     """
-    if xp is np and 1 < size <= FEW_LEVELS and free.ndim > 1:
+    if xp is np and 1 < size <= MAX_MATRIX_LEVELS and free.ndim > 1:
         # of millions of draws a product of matrices takes a quarter of the time
         return (free.reshape(-1, size - 1) @ _zero_sum_matrix(size)).reshape((*free.shape[:-1], size))
     root = math.sqrt(size)

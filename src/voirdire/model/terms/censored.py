@@ -13,7 +13,7 @@ from typing import Any
 
 from voirdire.model.terms.arrays import Array, log_normal_cdf
 
-HALF = 0.5  # distance of the ends from the middle
+HALF_RANGE = 0.5  # distance of the ends from the middle
 
 
 def score_log_density(score: Array, end: Array, mu: Array, log_noise: Array, xp: Any) -> Array:
@@ -30,4 +30,4 @@ def score_log_density(score: Array, end: Array, mu: Array, log_noise: Array, xp:
     z = (score - mu) / noise
     inside = -0.5 * z * z - log_noise - 0.5 * math.log(2.0 * math.pi)
     # end == 0, in a form that graphs know too
-    return xp.where(end * end < 1, inside, log_normal_cdf((end * mu - HALF) / noise, xp))
+    return xp.where(end * end < 1, inside, log_normal_cdf((end * mu - HALF_RANGE) / noise, xp))

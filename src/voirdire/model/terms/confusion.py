@@ -16,7 +16,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.term import Term
 
 
-class Shares(Term):
+class ClassShares(Term):
     """An item under criterion c belongs to class j with probability softmax(class_share_c)_j.
 
     The log shares have prior Normal(0, sd) with sum zero over the classes, which treats all classes alike. The class
@@ -24,7 +24,7 @@ class Shares(Term):
 
     Examples
     --------
-    >>> Shares().parameters({"sd": 1.5})[0].dims
+    >>> ClassShares().parameters({"sd": 1.5})[0].dims
     ('criterion', 'class')
     """
 
@@ -199,7 +199,7 @@ class OneCoinLabel(Confusion):
         return right * log_sigmoid(eta, xp) + (1.0 - right) * wrong
 
 
-MANY = 32  # terms of a sum from which on operations one by one take minutes to compile
+MAX_UNROLLED_TERMS = 32  # terms of a sum from which on operations one by one take minutes to compile
 
 
 def log_softmax(x: Array, size: int, xp: Any) -> Array:
@@ -221,10 +221,10 @@ def log_sum_exp(x: Array, size: int, xp: Any) -> Array:
     >>> float(log_sum_exp(np.array([0.0, 0.0]), 2, np).round(3))
     0.693
     """
-    if xp is not np and size > MANY:
+    if xp is not np and size > MAX_UNROLLED_TERMS:
         top = x.max(axis=-1, keepdims=True)
         return top[..., 0] + xp.log(xp.exp(x - top).sum(axis=-1))
-    parts = [x[..., place] for place in range(size)]
+    parts = [x[..., column] for column in range(size)]
     if xp is np:  # exponentials take a third of the time of logaddexp
         top = np.maximum(reduce(np.maximum, parts), -1e300)
         with np.errstate(divide="ignore"):

@@ -18,8 +18,10 @@ import numpy as np
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
 
-REACH = 5.0  # standard deviations that the rule covers on either side
-NODES = 41  # a step of a quarter: relative error below 1e-5 for integrands down to a fifth of a standard deviation wide
+NODE_RANGE = 5.0  # standard deviations that the rule covers on either side
+NODE_COUNT = (
+    41  # a step of a quarter: relative error below 1e-5 for integrands a fifth of a standard deviation wide
+)
 
 
 def log_level_probability(eta: Array, lower: Array, upper: Array, level: Array, top: int, xp: Any) -> Array:
@@ -67,7 +69,7 @@ def level_log_probabilities(eta: Array, cuts: Array, levels: int, xp: Any) -> li
     """
     above = [eta - cuts[..., level] for level in range(levels - 1)]
     log_above = [log_sigmoid(x, xp) for x in above]
-    found = []
+    logs = []
     for level in range(levels):
         log = 0.0 * eta
         if level < levels - 1:
@@ -76,8 +78,8 @@ def level_log_probabilities(eta: Array, cuts: Array, levels: int, xp: Any) -> li
             log = log + log_above[level - 1]
         if 0 < level < levels - 1:
             log = log + xp.log(-xp.expm1(cuts[..., level - 1] - cuts[..., level]))
-        found.append(log)
-    return found
+        logs.append(log)
+    return logs
 
 
 def normal_quadrature() -> tuple[Any, Any]:
@@ -91,7 +93,7 @@ def normal_quadrature() -> tuple[Any, Any]:
     >>> float((np.exp(log_weight) * z**4).sum().round(3))
     3.0
     """
-    z = np.linspace(-REACH, REACH, NODES)
+    z = np.linspace(-NODE_RANGE, NODE_RANGE, NODE_COUNT)
     weight = np.exp(-0.5 * z * z)
     return z, np.log(weight / weight.sum())
 
@@ -105,5 +107,5 @@ def log_expectation(log: Array, log_weight: Any, xp: Any) -> Array:
     2.0
     """
     total = log + log_weight
-    most = total.max(axis=-1, keepdims=True)
-    return most[..., 0] + xp.log(xp.exp(total - most).sum(axis=-1))
+    top = total.max(axis=-1, keepdims=True)
+    return top[..., 0] + xp.log(xp.exp(total - top).sum(axis=-1))

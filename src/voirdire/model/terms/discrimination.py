@@ -46,10 +46,10 @@ class Discrimination(Reliability):
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log sigmoid(+-a_k d), or of +-(a_k d + b_k) where judges lean to a position."""
-        seen = self.scaled_difference(values, d, obs.judge, obs.pair, xp)
+        perceived = self.scaled_difference(values, d, obs.judge, obs.pair, xp)
         if self.position_aware:
-            seen = seen + values["shift"][..., obs.judge]
-        return log_sigmoid((1 - 2 * obs.outcome) * seen, xp)
+            perceived = perceived + values["shift"][..., obs.judge]
+        return log_sigmoid((1 - 2 * obs.outcome) * perceived, xp)
 
 
 class DiscriminationPosition(Discrimination):

@@ -22,9 +22,9 @@ from voirdire.model.terms.parameters import Normal, Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.shared_errors import SharedConfusion
 
-NEVER = -1e9  # log weight whose exponential is zero and whose slope is finite
+LOG_ZERO = -1e9  # log weight whose exponential is zero and whose slope is finite
 # log-odds of a label in common, and log of what it does to members: from where the mode is searched
-STARTS = ((0.0, 0.5), (1.5, 1.5), (-2.0, 1.5))
+START_VALUES = ((0.0, 0.5), (1.5, 1.5), (-2.0, 1.5))
 
 
 class FamilyConfusion(SharedConfusion):
@@ -60,17 +60,17 @@ class FamilyConfusion(SharedConfusion):
         logits = prior["lean"] * np.eye(sizes["class"], sizes["label"])
         logits = logits + values["confusion"] + values["confusion_judge"][judges]
         load = xp.exp(values["log_load"][judges])[:, None, None, None]
-        drawn = np.eye(1 + sizes["label"], sizes["label"], k=-1)
-        return log_softmax(logits[:, :, None, :] + load * drawn, sizes["label"], xp)
+        common = np.eye(1 + sizes["label"], sizes["label"], k=-1)
+        return log_softmax(logits[:, :, None, :] + load * common, sizes["label"], xp)
 
     def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
         """Return log P(none or the label in common | class), shape (classes, 1 + labels)."""
         if family is None:
-            return np.array([0.0] + [NEVER] * sizes["label"])
+            return np.array([0.0] + [LOG_ZERO] * sizes["label"])
         odds = values["common"][family]
         log = log_sigmoid(odds, xp) + log_softmax(values["common_label"][family], sizes["label"], xp)
-        none = log_sigmoid(-odds, xp) + 0.0 * log[:, 0]
-        return xp.stack([none] + [log[:, label] for label in range(sizes["label"])], axis=-1)
+        log_none = log_sigmoid(-odds, xp) + 0.0 * log[:, 0]
+        return xp.stack([log_none] + [log[:, label] for label in range(sizes["label"])], axis=-1)
 
     def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
         """Return families with labels in common half of the time, mostly, and seldom."""
@@ -78,5 +78,5 @@ class FamilyConfusion(SharedConfusion):
             return [{"log_load": np.zeros(sizes["judge"])}]
         return [
             {"log_load": np.full(sizes["judge"], load), "common": np.full(sizes["family"], odds)}
-            for odds, load in STARTS
+            for odds, load in START_VALUES
         ]

@@ -144,14 +144,14 @@ class Person(Term):
         if "context" in part:
             u, context = values["context_strength"], part["context"]
             gap = gap + u[..., first, context] - u[..., second, context]
-        whole = mean_over_criteria(gap, values, xp)[..., None, :]
-        d = xp.concatenate([gap, whole], axis=-2)[..., part["criterion"], np.arange(len(first))]
+        overall = mean_over_criteria(gap, values, xp)[..., None, :]
+        d = xp.concatenate([gap, overall], axis=-2)[..., part["criterion"], np.arange(len(first))]
         logs = person_log_probabilities(
             d, values["anchor"][..., None], values["tie"][..., None] if ties else None, xp
         )
         counts = part["counts"]
-        given = [counts[..., 0], counts[..., 1], counts[..., 2], counts[..., 0] + counts[..., 1]]
-        return list(zip([log for question in logs for log in question], given, strict=False))
+        answer_counts = [counts[..., 0], counts[..., 1], counts[..., 2], counts[..., 0] + counts[..., 1]]
+        return list(zip([log for question in logs for log in question], answer_counts, strict=False))
 
 
 def person_log_probabilities(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, Spread, TwoSided
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.strength import OF_LEVELS
+from voirdire.model.terms.strength import INFORMATION_NOTE
 from voirdire.model.terms.term import Term
 
 
@@ -31,7 +31,7 @@ class JudgeItem(Term):
     says: ClassVar[str] = (
         "only in tables where some judge scores an item twice under a criterion; strengths of a "
         "given sd s then are in units "
-        f"of u, log u = log s - mean over all cells of log(1 + l s^2) / 2, {OF_LEVELS}"
+        f"of u, log u = log s - mean over all cells of log(1 + l s^2) / 2, {INFORMATION_NOTE}"
     )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
 
@@ -71,7 +71,7 @@ class JudgeItemEffect(Term):
         )
 
 
-SMOOTH = 0.01
+SMOOTHING = 0.01
 
 
 class AlikeRaters(Term):
@@ -200,7 +200,7 @@ def slope_scale(raw: Array) -> Array:
     [0.502]
     """
     square = (raw * raw).mean(axis=-1, keepdims=True)
-    return ((square + SMOOTH) / (1.0 + SMOOTH)) ** -0.5
+    return ((square + SMOOTHING) / (1.0 + SMOOTHING)) ** -0.5
 
 
 def judge_discriminations(values: Values, xp: Any) -> Array | None:

@@ -55,8 +55,8 @@ def log_chosen_probability(d: Array, obs: Observations, xp: Any) -> Array:
 
     Computed once per pair and gathered: there are far fewer pairs than observations.
     """
-    both = xp.concatenate([log_sigmoid(d, xp), log_sigmoid(-d, xp)], axis=-1)
-    return both[..., obs.pair + obs.outcome * d.shape[-1]]
+    outcomes = xp.concatenate([log_sigmoid(d, xp), log_sigmoid(-d, xp)], axis=-1)
+    return outcomes[..., obs.pair + obs.outcome * d.shape[-1]]
 
 
 def log_two_coin_probability(

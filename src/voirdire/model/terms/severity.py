@@ -55,8 +55,10 @@ class SeverityByCriterion(Severity):
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return those of :class:`Severity`, ``severity_criterion``, (criterion, judge), and its spread."""
         dims, spread = ("criterion", "judge"), "log_severity_spread"
-        more = spread_parameters("severity_criterion", dims, spread, prior["rate"], zero_sum=True)
-        return (*super().parameters(prior), *more)
+        criterion_parameters = spread_parameters(
+            "severity_criterion", dims, spread, prior["rate"], zero_sum=True
+        )
+        return (*super().parameters(prior), *criterion_parameters)
 
 
 def total_severity(values: Values, group: Array) -> Array:
@@ -75,5 +77,5 @@ def total_severity(values: Values, group: Array) -> Array:
     >>> total_severity(values, np.array([1, 1])).tolist()
     [0.5, -1.5]
     """
-    own = values["severity"]
-    return own + values["severity_group"][..., group] if "severity_group" in values else own
+    severity = values["severity"]
+    return severity + values["severity_group"][..., group] if "severity_group" in values else severity

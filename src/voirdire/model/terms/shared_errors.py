@@ -26,8 +26,8 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.term import Term
 from voirdire.typing import Floats
 
-EFFECTS = 7  # nodes for the effects of families
-VALUES = 17  # nodes for the values of items
+EFFECT_NODES = 7  # nodes for the effects of families
+VALUE_NODES = 17  # nodes for the values of items
 
 
 @cache
@@ -66,7 +66,7 @@ class SharedErrors(Term, ABC):
 
         ``family`` is None of a judge alone.
         """
-        return gauss_hermite_rule(EFFECTS)[1]
+        return gauss_hermite_rule(EFFECT_NODES)[1]
 
     def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
         """Return from where the mode is searched, beside what labels suggest: effects of half of what is expected."""
@@ -120,7 +120,7 @@ class JudgeCutpointsOfLabels(SharedErrors):
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
     ) -> Array:
         """Return log P(label | value, effect) of some judges, shape (judges, values, effects, labels)."""
-        (x, _), (e, _) = gauss_hermite_rule(VALUES), gauss_hermite_rule(EFFECTS)
+        (x, _), (e, _) = gauss_hermite_rule(VALUE_NODES), gauss_hermite_rule(EFFECT_NODES)
         location = values["cut_location"] + values["shift"][judges]
         gap = values["log_gap"] + values["log_gap_judge"][judges] if "log_gap" in values else None
         cuts = spread_cutpoints(location, gap, sizes["label"], xp)
@@ -163,9 +163,9 @@ class JudgeCutpointsOfLabels(SharedErrors):
 
     @staticmethod
     def _log_rates_by_class(rates: Array, naming: Array, xp: Any) -> Array:
-        named = naming.transpose(1, 0) + gauss_hermite_rule(VALUES)[1]
-        given = named - log_expectation(named, 0.0, xp)[:, None]
-        return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + given[:, None, :], 0.0, xp)
+        log_joint = naming.transpose(1, 0) + gauss_hermite_rule(VALUE_NODES)[1]
+        weights = log_joint - log_expectation(log_joint, 0.0, xp)[:, None]
+        return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + weights[:, None, :], 0.0, xp)
 
 
 class SharedConfusion(SharedErrors):
@@ -194,7 +194,7 @@ class SharedConfusion(SharedErrors):
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
     ) -> Array:
         """Return log P(label | class, effect) of some judges, shape (judges, classes, effects, labels)."""
-        right, e = np.eye(sizes["class"], sizes["label"]), gauss_hermite_rule(EFFECTS)[0]
+        right, e = np.eye(sizes["class"], sizes["label"]), gauss_hermite_rule(EFFECT_NODES)[0]
         logits = prior["lean"] * right + values["confusion"] + values["confusion_judge"][judges]
         load = xp.exp(values["log_load"][judges])[:, None, None, None]
         return log_softmax(logits[:, :, None, :] + load * e[:, None] * right[:, None, :], sizes["label"], xp)
@@ -202,9 +202,9 @@ class SharedConfusion(SharedErrors):
 
 def log_class_shares(naming: Array, xp: Any) -> Array:
     """Log shares of the classes, shape (classes,), by what values are called, shape (values, classes)."""
-    return log_expectation(naming.transpose(1, 0), gauss_hermite_rule(VALUES)[1], xp)
+    return log_expectation(naming.transpose(1, 0), gauss_hermite_rule(VALUE_NODES)[1], xp)
 
 
 def integrate_out_effects(nodes: Array, xp: Any) -> Array:
     """Log P(label | state) with the effect integrated out, shape (judges, states, labels)."""
-    return log_expectation(nodes.transpose(0, 1, 3, 2), gauss_hermite_rule(EFFECTS)[1], xp)
+    return log_expectation(nodes.transpose(0, 1, 3, 2), gauss_hermite_rule(EFFECT_NODES)[1], xp)

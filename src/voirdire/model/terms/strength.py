@@ -18,7 +18,7 @@ from voirdire.model.terms.parameters import (
 )
 from voirdire.model.terms.term import Term
 
-DIMS = ("criterion", "item")
+STRENGTH_DIMS = ("criterion", "item")
 
 
 class NormalStrength(Term):
@@ -39,10 +39,10 @@ class NormalStrength(Term):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item)."""
-        return (Parameter("strength", DIMS, Normal(0.0, prior["sd"]), zero_sum=True),)
+        return (Parameter("strength", STRENGTH_DIMS, Normal(0.0, prior["sd"]), zero_sum=True),)
 
 
-OF_LEVELS = (
+INFORMATION_NOTE = (
     "l = n mean_k(a_k^2 / (pi^2 / (3 r) + exp(log_judge_item_k)^2)) of a cell (criterion and item), "
     "n the judges per cell (of scores) "
     "and r the scores per judge and cell, each rounded to 0.1; a_k = 1 where judges are alike, no "
@@ -69,14 +69,14 @@ class LearnedStrength(Term):
     kind: ClassVar[str] = "learned"
     says: ClassVar[str] = (
         f"log u_c = log s_c - mean over all cells of log(1 + l s_c^2) / 2, s_c = exp(log_spread_c), "
-        f"{OF_LEVELS}"
+        f"{INFORMATION_NOTE}"
     )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), and ``log_spread``, shape (criterion,)."""
         return (
-            Parameter("strength", DIMS, Spread("log_spread"), zero_sum=True),
+            Parameter("strength", STRENGTH_DIMS, Spread("log_spread"), zero_sum=True),
             Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
         )
 
@@ -99,7 +99,9 @@ class LearnedScale(LearnedStrength):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), and ``log_spread``, shape (criterion,)."""
-        return spread_parameters("strength", DIMS, "log_spread", prior["rate"], rows=1, zero_sum=True)
+        return spread_parameters(
+            "strength", STRENGTH_DIMS, "log_spread", prior["rate"], rows=1, zero_sum=True
+        )
 
 
 class SharedStrength(LearnedScale):
@@ -204,7 +206,7 @@ class LevelStrength(Term):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item)."""
-        return (Parameter("strength", DIMS, Normal(0.0, prior["sd"])),)
+        return (Parameter("strength", STRENGTH_DIMS, Normal(0.0, prior["sd"])),)
 
 
 class VotedWeights(Term):

@@ -117,9 +117,9 @@ def tie_habit_parameters(rates: dict[str, float], *, within: bool) -> tuple[Para
     Of judges in contexts only if ``within``: where each votes about once in a context, what is a habit and what chance
     cannot be told.
     """
-    found: list[Parameter] = []
-    for of in (("context",), ("judge", "context"), ("item",)):
-        if len(of) == 1 or within:
-            name = "_".join(("tie", *of))
-            found += spread_parameters(name, of, f"log_{name}_spread", rates[f"{'_'.join(of)}_rate"])
-    return tuple(found)
+    parameters: list[Parameter] = []
+    for dims in (("context",), ("judge", "context"), ("item",)):
+        if len(dims) == 1 or within:
+            name = "_".join(("tie", *dims))
+            parameters += spread_parameters(name, dims, f"log_{name}_spread", rates[f"{'_'.join(dims)}_rate"])
+    return tuple(parameters)

@@ -38,7 +38,7 @@ def taught(table: Table, prior: Gap) -> dict[str, Any]:
             some = order[:count]
             answers = ScoredByPeople(tuple(names[k] for k in some), tuple(table.people[some].tolist()))
             gap = GapPosterior(answers, places, drawn, prior.mean, prior.sd) if count else prior
-            target = gap.of(drawn)
+            target = gap.to_target(drawn)
             p = (target[:, first] > target[:, second]).mean(axis=0)
             sure = np.maximum(p, 1.0 - p) > 0.95
             right = (p > 0.5) == truth

@@ -111,7 +111,7 @@ def one_power(panel: Panel) -> Panel:
 
 def row(table: Table, prior: Target) -> dict[str, Any]:
     """One table by the prior of the others, without known items and with some."""
-    chance, answer = prior.of(table.panel), table.answer
+    chance, answer = prior.to_target(table.panel), table.answer
     loss, shares = losses(chance, answer), losses(table.panel.shares, answer)
     right, sure = chance.argmax(axis=1) == answer, chance.max(axis=1)
     gain = loss - shares
@@ -131,7 +131,7 @@ def row(table: Table, prior: Target) -> dict[str, Any]:
             order = np.random.default_rng(seed).permutation(len(answer))
             some, rest = order[:count], order[count:]
             learned = prior.learned(table.panel.select_rows(some), answer[some])
-            of_draw.append(losses(learned.of(table.panel.select_rows(rest)), answer[rest]).mean())
+            of_draw.append(losses(learned.to_target(table.panel.select_rows(rest)), answer[rest]).mean())
         found[f"{count} known"] = np.mean(of_draw)
     return found
 
@@ -143,9 +143,9 @@ def main() -> None:
         others = [one for one in every if one.source != table.source]
         found = row(table, Target.prior(*moments(others)))
         alike = [one for one in others if one.judges == table.judges]
-        found["own kind"] = losses(Target.prior(*moments(alike)).of(table.panel), table.answer).mean()
+        found["own kind"] = losses(Target.prior(*moments(alike)).to_target(table.panel), table.answer).mean()
         flat = [one._replace(panel=one_power(one.panel)) for one in others]
-        power = Target.prior(*moments(flat)).of(one_power(table.panel))
+        power = Target.prior(*moments(flat)).to_target(one_power(table.panel))
         found["one power"] = losses(power, table.answer).mean()
         rows.append({name: round(x, 3) if isinstance(x, float) else x for name, x in found.items()})
     mean = [name for name in rows[0] if name not in ("table", "judges", "less shares, se")]

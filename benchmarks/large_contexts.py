@@ -53,7 +53,7 @@ def one(contexts: int) -> dict[str, object]:
     mode = find_mode(problem)
     assert isinstance(mode, LatentMode)
     there, of_processors = time.perf_counter(), time.process_time() - used
-    found = mode.search.found
+    found = mode.search.mode
     sd = np.sqrt(found.factor.marginal_variances())
     done = time.perf_counter()
     values = problem.density.values(mode.x, np)

@@ -71,7 +71,7 @@ def tried(table: pd.DataFrame, gold: pd.DataFrame, rng: np.random.Generator) -> 
     problem = encode_votes(load_model("learned-crowd-bt-position"), votes, anchors=read_anchors(known, votes))
     evidence = gather_evidence(problem)
     won = set(gold["won"])
-    truth = np.array([votes.items[one] in won for one in evidence.found.one])
+    truth = np.array([votes.items[one] in won for one in evidence.comparisons.one])
     left = np.setdiff1d(np.arange(len(truth)), evidence.rows)
     rows = []
     for way in WAYS.values():

@@ -142,7 +142,7 @@ def row(table: Table, prior: Gap) -> dict[str, Any]:
     )
     spread = float(table.panel.std()) * np.sqrt(table.reliable)
     drawn = table.panel + noise * rng.normal(size=(1000, len(table.panel)))
-    target = prior.of(drawn, np.full(1000, spread))
+    target = prior.to_target(drawn, np.full(1000, spread))
     lead = np.sign(table.panel[first] - table.panel[second])[None] * (target[:, first] - target[:, second])
     p = (lead > 0.0).mean(axis=0)
     return {

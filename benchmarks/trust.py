@@ -53,7 +53,7 @@ def measures(p: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
 
 def ridge_answers(evidence: candidates.Evidence) -> np.ndarray:
     """Stacking's rival."""
-    x = evidence.found.mean_answers.T
+    x = evidence.comparisons.mean_answers.T
     beta = by_cross_validation(x[evidence.rows], evidence.answers, np.random.default_rng(0))
     return np.asarray(expit(x @ beta))
 

@@ -23,7 +23,7 @@ class Layout:
 
     Attributes
     ----------
-    what : str
+    title : str
         What it is called: "a saved fit".
     parts : mapping of str to callable
         Whether what stands under a name is that part, by its content; see `json_with` and `text_with`.
@@ -38,7 +38,7 @@ class Layout:
     'run.json'
     """
 
-    what: str
+    title: str
     parts: Mapping[str, Recognise]
 
     def find_foreign(self, folder: Path, *, known: bool = False) -> str | None:

@@ -163,7 +163,7 @@ class Rule:
         The sentence about a value that is not: ``{key}``, ``{value}`` and ``{words}`` are put in.
     base : Rule, optional
         What must hold first.
-    kept : callable, optional
+    convert : callable, optional
         From a value that is so to what is kept of it (a list as a tuple).
 
     Examples
@@ -176,7 +176,7 @@ class Rule:
     holds: Callable[[Any], bool]
     says: str = "{key} is {value!r}; give {words}"
     base: Rule | None = None
-    kept: Callable[[Any], Any] | None = None
+    convert: Callable[[Any], Any] | None = None
 
     def find_fault(self, key: str, value: object) -> str:
         """The sentence about a value that breaks the rule, "" about one that keeps it."""
@@ -187,7 +187,7 @@ class Rule:
 
     def keep(self, value: Any) -> Any:
         """Value as it is kept (a list as a tuple)."""
-        return value if self.kept is None else self.kept(value)
+        return value if self.convert is None else self.convert(value)
 
 
 def is_number(value: object) -> bool:
@@ -209,7 +209,7 @@ def _is_finite(value: Any) -> bool:
 
 TEXT = Rule("text", lambda v: isinstance(v, str))
 WORD = Rule("text", lambda v: isinstance(v, str) and bool(v.strip()))
-NUMBER = Rule("a number", is_number, kept=float)
+NUMBER = Rule("a number", is_number, convert=float)
 WHOLE = Rule("a whole number", is_whole)
 FLAG = Rule("true or false", lambda v: isinstance(v, bool))
 TABLE = Rule("a table", lambda v: isinstance(v, Mapping))
@@ -326,21 +326,21 @@ def rule_from_annotation(hint: Any) -> Rule:
             rule,
             words=f"{rule.words}, or leave it out",
             holds=lambda v: v is None or rule.holds(v),
-            kept=None,
+            convert=None,
         )
     if origin is tuple:
         entry_rule = rule_from_annotation(parts[0])
         return Rule(
             f"a list, each {entry_rule.words}",
             lambda v: LIST.holds(v) and all(entry_rule.holds(part) for part in v),
-            kept=lambda v: tuple(entry_rule.keep(part) for part in v),
+            convert=lambda v: tuple(entry_rule.keep(part) for part in v),
         )
     if isinstance(origin, type) and issubclass(origin, Mapping):
         entry_rule = rule_from_annotation(parts[1])
         return Rule(
             f"a table, each value {entry_rule.words}",
             lambda v: TABLE.holds(v) and all(entry_rule.holds(part) for part in v.values()),
-            kept=lambda v: {key: entry_rule.keep(part) for key, part in v.items()},
+            convert=lambda v: {key: entry_rule.keep(part) for key, part in v.items()},
         )
     if isinstance(hint, type) and issubclass(hint, Checked):
         return Rule(f"a {hint.noun}", lambda v: isinstance(v, hint))

@@ -65,7 +65,7 @@ def test_what_most_other_judges_say_leaves_the_own_answer_out() -> None:
         assert found is not None
         for row, said in zip(found[0], found[1], strict=True):
             beside = (answers.unit == answers.unit[row]) & (answers.judge != judge)
-            counts = np.bincount(answers.said[beside], minlength=answers.levels)
+            counts = np.bincount(answers.level[beside], minlength=answers.levels)
             assert said == counts.argmax()
             assert (counts == counts.max()).sum() == 1
 
@@ -78,7 +78,7 @@ def test_repeats_of_others_are_the_mean_of_their_own() -> None:
     for judge in range(1, 6):
         said: dict[int, list[int]] = {}
         for row in np.flatnonzero(answers.judge == judge):
-            said.setdefault(answers.unit[row], []).append(int(answers.said[row]))
+            said.setdefault(answers.unit[row], []).append(int(answers.level[row]))
         shares.append(np.mean([one[0] != one[1] for unit, one in said.items() if unit in mine]))
     found = others_repeat_disagreement(answers, repeats, 0)
     assert found is not None

@@ -61,5 +61,5 @@ def test_the_same_seed_finds_the_same() -> None:
     assert k is None
     one, two = (validate_by_hmc(problem, approximation, draws, np.random.default_rng(1)) for _ in range(2))
     assert one == two
-    assert one.of == "strength"
+    assert one.parameter == "strength"
     assert one.share < 0.85

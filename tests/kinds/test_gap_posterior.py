@@ -104,7 +104,7 @@ def test_what_people_make_of_items_is_covered_and_known_better(kind: str) -> Non
     for seed in range(60):
         drawn, truth, r, answers = simulated(seed, 60, kind)
         gap = learned(drawn, answers)
-        for draws in (Gap(*PRIOR).of(drawn), gap.of(drawn)):
+        for draws in (Gap(*PRIOR).to_target(drawn), gap.to_target(drawn)):
             low, high = np.quantile(draws, [0.05, 0.95], axis=0)
             right = np.corrcoef(draws.mean(axis=0), truth)[0, 1]
             rows.append((((low <= truth) & (truth <= high)).mean(), (high - low).mean(), right))
@@ -121,7 +121,7 @@ def test_what_people_make_of_items_is_covered_and_known_better(kind: str) -> Non
 def test_scores_are_amid_their_draws_where_the_panel_hardly_tells_items(noise: float) -> None:
     drawn, _, _, answers = simulated(1, 600, "scores", noise)
     gap = learned(drawn, answers)
-    draws, score = gap.of(drawn), gap.point(np.median(drawn, axis=0))
+    draws, score = gap.to_target(drawn), gap.point(np.median(drawn, axis=0))
     slope, _ = np.polyfit(draws.mean(axis=0), score, 1)
     assert slope == pytest.approx(1.0, abs=0.1)
     np.testing.assert_allclose(score, draws.mean(axis=0), atol=0.25 * draws.std(axis=0).mean())
@@ -133,7 +133,7 @@ def test_panels_that_the_prior_would_hardly_draw(gap: float) -> None:
     covered = []
     for seed in range(30):
         drawn, truth, _, answers = simulated(seed, 120, "votes", gap=gap)
-        low, high = np.quantile(learned(drawn, answers).of(drawn), [0.05, 0.95], axis=0)
+        low, high = np.quantile(learned(drawn, answers).to_target(drawn), [0.05, 0.95], axis=0)
         covered.append(((low <= truth) & (truth <= high)).mean())
     assert np.mean(covered) >= 0.84
 
@@ -152,7 +152,7 @@ def test_draws_have_the_moments_of_the_normal_posterior() -> None:
     evidence = answers.evidence(rows, r * z.mean(axis=0)[gap.seen], gap.cov(r), value)
     gap.nodes = [gap.nodes[0]._replace(weight=1.0, evidence=evidence)]
     size, middle = drawn.std(axis=1, ddof=1, keepdims=True), drawn.mean(axis=1, keepdims=True)
-    found = (gap.of(drawn) - middle) / size / r
+    found = (gap.to_target(drawn) - middle) / size / r
     np.testing.assert_allclose(found.mean(axis=0), every.mean, atol=0.12)
     np.testing.assert_allclose(found.std(axis=0), np.sqrt(np.diag(every.cov)), rtol=0.1)
 

@@ -23,11 +23,11 @@ STRENGTH = Term(
     "strength",
     ("criterion", "item"),
     0,
-    apart=True,
+    by_item=True,
     scale=Scale(rate=0.3, spread="log_spread", rows=1, zero_sum=True),
 )
 TASTE = Term(
-    "taste", ("judge", "item"), 0, apart=True, scale=Scale(rate=2.0, spread="log_taste_spread", rows=1)
+    "taste", ("judge", "item"), 0, by_item=True, scale=Scale(rate=2.0, spread="log_taste_spread", rows=1)
 )
 SEVERITY = Term("severity", ("judge",), 0, sign=-1.0, scale=Scale(sd=0.7))
 GAP = Term("gap", (), 1, scale=Scale(sd=1.5))

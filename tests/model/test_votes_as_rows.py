@@ -50,11 +50,14 @@ def scale_of(parameter: Parameter, density: VotesDensity) -> Scale | None:
     if type(prior) is Normal and prior.mean == 0.0:
         return Scale(sd=prior.sd, zero_sum=zero_sum)
     spreads = {p.name: p for p in density.parameters if isinstance(p.prior, LogExponential)}
-    if type(prior) is not Spread or type(getattr(spreads.get(prior.of), "prior", None)) is not LogExponential:
+    if (
+        type(prior) is not Spread
+        or type(getattr(spreads.get(prior.log_sd_name), "prior", None)) is not LogExponential
+    ):
         return None
-    own = spreads[prior.of]
+    own = spreads[prior.log_sd_name]
     assert isinstance(own.prior, LogExponential)
-    return Scale(rate=own.prior.rate, spread=prior.of, rows=len(own.dims), zero_sum=zero_sum)
+    return Scale(rate=own.prior.rate, spread=prior.log_sd_name, rows=len(own.dims), zero_sum=zero_sum)
 
 
 def rows_of(density: VotesDensity) -> list[Term]:

@@ -126,7 +126,7 @@ def test_residuals_of_two_tables_stand_beside_each_other_judge_by_judge() -> Non
         side = np.array([judges], dtype=float)
         return Residuals(np.array(judges), r, 2.0 * r, side, 3.0 * side, NONE, NONE, NONE)
 
-    both = left([1, 3], 10.0, 2).beside(left([0, 1], 50.0, 3))
+    both = left([1, 3], 10.0, 2).combined_with(left([0, 1], 50.0, 3))
     assert both.judges.tolist() == [0, 1, 3]
     assert both.r[0].tolist() == [[0, 0, 50, 51, 52], [10, 11, 53, 54, 55], [12, 13, 0, 0, 0]]
     assert (both.v == 2.0 * both.r).all()

@@ -128,9 +128,9 @@ def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: 
         return {}
     true = np.exp(truth.weights - truth.weights.max())
     true /= true.sum()
-    shown = posterior.shown(lambda v: {"weight": normalised_weights(problem.density, v)}, 0.9, parts=True)[
-        "weight"
-    ]
+    shown = posterior.summarise_quantities(
+        lambda v: {"weight": normalised_weights(problem.density, v)}, 0.9, parts=True
+    )["weight"]
     if measure == "weight-error":
         return {measure: float(np.abs(shown.point - true).mean())}
     if measure == "top-weight":
@@ -139,7 +139,9 @@ def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: 
         return {}  # a point has no interval
     if measure == "weights-held":
         return {measure: float(np.mean((shown.low <= true) & (true <= shown.high)))}
-    score = posterior.shown(lambda v: {"score": integrated_scores(problem.density, v)}, 0.9)["score"]
+    score = posterior.summarise_quantities(lambda v: {"score": integrated_scores(problem.density, v)}, 0.9)[
+        "score"
+    ]
     worth = truth.scores("softmax")
     worth = worth - worth.mean()
     return {measure: float(np.mean((score.low <= worth) & (worth <= score.high)))}

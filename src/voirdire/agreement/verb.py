@@ -156,7 +156,7 @@ def agreement(
         raise InputError(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
-    resampling = Resampling.of(settings, UNITS, INTERVALS)
+    resampling = Resampling.from_settings(settings, UNITS, INTERVALS)
     answers = read_table(
         table, levels=levels, rankings=True, keep=() if hold is None else covariate_columns(hold)
     )

@@ -162,7 +162,7 @@ class Session:
                 write_answers(self.answers, out / "answers.csv")
             order = {
                 "table": str(self._table),
-                "reading": self.choices.reading.given,
+                "reading": self.choices.reading.set_options,
                 "settings": self.choices.settings,
                 "anchors": str(out / "answers.csv") if self.answers else None,
                 "out": str(out),

@@ -69,7 +69,7 @@ def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str,
     from voirdire.tables.reading import Reading, read_as
 
     reading = Reading(**order["reading"])
-    table = read_as(order["table"], reading) if reading.given else order["table"]
+    table = read_as(order["table"], reading) if reading.set_options else order["table"]
     result = fit(table, anchors=order["anchors"], progress=progress, **order["settings"])
     out = Path(order["out"])
     result.save(out / "run")

@@ -149,8 +149,11 @@ def agree(
     check_output_path(out, overwrite)
     experts, compare, reference, hold = map(split_commas, (experts, compare, reference, hold))
     panel = "--experts"
-    if reading.how.people and not any((experts, compare, truth, humans)):
-        experts, reading = list(reading.how.people), TableOptions(dataclasses.replace(reading.how, people=()))
+    if reading.reading.people and not any((experts, compare, truth, humans)):
+        experts, reading = (
+            list(reading.reading.people),
+            TableOptions(dataclasses.replace(reading.reading, people=())),
+        )
         panel = "--people"
     question_options: dict[str, Any] = {
         panel: experts,

@@ -53,7 +53,7 @@ def audit(
         families=families,
         item_families=item_families,
         covariates=split_commas(covariates),
-        positive=reading.how.positive,
+        positive=reading.reading.positive,
         levels=reading.levels,
         prob=prob,
         seed=seed,

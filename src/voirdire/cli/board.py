@@ -63,7 +63,7 @@ def board(
             tables[0] if len(tables) == 1 else tables,
             anchors=reading.people_tables(anchors),
             levels=reading.levels,
-            positive=reading.how.positive,
+            positive=reading.reading.positive,
             board=True,
             check=lambda problem: check_decidable(problem, price_table, margin or 0.0),
             progress=progress,

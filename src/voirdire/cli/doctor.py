@@ -41,10 +41,10 @@ def doctor(
     problems: list[str] = []
     for file in files:
         try:
-            findings.append(examine_file(file, reading.how))
+            findings.append(examine_file(file, reading.reading))
         except InputError as error:
             problems += error.problems
-    options_file = write_reading_options(files[0], reading.how) if keep and not problems else None
+    options_file = write_reading_options(files[0], reading.reading) if keep and not problems else None
     texts = ["\n".join(map(console.printable_text, _finding_lines(finding))) for finding in findings]
     result = {"files": [finding.as_dict() for finding in findings]}
     console.print_result(result, json, lambda: print("\n\n".join(texts), end="\n" * bool(texts)))

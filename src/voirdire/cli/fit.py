@@ -122,7 +122,7 @@ def fit(
             anchor_mode=anchor_mode,
             levels=reading.levels,
             classes=None if classes is None else split_commas([classes]),
-            positive=reading.how.positive,
+            positive=reading.reading.positive,
             device=device,
             progress=progress,
             check=(lambda problem: kind_of(problem).check_contexts(problem)) if contexts else None,

@@ -92,7 +92,7 @@ def gate(
         items=items,
         order=order,
         seed=seed,
-        positive=reading.how.positive,
+        positive=reading.reading.positive,
         levels=reading.levels,
         prob=prob,
     )

@@ -33,7 +33,7 @@ def import_(
     overwrite
         Replace tables imported before.
     """
-    conversion = import_files(files, out, reading.how, overwrite=overwrite)
+    conversion = import_files(files, out, reading.reading, overwrite=overwrite)
     result = {
         "formats": conversion.formats,
         "rows": conversion.counts,

@@ -119,11 +119,11 @@ def metaeval(
     if table_file is not None:
         check_metric_file(table_file)
     table_options = TableOptions(
-        replace(reading.how, where=None, people=())
+        replace(reading.reading, where=None, people=())
     )  # beside_people has rows left out
     tables: list[Any] = [_read_metric(path, table_options, humans) for path in table]
-    scores, row_filter = tables[0], reading.how.where
-    human = split_commas(human) or list(reading.how.people)
+    scores, row_filter = tables[0], reading.reading.where
+    human = split_commas(human) or list(reading.reading.people)
     run = len(table) == 1 and run_folder(table[0]) is not None
     if humans is not None or len(table) > 1 or row_filter or run:
         scores, people_names = combine_score_tables(

@@ -161,7 +161,7 @@ def next(
         criteria=criteria, model=model, terms=terms, anchors=anchors, families=families
     )
     option_names = [f"--{name}" for name in fit_options]
-    option_names += [f"--{'from' if name == 'tool' else name}" for name in reading.how.given]
+    option_names += [f"--{'from' if name == 'tool' else name}" for name in reading.reading.set_options]
     saved = len(votes) == 1 and votes[0].is_dir()
     if saved and option_names:
         raise typer.BadParameter(

@@ -169,7 +169,7 @@ def _plan_from_pilot(
             seed=seed,
             anchors=reading.people_tables(anchors),
             levels=reading.levels,
-            positive=reading.how.positive,
+            positive=reading.reading.positive,
             about=about,
             board=True,
             check=lambda problem: check_apart(problem, apart, margin),

@@ -48,7 +48,7 @@ def rate(
         reading.people_tables(humans),
         by=by,
         judges=split_commas(judge) or None,
-        positive=reading.how.positive,
+        positive=reading.reading.positive,
         levels=reading.levels,
         margin=margin,
         prob=prob,

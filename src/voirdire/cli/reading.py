@@ -40,10 +40,10 @@ class TableOptions:
 
     Attributes
     ----------
-    how : Reading
+    reading : Reading
     """
 
-    how: Reading = field(default_factory=Reading)
+    reading: Reading = field(default_factory=Reading)
     _given: dict[str, str] = field(default_factory=dict, repr=False)
 
     @staticmethod
@@ -132,7 +132,9 @@ class TableOptions:
             no_label=no_label,
             leave_out=tuple(split_commas(leave_out)),
         )
-        return TableOptions(replace(load_reading(Path(files[0])) if files else Reading(), **reading.given))
+        return TableOptions(
+            replace(load_reading(Path(files[0])) if files else Reading(), **reading.set_options)
+        )
 
     def _check_role(self, path: Path, role: str) -> None:
         """Raise where a file is given as judges' answers and as people's."""
@@ -145,7 +147,7 @@ class TableOptions:
     @property
     def levels(self) -> list[str] | None:
         """Labels there may be, or levels of scores."""
-        return None if self.how.levels is None else list(self.how.levels)
+        return None if self.reading.levels is None else list(self.reading.levels)
 
     def tables(
         self, paths: Sequence[Path], further: Iterable[Path | None] = (), *, phase: str | None = None
@@ -164,10 +166,10 @@ class TableOptions:
             self._check_role(path, "judges")
         for further_path in further:
             check_no_judge(further_path)
-        reading = replace(self.how, levels=None, positive=None)
-        if not reading.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
+        reading = replace(self.reading, levels=None, positive=None)
+        if not reading.set_options and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
             return [path if phase is None else select_rows(path, phase) for path in paths]
-        check_judges(self.how.judges_of_files(), [str(path) for path in paths])
+        check_judges(self.reading.judges_of_files(), [str(path) for path in paths])
         other_paths = [path for path in (*further, *(paths if len(paths) > 1 else ())) if path is not None]
         other_columns = {name for path in other_paths for name in _file_columns(path)}
         return [self._read_file(path, other_columns, phase) for path in paths]
@@ -201,14 +203,14 @@ class TableOptions:
             give_notice(f"{path}: {known_names(other_names)} ends as no table does, and is left out.")
         for file in tables:
             self._check_role(file, "judges")
-        return read_as(tables, self.how)
+        return read_as(tables, self.reading)
 
     def questions(self, path: Path) -> Any:
         """Read a table of questions, which needs no column of answers."""
-        reading, answers = self.how, set(ANSWERS.values())
+        reading, answers = self.reading, set(ANSWERS.values())
         renamed = reading.map or {}
         allowed = {"map", "sep", "sheet", "where", "leave_out"}
-        if not reading.given or set(reading.given) - allowed or answers & renamed.keys():
+        if not reading.set_options or set(reading.set_options) - allowed or answers & renamed.keys():
             return self.table(path)
         import pandas as pd
 
@@ -249,9 +251,9 @@ class TableOptions:
         check_no_judge(path)
         self._check_role(path, "people")
         option_names = ("map", "winners", "sep", "label_sets", "leave_out", "where")
-        has_options = any(getattr(self.how, name) for name in option_names)
-        reading = fitting_options(self.how, _file_columns(path)) if has_options else Reading()
-        return read_as(path, reading, unnamed=True).table if reading.given else path
+        has_options = any(getattr(self.reading, name) for name in option_names)
+        reading = fitting_options(self.reading, _file_columns(path)) if has_options else Reading()
+        return read_as(path, reading, unnamed=True).table if reading.set_options else path
 
     def people_tables(self, paths: Sequence[Path] | None) -> Any:
         """Answers that a repeatable option for people's gave: the one table, or all of them; None without."""
@@ -259,9 +261,11 @@ class TableOptions:
         return tables[0] if len(tables) == 1 else tables or None
 
     def _read_file(self, path: Path, elsewhere: set[str], phase: str | None) -> Any:
-        reading = self.how.of_file(str(path))
+        reading = self.reading.of_file(str(path))
         if run_folder(path) is not None:
-            if excess := sorted(replace(reading, where=None, table=None, levels=None, positive=None).given):
+            if excess := sorted(
+                replace(reading, where=None, table=None, levels=None, positive=None).set_options
+            ):
                 option = excess[0].replace("_", "-")
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return select_rows(
@@ -283,8 +287,8 @@ class TableOptions:
                 name for name in reading.leave_out if name in own_columns or name not in elsewhere
             )
             reading = replace(reading, leave_out=left_out)
-        if fitting_options(self.how, [*elsewhere]).winners:
-            reading = replace(reading, winners=fitting_options(self.how, _file_columns(path)).winners)
+        if fitting_options(self.reading, [*elsewhere]).winners:
+            reading = replace(reading, winners=fitting_options(self.reading, _file_columns(path)).winners)
         answers = read_as(path, reading)
         return answers if phase is None else select_rows(answers, phase)
 

@@ -88,7 +88,8 @@ def simulate(
         console.print_result(robustness.as_dict(), json, lambda: _show_robustness(robustness), out)
         return
     votes_options |= {
-        f"--{'from' if name == 'tool' else name}": value for name, value in reading.how.given.items()
+        f"--{'from' if name == 'tool' else name}": value
+        for name, value in reading.reading.set_options.items()
     }
     if option_names := [name for name, value in votes_options.items() if value not in (None, [])]:
         raise typer.BadParameter(

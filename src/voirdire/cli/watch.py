@@ -61,7 +61,7 @@ def watch(
     result = look(
         reading.together(table, humans or [], [state, *files]),
         reading.people_tables(humans),
-        positive=reading.how.positive,
+        positive=reading.reading.positive,
         levels=reading.levels,
         since=since,
         alpha=alpha,

@@ -281,7 +281,7 @@ class Batches:
         rows: dict[str, Table] = {}
         for file in result_files(state):
             rows = {**await self._fetch_lines(file), **rows}
-        faults = batch_faults(state, self._client.said)
+        faults = batch_faults(state, self._client.one_line)
         unknown_model = any(code == "model_not_found" for code, _, _ in faults)
         by_line = {line: message for _, message, line in faults if line is not None}
         batch_message = next((message for _, message, line in faults if line is None), None)
@@ -289,7 +289,9 @@ class Batches:
         for number, custom in enumerate(customs, 1):
             message = by_line.get(number, batch_message)
             if custom in rows or message is None:
-                outcomes[custom] = request_outcome(rows.get(custom), self._client.said, str(state["status"]))
+                outcomes[custom] = request_outcome(
+                    rows.get(custom), self._client.one_line, str(state["status"])
+                )
             else:
                 status = 404 if unknown_model else 400 if number in by_line else None
                 outcomes[custom] = {"status": status, "reason": message, "passing": status is None}

@@ -98,7 +98,7 @@ class BatchApi:
         content = await self._call_sdk(group, method, *args, **given)
         table = _read_table(content)
         if table is None:
-            start = self._client.said(content[:200].decode("utf-8", "replace"))[:60]
+            start = self._client.one_line(content[:200].decode("utf-8", "replace"))[:60]
             raise NoReply(f"the server's answer is no JSON object: {start!r}", passing=True)
         return table
 

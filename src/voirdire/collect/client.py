@@ -291,13 +291,13 @@ class Client:
         """
         reply = read_reply(content)
         if reply is None:
-            start = self.said(content.decode("utf-8", "replace"))[:60]
+            start = self.one_line(content.decode("utf-8", "replace"))[:60]
             raise NoReply(f"the server's answer is no chat completion: {start!r}", passing=True)
         return self._hide_keys(reply)
 
     def _hide_keys(self, reply: Reply) -> Reply:
         """A reply without keys; log-probabilities are left out where their tokens together spell one."""
-        finish = reply.finish and self.said(reply.finish)
+        finish = reply.finish and self.one_line(reply.finish)
         logprobs, alternatives = reply.logprobs, json.loads(json.dumps(reply.logprobs))
         if (
             self.hide.holds("".join(token for token, _ in logprobs))
@@ -314,19 +314,19 @@ class Client:
             return NoReply(f"no answer within {timeout:g} s", passing=True)
         no_reply = error if isinstance(error, NoReply) else error.__cause__  # as the SDK's version has it
         if isinstance(no_reply, NoReply):
-            return NoReply(self.said(no_reply.reason), status=no_reply.status, passing=False)
+            return NoReply(self.one_line(no_reply.reason), status=no_reply.status, passing=False)
         if isinstance(error, openai.APIStatusError):
             status, after = error.status_code, retry_after(error.response.headers)
             message = error_message(error.body) or error.response.text or "no reason given"
-            reason = self.said(f"HTTP {status}: {message}")
+            reason = self.one_line(f"HTTP {status}: {message}")
             return NoReply(reason, status=status, passing=may_succeed_later(status), after=after)
         if isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
             detail = str(cause) or type(cause).__name__
-            return NoReply(self.said(f"connection failed ({detail})"), passing=True)
-        return NoReply(self.said(f"{type(error).__name__}: {error}"), passing=False)
+            return NoReply(self.one_line(f"connection failed ({detail})"), passing=True)
+        return NoReply(self.one_line(f"{type(error).__name__}: {error}"), passing=False)
 
-    def said(self, text: str) -> str:
+    def one_line(self, text: str) -> str:
         """Text of a server on one line, without keys, cut where it is long."""
         text = self.hide.text(" ".join(text.split()))
         text = text.encode("utf-8", "replace").decode()

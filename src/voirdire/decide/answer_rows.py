@@ -75,7 +75,7 @@ class AnswerRows(ABC):
         """Names of the classes; none of answers that are numbers or comparisons."""
         return ()
 
-    def about(self) -> dict[str, Strings]:
+    def subject_columns(self) -> dict[str, Strings]:
         """Names of the criterion, phase, context and item of each row, by column."""
         names = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
         coded = {
@@ -108,7 +108,7 @@ class AnswerRows(ABC):
             raise InputError("tolerance= is for scores; leave it out")
         levels = self.levels(None)
         counts = np.zeros((len(claimed), len(levels)))
-        np.add.at(counts, (unit, self.said(levels, None)[0]), 1.0)
+        np.add.at(counts, (unit, self.level_codes(levels, None)[0]), 1.0)
         top_count = counts.max(axis=1)
         clear = (counts == top_count[:, None]).sum(axis=1) == 1
         agrees = np.array(levels, dtype=object)[counts.argmax(axis=1)] == claimed
@@ -119,7 +119,7 @@ class AnswerRows(ABC):
         """Answers that there are, in this and in people's table."""
 
     @abstractmethod
-    def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
+    def level_codes(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """Level code of each row, and its value as a number; NaN where no level is known to be better."""
 
     @abstractmethod
@@ -136,7 +136,7 @@ class AnswerRows(ABC):
         """
         return self._cells([name])[0]
 
-    def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
+    def own_family(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
         """1 where the item is of the judge's family; of two items 1 where only the first by name is, -1 the other."""
         item_families, judge_families = self._item_and_judge_families(judge_family, item_family)
         item = self.table.system if self.table.systems else self.table.item
@@ -184,7 +184,7 @@ class VoteRows(AnswerRows):
         """As in :class:`AnswerRows`."""
         return tuple(self.table.items)
 
-    def about(self) -> dict[str, Strings]:
+    def subject_columns(self) -> dict[str, Strings]:
         """As in :class:`AnswerRows`: the criterion, both items by name, the context."""
         table = self.table
         names = {
@@ -200,7 +200,7 @@ class VoteRows(AnswerRows):
         """As in :class:`AnswerRows`."""
         return ("first", "tie", "second")
 
-    def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
+    def level_codes(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """As in :class:`AnswerRows`."""
         outcome = vote_outcomes(self.table)
         return outcome, 1 - outcome / 2
@@ -216,7 +216,7 @@ class VoteRows(AnswerRows):
         first, second = self._cells([f"{name}_first", f"{name}_second"])
         return np.asarray((first - second) * self._shown_sides())
 
-    def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
+    def own_family(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
         """As in :class:`AnswerRows`."""
         item_families, judge_families = self._item_and_judge_families(judge_family, item_family)
         low, high = self.table.about[1:3]
@@ -241,7 +241,7 @@ class LabelRows(AnswerRows):
         tables = [answers.table for answers in (self, persons) if answers is not None]
         return tuple(dict.fromkeys(name for answers in tables for name in answers.labels))
 
-    def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
+    def level_codes(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """As in :class:`AnswerRows`."""
         codes = np.array([levels.index(label) for label in self.table.labels])[self.table.label]
         good = success_class(levels, positive)
@@ -264,7 +264,7 @@ class ScoreRows(AnswerRows):
         scores = [rows.table.score for rows in (self, persons) if rows is not None]
         return tuple(np.unique(np.concatenate(scores)))
 
-    def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
+    def level_codes(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """As in :class:`AnswerRows`."""
         return np.searchsorted(np.array(levels), self.table.score).astype(np.int64), self.table.score
 

@@ -34,7 +34,7 @@ class Answers:
     judges : tuple of str
     judge, unit : int array, shape (rows,)
         Units are what two judges can both answer: runs and the order shown do not matter.
-    said : int array, shape (rows,)
+    level : int array, shape (rows,)
         Which of the levels it is; of votes as the items are named, not as they are shown.
     levels : int
     paired : bool
@@ -50,7 +50,7 @@ class Answers:
     time : float array, shape (rows,), or None
     numbers : dict of str to float array
         Further columns; of votes what the item first by name has beyond the other.
-    own : float array, shape (rows,), or None
+    own_family : float array, shape (rows,), or None
         1 where the item is of the judge's family; of votes where the item first by name alone is, -1 where the other.
     reference : bool array, shape (judges,)
         Judges with whom the others are compared where people are not.
@@ -59,7 +59,7 @@ class Answers:
     judges: tuple[str, ...]
     judge: Ints
     unit: Ints
-    said: Ints
+    level: Ints
     levels: int
     paired: bool
     value: Floats
@@ -68,7 +68,7 @@ class Answers:
     people_said: Ints
     time: Floats | None
     numbers: Mapping[str, Floats]
-    own: Floats | None
+    own_family: Floats | None
     reference: Bools
 
     def without(self, judges: Bools) -> Answers:
@@ -103,7 +103,7 @@ class Answers:
     @cached_property
     def level_counts(self) -> Ints:
         """Number of answers of each level in each unit, shape (units, levels)."""
-        cell = self.unit * self.levels + self.said
+        cell = self.unit * self.levels + self.level
         size = len(self.people) * self.levels
         return np.bincount(cell, minlength=size).reshape(-1, self.levels)
 
@@ -116,7 +116,7 @@ class Answers:
     def _means(self) -> UnitMeans:
         """Mean answers of the judges in the reference."""
         known = self.reference[self.judge] & ~np.isnan(self.value)
-        return UnitMeans.of(self.unit[known], self.judge[known], self.value[known], len(self.people))
+        return UnitMeans.from_values(self.unit[known], self.judge[known], self.value[known], len(self.people))
 
 
 def pair_with_reference(
@@ -136,7 +136,7 @@ def pair_with_reference(
     """
     judge_rows, people_rows = rows_of(table), None if persons is None else rows_of(persons)
     about = [
-        np.stack(list(rows.about().values()), axis=1)
+        np.stack(list(rows.subject_columns().values()), axis=1)
         for rows in (judge_rows, people_rows)
         if rows is not None
     ]
@@ -149,10 +149,10 @@ def pair_with_reference(
             f"{unit_name(units[judge_unit[0]])!r}; name items as in the judges' table"
         )
     levels = judge_rows.levels(people_rows)
-    level, value = judge_rows.said(levels, positive)
+    level, value = judge_rows.level_codes(levels, positive)
     people, people_level = np.full(len(units), np.nan), np.full(len(units), -1, dtype=np.int64)
     if people_rows is not None:
-        person_level, person_value = people_rows.said(levels, positive)
+        person_level, person_value = people_rows.level_codes(levels, positive)
         people = mean_by_code(people_unit, person_value, len(units))
         people_level = most_frequent_level(people_unit, person_level, len(units), len(levels))
     return Answers(
@@ -168,7 +168,9 @@ def pair_with_reference(
         people_level,
         judge_rows.time,
         {name: judge_rows.further(name) for name in covariates},
-        None if judge_family is None or item_family is None else judge_rows.own(judge_family, item_family),
+        None
+        if judge_family is None or item_family is None
+        else judge_rows.own_family(judge_family, item_family),
         np.ones(len(table.judges), dtype=bool),
     )
 

@@ -65,7 +65,7 @@ def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect |
     for mask in (shown_first, ~shown_first):
         values.append(mean_by_code(units[mask], answers.value[rows][mask], len(answers.people))[shared_units])
         counts = np.zeros((len(answers.people), answers.levels))
-        np.add.at(counts, (units[mask], answers.said[rows][mask]), 1.0)
+        np.add.at(counts, (units[mask], answers.level[rows][mask]), 1.0)
         shares.append(counts[shared_units] / counts[shared_units].sum(axis=1, keepdims=True))
     unit = np.arange(len(shared_units))
     changed = mean_effect(1.0 - (shares[0] * shares[1]).sum(axis=1), unit)
@@ -145,7 +145,7 @@ def _shares_differing(answers: Answers, rows: Bools, of: Ints) -> tuple[Ints, Fl
     side = np.zeros(len(of)) if answers.side is None else answers.side
     questions = np.column_stack([of, answers.unit, side.astype(np.int64)])[rows]
     question, cell = np.unique(questions, axis=0, return_inverse=True)
-    several, differ = shares_differing(cell.ravel(), answers.said[rows])
+    several, differ = shares_differing(cell.ravel(), answers.level[rows])
     return question[several], differ[several]
 
 

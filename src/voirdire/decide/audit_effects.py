@@ -284,7 +284,7 @@ def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: 
         return None
     units, unit_squares = (np.concatenate([squares[judge][part] for judge in kept]) for part in (0, 1))
     judge = np.repeat(kept, [len(squares[judge][0]) for judge in kept])
-    return UnitMeans.of(units.astype(np.int64), judge, unit_squares, len(answers.people))
+    return UnitMeans.from_values(units.astype(np.int64), judge, unit_squares, len(answers.people))
 
 
 def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
@@ -302,7 +302,7 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
             truth = answers.people_said[units]
         else:
             own_counts = np.bincount(
-                place * answers.levels + answers.said[rows], minlength=len(units) * answers.levels
+                place * answers.levels + answers.level[rows], minlength=len(units) * answers.levels
             )
             truth = clear_mode(answers.level_counts[units] - own_counts.reshape(-1, answers.levels))
         if (truth >= 0).sum() >= (MIN_PEOPLE_UNITS if by_people else MIN_UNITS):
@@ -321,7 +321,7 @@ def agreement_information(answers: Answers, judge: int) -> float | None:
     truth = truth_for(answers, judge)
     if truth is None:
         return None
-    level, true = answers.said[truth[0]], truth[1]
+    level, true = answers.level[truth[0]], truth[1]
     views = 2 if answers.paired else 1
     if answers.paired:
         level, true = (np.append(codes, answers.levels - 1 - codes) for codes in (level, true))

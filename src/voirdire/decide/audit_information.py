@@ -23,7 +23,7 @@ class MeasureRow(NamedTuple):
     low, high : float or None
     n : int
         Units.
-    found : bool or None
+    is_bias : bool or None
         Whether it is a bias; None where it is none of its kind.
     """
 
@@ -32,7 +32,7 @@ class MeasureRow(NamedTuple):
     low: float | None
     high: float | None
     n: int
-    found: bool | None
+    is_bias: bool | None
     note: str
 
 
@@ -61,7 +61,7 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
         rows += numbers
     elif information is not None and truth is not None:
         judged_rows, true, by_people = truth
-        right = mean_effect((answers.said[judged_rows] == true).astype(float), answers.unit[judged_rows])
+        right = mean_effect((answers.level[judged_rows] == true).astype(float), answers.unit[judged_rows])
         error = 0.0 if right is None else right.error
         reference = "people say" if by_people else "most of the other judges say"
         half = _information_half_width(information, len(judged_rows), prob) + error**2

@@ -129,7 +129,7 @@ def judge_measures(
         needs["position"] = "votes on pairs whose order shown is known"
     if not answers.paired:
         # 1 of items that are not of the judge's family, else NaN: what it favours is no lenience
-        others = None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
+        others = None if answers.own_family is None else np.where(answers.own_family == 0, 1.0, np.nan)
         severity = judge_effects(answers, others, min_effect, intercept=False)
         add_measure("severity", severity, compared + " (and --positive, of classes)")
     further = {name: numbers for name, numbers in answers.numbers.items() if name != CONFIDENCE}
@@ -140,10 +140,12 @@ def judge_measures(
         add_measure(name, favoured, compared, words=words)
     if not further:
         needs["length"] = "a column length (of votes length_first, length_second), or --covariates NAMES"
-    if answers.own is None:
+    if answers.own_family is None:
         needs["own family"] = "families of judges and of items (--families, --item-families)"
     else:
-        family_effects = judge_effects(answers, answers.own, min_effect, intercept=slopes, centred=False)
+        family_effects = judge_effects(
+            answers, answers.own_family, min_effect, intercept=slopes, centred=False
+        )
         add_measure("own family", family_effects, compared)
     usual = [others_repeat_disagreement(answers, repeats, judge) for judge in judges]
     add_measure("flips", repeated, "repeated answers to the same items (a column run)", 0.0, usual=usual)
@@ -233,6 +235,6 @@ def _confidence_effects(answers: Answers) -> list[Effect | None]:
         if (truth := truth_for(answers, judge)) is not None:
             rows, true, _ = truth
             known = ~np.isnan(stated[rows])
-            right = (answers.said[rows] == true).astype(float)
+            right = (answers.level[rows] == true).astype(float)
             effects[judge] = mean_effect((stated[rows] - right)[known], answers.unit[rows][known])
     return effects

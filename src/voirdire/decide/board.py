@@ -104,7 +104,7 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
     """Pairs (better, worse) that differ significantly by a t test over their witnesses, shape (pairs, 2)."""
     from scipy.special import stdtr
 
-    low, high = votes.about[1:3]
+    low, high = votes.question_codes[1:3]
     net = np.select([votes.answers == low, votes.answers == high], [1.0, -1.0], 0.0)
     size, swapped = len(votes.items), votes.first[votes.row_cell] == high
     pair = low * size + high

@@ -35,7 +35,7 @@ class Change:
 
     Attributes
     ----------
-    found : int
+    found_after : int
         Values after which it was found.
     since, since_low, since_high : int
         Values before it, with interval.
@@ -45,7 +45,7 @@ class Change:
         Interval of after less before.
     """
 
-    found: int
+    found_after: int
     since: int
     since_low: int
     since_high: int

@@ -231,7 +231,7 @@ def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: flo
     levels = table.labels if getattr(table, "declared", False) else None
     persons = fit.kind.answers_to_fit(read_people_table(people, table, levels))
     rows = rows_of(persons)
-    names = rows.about()
+    names = rows.subject_columns()
     claimed = zip(*(column.tolist() for column in claims.about.values()), strict=True)
     place = {unit: index for index, unit in enumerate(claimed)}
     asked_units = zip(*(names[name].tolist() for name in claims.about), strict=True)

@@ -159,7 +159,7 @@ def gate(
         "new": judged.versions.new,
         "old": judged.versions.old,
         "unit": judged.unit,
-        "what": shown.what,
+        "what": shown.compared,
         "scale": list(shown.scale),
         "judges": list(judged.judges),
         "humans": 0 if people_differences is None else len(people_differences.units),

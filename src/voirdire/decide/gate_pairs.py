@@ -61,7 +61,7 @@ class Differences:
     scale : (float, float)
         The least and the largest answer there may be.
     judges : tuple of str
-    unit, what : str
+    unit, compared : str
         What a unit is, and what is compared.
     notes : tuple of str
     versions : Versions
@@ -75,7 +75,7 @@ class Differences:
     scale: Scale
     judges: tuple[str, ...]
     unit: str
-    what: str
+    compared: str
     notes: tuple[str, ...] = ()
     versions: Versions = Versions()
     known: tuple[Any, ...] = ()
@@ -97,7 +97,7 @@ class Meaning(NamedTuple):
     ----------
     scale : (float, float)
         The least and the largest answer there may be.
-    what : str
+    mean_name : str
         What their mean is.
     notes : tuple of str
     known : tuple
@@ -105,7 +105,7 @@ class Meaning(NamedTuple):
     """
 
     scale: Scale
-    what: str
+    mean_name: str
     notes: tuple[str, ...] = ()
     known: tuple[Any, ...] = ()
 
@@ -183,4 +183,4 @@ def differences_by_unit(
     note = f"each of {len(units):,} {unit}s counts once, with the mean of its {per_unit:.3g} questions"
     notes = (*of.notes, note) if per_unit > 1 else of.notes
     names, values = tuple(map(str, units.index)), units["value"].to_numpy(dtype=float)
-    return Differences(names, values, of.scale, judges, unit, of.what, notes, versions, of.known)
+    return Differences(names, values, of.scale, judges, unit, of.mean_name, notes, versions, of.known)

@@ -166,7 +166,7 @@ def _in_one_phase(read: Any, name: str, remedy: str = "") -> Any:
 
 def _row_names(table: Rated) -> Any:
     """Names of what each row is about, shape (rows, columns)."""
-    return np.column_stack(list(rows_of(table).about().values()))
+    return np.column_stack(list(rows_of(table).subject_columns().values()))
 
 
 def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:

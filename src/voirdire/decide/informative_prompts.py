@@ -253,12 +253,12 @@ def _prompt_information(told: PromptInformation, whole: ItemScores, variance: Fl
 
 def _read_answers(table: Any, positive: object) -> tuple[PromptInformation, tuple[str, ...]]:
     rows = rows_of(table)
-    about = rows.about()
+    about = rows.subject_columns()
     if "context" not in about:
         raise InputError("telling prompts apart needs a column 'context', the prompt that answers are about")
     names, prompt = np.unique(about["context"], return_inverse=True)
     levels = rows.levels(None)
-    y = rows.said(levels, positive)[1]
+    y = rows.level_codes(levels, positive)[1]
     if np.isnan(y).any():
         raise InputError(
             f"of the classes {', '.join(levels)} none is known to be better; say which: "

@@ -207,7 +207,7 @@ def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
     square: Floats = np.zeros((shape[0], shape[0]))
     nominal = bool(np.isnan(answers.value).all())
     for level in range(answers.levels) if nominal else [None]:
-        answer = answers.value if level is None else (answers.said == level).astype(float)
+        answer = answers.value if level is None else (answers.level == level).astype(float)
         mean = np.bincount(place, answer) / number
         if not answers.paired:
             mean = mean - (np.bincount(judge, mean) / np.bincount(judge))[judge]
@@ -224,7 +224,7 @@ def _mistake_residuals(answers: Answers, known: Any) -> Residuals:
     judge_codes, judge = np.unique(judge, return_inverse=True)
     judges, size = len(judge_codes), len(answers.people)
     r, v = np.zeros((2, 1, judges, size))
-    wrong = (answers.said[known] != answers.people_said[unit]).astype(float)
+    wrong = (answers.level[known] != answers.people_said[unit]).astype(float)
     mean = np.bincount(judge, wrong, minlength=judges) / np.maximum(np.bincount(judge, minlength=judges), 1)
     r[0, judge, unit] = wrong - mean[judge]
     v[0, judge, unit] = (mean * (1 - mean))[judge]

@@ -42,7 +42,7 @@ class UnitMeans:
     start: Ints
 
     @classmethod
-    def of(cls, unit: Ints, judge: Ints, value: Floats, units: int) -> UnitMeans:
+    def from_values(cls, unit: Ints, judge: Ints, value: Floats, units: int) -> UnitMeans:
         """Means of values that were given by judges in units.
 
         Parameters

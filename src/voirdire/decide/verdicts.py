@@ -211,7 +211,9 @@ def _judge_information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
         return _pair_information(right), _pair_information(upper)
     if not getattr(density, "latent", False):
         return np.full(judges, np.nan), np.full(judges, np.nan)
-    shown = fit.posterior.shown(lambda values: {"": _class_information(density, values)}, fit.prob)[""]
+    shown = fit.posterior.summarise_quantities(
+        lambda values: {"": _class_information(density, values)}, fit.prob
+    )[""]
     return shown.point, shown.high
 
 

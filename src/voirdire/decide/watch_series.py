@@ -101,10 +101,10 @@ class Timeline:
         if self.numeric:
             closeness, people_closeness = np.abs(a.value - mean), np.abs(a.value - a.people[a.unit])
         else:
-            mode = most_frequent_level(self.cell[others], a.said[others], size, a.levels)[self.cell]
+            mode = most_frequent_level(self.cell[others], a.level[others], size, a.levels)[self.cell]
             closeness, people_closeness = (
-                _match_indicator(a.said, mode),
-                _match_indicator(a.said, a.people_said[a.unit]),
+                _match_indicator(a.level, mode),
+                _match_indicator(a.level, a.people_said[a.unit]),
             )
         yield self._make_series(judge, agreement, judge_rows, closeness, compared_with)
         yield self._make_series(judge, people, judge_rows, people_closeness, ("people",))
@@ -161,7 +161,7 @@ def build_timeline(table: Any, answers: Answers) -> Timeline:
     ('agreement', [1.0, 0.0, 1.0])
     """
     rows = rows_of(table)
-    about = rows.about()
+    about = rows.subject_columns()
     varying = [name for name in about.values() if len(np.unique(name)) > 1] or list(about.values())
     names = np.array([" / ".join(parts) for parts in zip(*varying, strict=True)], dtype=str)
     groups = np.unique(about.get("context", names), return_inverse=True)
@@ -178,13 +178,13 @@ def row_texts(table: Any) -> list[str]:
     """Every row as one text: who said what about what, when, in which order it was shown."""
     rows: AnswerRows = rows_of(table)
     levels = rows.levels(None)
-    codes = rows.said(levels, None)[0] if not rows.numeric else None
+    codes = rows.level_codes(levels, None)[0] if not rows.numeric else None
     answer = (
         [repr(float(score)) for score in table.score]
         if codes is None
         else [str(levels[code]) for code in codes]
     )
-    parts: list[Any] = [np.array(table.judges)[rows.judge], *rows.about().values(), answer]
+    parts: list[Any] = [np.array(table.judges)[rows.judge], *rows.subject_columns().values(), answer]
     parts += [column for column in (rows.time, rows.side) if column is not None]
     return ["\t".join(map(str, row)) for row in zip(*parts, strict=True)]
 

@@ -52,7 +52,7 @@ def infer_with_human(
         used = {chosen: human.of_chosen} | ({human.says_items: "items"} if human.says_items else {})
         methods = tuple({**row, "used": used.get(row["method"], "")} for row in rows)
     cut = can_cut and chosen != JOINT
-    source = human.alone if chosen == PEOPLE_ALONE else human
+    source = human.people_only if chosen == PEOPLE_ALONE else human
     inferred = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
     return inferred, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, inferred.posterior), over)
 
@@ -177,12 +177,12 @@ def _loss_if_wrong(doubt: Floats) -> float:
 class Losses(NamedTuple):
     """Log losses of anchors left out, shape (anchors,), and of one more, imagined, that a method gets wrong."""
 
-    each: Floats
+    by_anchor: Floats
     if_wrong: float
 
     def gain(self, other: Losses) -> tuple[float, float]:
         """Mean difference by which these are lower than others', with the imagined anchor, and its standard error."""
-        gain = other.each - self.each
+        gain = other.by_anchor - self.by_anchor
         mean = float(gain.sum() + other.if_wrong - self.if_wrong) / (len(gain) + 1)
         return mean, float(gain.std(ddof=1)) / math.sqrt(len(gain))
 
@@ -198,7 +198,7 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
     whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
     imagined anchor that it gets wrong (as the rule of succession counts one failure more), which is no noise.
     """
-    if len(losses[default].each) < MIN_ANCHORS:
+    if len(losses[default].by_anchor) < MIN_ANCHORS:
         return default
     best = _method_to_beat(losses, default)
     base, lead, clear = losses[best], 0.0, DEFAULT_LEAD_ERRORS if best == default else ALONE_LEAD_ERRORS
@@ -211,8 +211,8 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
 
 def _method_to_beat(losses: dict[str, Losses], default: str) -> str:
     """People alone where their loss is lower than the default's by more than the noise, else the default."""
-    if PEOPLE_ALONE not in losses or len(losses[default].each) < MIN_ANCHORS:
+    if PEOPLE_ALONE not in losses or len(losses[default].by_anchor) < MIN_ANCHORS:
         return default
-    lower = losses[default].each - losses[PEOPLE_ALONE].each
+    lower = losses[default].by_anchor - losses[PEOPLE_ALONE].by_anchor
     clear = lower.mean() > ALONE_LEAD_ERRORS * lower.std(ddof=1) / math.sqrt(len(lower))
     return PEOPLE_ALONE if clear else default

@@ -56,10 +56,10 @@ def infer_by_nuts(
     if density.has_mirror:
         rng = np.random.default_rng(method.seed)
         orientations = mirror.weigh_orientations(density, run.x, problem.data, run.alike, rng)
-        draws, unfolded = orientations.folded, orientations.whole
+        draws, unfolded = orientations.folded, orientations.all_draws
         checks.append(problem.orientation_check(orientations.mass))
-        if not run.alike and orientations.turned:
-            checks.append(check.check_both_modes(orientations.turned))
+        if not run.alike and orientations.folded_share:
+            checks.append(check.check_both_modes(orientations.folded_share))
     checks += check.check_sampling(diagnose_draws(density, draws, run.diverging, run.energy))
     stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
     return Inferred(Posterior(density, draws.mean(axis=(0, 1)), unfolded), tuple(checks), stats, "nuts")
@@ -170,7 +170,7 @@ def modes_near_saddle(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, 
             is_known = any(np.abs(mode.mean - earlier.mean).max() < MIN_MODE_DISTANCE for earlier, _ in modes)
             if mode.smallest_curvature > 0 and not is_known:
                 volume = float(np.linalg.slogdet(mode.root)[1])
-                modes.append((mode, volume - derivatives.both(mode.mean)[0]))
+                modes.append((mode, volume - derivatives.value_gradient(mode.mean)[0]))
     return modes
 
 
@@ -220,7 +220,7 @@ def infer_by_laplace(
         # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
         orientations = mirror.weigh_orientations(density, draws, problem.data, k is not None, rng)
         checks.append(problem.orientation_check(orientations.mass))
-        centre, draws = _posterior_centre(approximation.mean, orientations.folded), orientations.whole
+        centre, draws = _posterior_centre(approximation.mean, orientations.folded), orientations.all_draws
     return Inferred(Posterior(density, centre, draws), tuple(checks), notes=notes)
 
 

@@ -83,7 +83,7 @@ def _infer_by_chains(
         )
     chains, length = run.draws.shape[:2]
     device_note = f" on {run.device} by JAX" if run.device else ""
-    chain_checks = check.check_chains(run.rhat, run.of, run.ess)
+    chain_checks = check.check_chains(run.rhat, run.worst_parameter, run.ess)
     first_note = "" if run.rhat <= check.MAX_RHAT and run.ess >= check.MIN_ESS else FIRST_ANSWER_NOTE
     note = f"Sampled with {chains} chains x {length} draws{device_note} ({seconds_since(start)}){first_note}."
     inferred = oriented_posterior(problem, run.draws.mean(axis=(0, 1)), run.draws, chain_checks, rng)

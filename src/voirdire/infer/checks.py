@@ -78,7 +78,7 @@ def check_approximation(found: HmcValidation, remedy: str) -> list[Check]:
         return []
     message = (
         f"The approximation is too narrow here: its {CENTRAL_PROBABILITY:.0%} intervals hold about {found.share:.0%} "
-        f"({found.of}); {remedy}."
+        f"({found.parameter}); {remedy}."
     )
     return [Check("approximation", "warn", found.share, message)]
 

@@ -65,10 +65,10 @@ class Derivatives:
         """Cost of a gradient in white coordinates, in numbers of the table; products of matrices cost a tenth."""
         return self._numbers + self._density.size**2 // 10
 
-    def both(self, x: Floats) -> tuple[float, Floats]:
+    def value_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient, shape (size,)."""
         if self.closed_form is not None:
-            energy, energy_gradient = self.closed_form.both(x)
+            energy, energy_gradient = self.closed_form.value_gradient(x)
             log_sum, log_sum_gradient = self._orientation_terms(x)
             return energy - float(log_sum), energy_gradient - log_sum_gradient
         if self._numbers <= MAX_UNCOMPILED_NUMBERS:
@@ -91,13 +91,13 @@ class Derivatives:
         limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
         if self.closed_form is not None and self.closed_form.curvature is not None:
             return minimise_trust_region(
-                self.closed_form.both, self.closed_form.curvature, start, gain=gain, **limits
+                self.closed_form.value_gradient, self.closed_form.curvature, start, gain=gain, **limits
             )
         metric = None if self.closed_form is None else self.closed_form.metric
-        return search_minimum(self.both, start, **limits, metric=metric)
+        return search_minimum(self.value_gradient, start, **limits, metric=metric)
 
     def many(self, x: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`both`, of many points, shape (points, size): values, shape (points,), and gradients."""
+        """As :meth:`value_gradient`, of many points, shape (points, size): values, shape (points,), and gradients."""
         if not self._density.mixture and self._numbers <= MAX_UNCOMPILED_NUMBERS:
             with np.errstate(all="ignore"):
                 batches = [
@@ -106,7 +106,10 @@ class Derivatives:
             return np.concatenate([value for value, _ in batches]), np.concatenate(
                 [slope for _, slope in batches]
             )
-        pairs = [(self.both if self.closed_form is None else self.closed_form.both)(point) for point in x]
+        pairs = [
+            (self.value_gradient if self.closed_form is None else self.closed_form.value_gradient)(point)
+            for point in x
+        ]
         values, slopes = np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
         if self.closed_form is None:
             return values, slopes
@@ -126,7 +129,7 @@ class Derivatives:
         """Log density (of mixtures of one orientation) of many points, shape (points, size)."""
         density, data = self._density, self._data
         if density.mixture and self.closed_form is not None:
-            return -np.array([self.closed_form.both(point)[0] for point in x])
+            return -np.array([self.closed_form.value_gradient(point)[0] for point in x])
         if density.mixture:
             return np.asarray(self._call_compiled(lambda engine: engine.log_densities(density), x))
         with np.errstate(all="ignore"):

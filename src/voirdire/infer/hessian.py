@@ -82,7 +82,7 @@ def hessian_matrix(function: Callable[[Node], Node], x: Floats) -> Floats:
     tape, out, unit = HessianProducts(function, x), np.empty((len(x), len(x))), np.zeros(len(x))
     for i, row in enumerate(out):
         unit[i] = 1.0
-        row[:] = tape.along(unit)
+        row[:] = tape.product_with(unit)
         unit[i] = 0.0
     return out
 
@@ -112,7 +112,7 @@ class HessianProducts:
         start.tape.clear()  # the nodes hold it and it holds them
         self._first, *self._steps = self._places.values()
 
-    def along(self, direction: Floats) -> Floats:
+    def product_with(self, direction: Floats) -> Floats:
         """The product with one vector, shape (n,)."""
         self.ahead(direction)
         return self.back()

@@ -50,7 +50,7 @@ class HmcValidation:
         Whether the draws stayed where they were.
     share : float
         Of the moved chains within the central 90% of the draws, for the parameter of which it is smallest.
-    of : str
+    parameter : str
         The name of that parameter.
     step : float
         Step that was adapted to.
@@ -58,7 +58,7 @@ class HmcValidation:
 
     holds: bool
     share: float
-    of: str
+    parameter: str
     step: float
 
 

@@ -97,11 +97,11 @@ def _search_further(derivatives: Derivatives, mode: Mode) -> Floats:
 
 def _polish_mode(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Floats, Floats, float]:
     """Newton steps as long as they help: the point, its gradient, and how far it is in standard deviations."""
-    gradient, distance = derivatives.both(x)[1], 0.0
+    gradient, distance = derivatives.value_gradient(x)[1], 0.0
     for _ in range(POLISHING_STEPS):
         white = root.T @ gradient
         proposal = x - root @ white
-        new_gradient = derivatives.both(proposal)[1]
+        new_gradient = derivatives.value_gradient(proposal)[1]
         if not np.abs(new_gradient).max(initial=0.0) < 0.5 * np.abs(gradient).max(initial=0.0):
             break
         x, gradient, distance = proposal, new_gradient, distance + float(np.linalg.norm(white))

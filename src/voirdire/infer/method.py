@@ -194,7 +194,7 @@ def oriented_posterior(
     if density.has_mirror:
         orientations = mirror.weigh_orientations(density, draws, problem.data, alike, rng)
         checks.append(problem.orientation_check(orientations.mass))
-        draws = orientations.whole
+        draws = orientations.all_draws
     return Inferred(Posterior(density, centre, draws), tuple(checks))
 
 

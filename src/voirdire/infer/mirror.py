@@ -111,18 +111,18 @@ class Orientations(NamedTuple):
     ----------
     folded : array, shape (chains, draws, size)
         As the sampler gave them, each in the orientation that is the likelier one: for diagnostics.
-    whole : array, shape (chains, draws, size)
+    all_draws : array, shape (chains, draws, size)
         Of the posterior in all its orientations: for all that is said of items and judges.
     mass : float
         Probability of the other orientations (see :func:`mirror_mass`).
-    turned : float
+    folded_share : float
         Share of the draws that were folded.
     """
 
     folded: Floats
-    whole: Floats
+    all_draws: Floats
     mass: float
-    turned: float
+    folded_share: float
 
 
 def weigh_orientations(

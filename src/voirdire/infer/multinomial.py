@@ -57,7 +57,7 @@ class Multinomial:
     def _curvature(self) -> tuple[Floats, Floats]:
         return _curvature_parts(self.kernel, self.p)[:2]
 
-    def at(self, mean: Floats, across: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    def predict_at(self, mean: Floats, across: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Mean, shape (items, answers), and covariance, shape (items, answers, answers), of the function at items.
 
         Parameters
@@ -80,7 +80,7 @@ class Multinomial:
 
     def left_out(self) -> tuple[Floats, Floats]:
         """The same at the items seen, each without its own answer."""
-        _, covariance = self.at(self.mean, self.kernel, self.kernel.diagonal())
+        _, covariance = self.predict_at(self.mean, self.kernel, self.kernel.diagonal())
         weight = -self.p[:, :, None] * self.p[:, None, :]
         diagonal = np.arange(self.p.shape[1])
         weight[:, diagonal, diagonal] += self.p

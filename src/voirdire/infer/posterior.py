@@ -94,7 +94,7 @@ class Posterior:
             return None
         return self.density.values(self.draws.reshape(-1, self.density.size), np)
 
-    def shown(
+    def summarise_quantities(
         self, of: Callable[[Values], dict[str, Floats]], prob: float, *, parts: bool = False
     ) -> dict[str, Summary]:
         """Summarise quantities for tables, pages and figures: a point, the standard deviation, the interval's ends.

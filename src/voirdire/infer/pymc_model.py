@@ -156,7 +156,7 @@ def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, A
         name, sd, shape = f"{variable}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
         if isinstance(prior, Population):
             # one term of the sum that is the density, of which there may not be more than thirty-one
-            learned = [values[entry] for entry in (prior.of, prior.level)]
+            learned = [values[entry] for entry in (prior.log_sd_name, prior.level)]
             methods = {"logp": _skewed_log_density(prior, pt), "random": _skewed_sampler(prior)}
             free = pm.CustomDist(name, log_ratio, *learned, **methods, shape=shape)
         else:
@@ -250,7 +250,7 @@ def _skewed_log_density(prior: Population, pt: Any) -> Callable[..., Any]:
     """Log density of coordinates, of the log ratio of their unit and the logarithms of spread and mean."""
 
     def log_density(psi: Any, log_ratio: Any, spread: Any, mean: Any) -> Any:
-        return prior.log_density(psi, log_ratio, {prior.of: spread, prior.level: mean}, pt)
+        return prior.log_density(psi, log_ratio, {prior.log_sd_name: spread, prior.level: mean}, pt)
 
     return log_density
 

@@ -93,13 +93,13 @@ def with_intervals(
     prob: float,
     size: int,
 ) -> Columns:
-    """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.shown`.
+    """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.summarise_quantities`.
 
     What the model fixes, so that all draws are the same (the severity of a panel's only judge), has no interval: its
     ends are missing.
     """
     columns: Columns = {}
-    for name, summary in posterior.shown(of, prob).items():
+    for name, summary in posterior.summarise_quantities(of, prob).items():
         low, high = (
             np.where(summary.low == summary.high, np.nan, end) for end in (summary.low, summary.high)
         )

@@ -91,7 +91,7 @@ class GapPosterior:
         across[self.seen, np.arange(len(self.seen))] += 1.0 - r**2
         return np.asarray(np.linalg.solve(self.cov(r), across.T).T)
 
-    def of(self, drawn: Floats) -> Floats:
+    def to_target(self, drawn: Floats) -> Floats:
         """Draws about the target from draws about the panel, shape (draws, items), in their unit."""
         rng = np.random.default_rng(GAP_SEED)
         centre, size, z = standardise_draws(drawn)
@@ -110,7 +110,7 @@ class GapPosterior:
         return np.asarray(centre + size * target)
 
     def scale(self, drawn: Floats) -> Floats:
-        """Factor of all differences about the target in each draw of :meth:`of`, shape (draws,)."""
+        """Factor of all differences about the target in each draw of :meth:`to_target`, shape (draws,)."""
         r = np.array([node.r for node in self.nodes])
         return np.asarray(
             r[self._draw_nodes(np.random.default_rng(GAP_SEED), len(drawn))] * mean_and_sd(drawn)[1][:, 0]

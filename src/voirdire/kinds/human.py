@@ -178,7 +178,7 @@ class HumanAnswers(Generic[P]):
         return {}
 
     @property
-    def alone(self) -> HumanAnswers[P]:
+    def people_only(self) -> HumanAnswers[P]:
         """The same with items scored by people's answers alone, without the judges' votes."""
         return self
 

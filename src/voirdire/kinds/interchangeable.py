@@ -20,35 +20,35 @@ class AnswerRows(NamedTuple):
     """Answers: the items that each is about, shape (rows, items of a row), and all else, shape (rows, columns)."""
 
     items: Ints
-    rest: Floats
+    other_columns: Floats
 
-    def of(self, names: Ints) -> bytes:
+    def renamed_bytes(self, names: Ints) -> bytes:
         """The answers in one order, their items called by other names."""
-        return _sorted_bytes(np.column_stack([names[self.items], self.rest]))
+        return _sorted_bytes(np.column_stack([names[self.items], self.other_columns]))
 
-    def about(self, some: Ints) -> bytes:
+    def bytes_about(self, some: Ints) -> bytes:
         """The answers about some items, whatever the others are called, in one order."""
         position = np.zeros(max(self.items.max(initial=0), some.max()) + 1, np.int64)
         position[some] = np.arange(1, len(some) + 1)
         positions = position[self.items]
         rows = positions.any(axis=1)
-        return _sorted_bytes(np.column_stack([positions[rows], self.rest[rows]]))
+        return _sorted_bytes(np.column_stack([positions[rows], self.other_columns[rows]]))
 
 
 class RankedAnswers(NamedTuple):
     """Rankings: ranks of items, 0 of others, shape (rankings, items), and all else, shape (rankings, columns)."""
 
     rank: Ints
-    rest: Floats
+    other_columns: Floats
 
-    def of(self, names: Ints) -> bytes:
+    def renamed_bytes(self, names: Ints) -> bytes:
         """As of :class:`AnswerRows`."""
-        return _sorted_bytes(np.column_stack([self.rank[:, np.argsort(names)], self.rest]))
+        return _sorted_bytes(np.column_stack([self.rank[:, np.argsort(names)], self.other_columns]))
 
-    def about(self, some: Ints) -> bytes:
+    def bytes_about(self, some: Ints) -> bytes:
         """As of :class:`AnswerRows`."""
         rows = self.rank[:, some].any(axis=1)
-        return _sorted_bytes(np.column_stack([self.rank[rows][:, some], self.rest[rows]]))
+        return _sorted_bytes(np.column_stack([self.rank[rows][:, some], self.other_columns[rows]]))
 
 
 def interchangeable_items(problem: Problem) -> list[Ints]:
@@ -83,16 +83,19 @@ def find_interchangeable(problem: Problem, members: Sequence[Ints]) -> list[Ints
         return []
     tables = _known_answers(problem)
     size = len(problem.items)
-    original = [rows.of(np.arange(size)) for rows in tables]
+    original = [rows.renamed_bytes(np.arange(size)) for rows in tables]
     groups_by_answers: dict[tuple[bytes, ...], list[list[int]]] = {}
     for code, items in enumerate(members if tables else ()):
         if not len(items):
             continue
-        groups = groups_by_answers.setdefault(tuple(rows.about(items) for rows in tables), [])
+        groups = groups_by_answers.setdefault(tuple(rows.bytes_about(items) for rows in tables), [])
         for group in groups:
             names, other_items = np.arange(size), members[group[0]]
             names[items], names[other_items] = other_items, items
-            if all(rows.of(names) == unchanged for rows, unchanged in zip(tables, original, strict=True)):
+            if all(
+                rows.renamed_bytes(names) == unchanged
+                for rows, unchanged in zip(tables, original, strict=True)
+            ):
                 group.append(code)
                 break
         else:

@@ -79,7 +79,7 @@ class TableChange(NamedTuple):
     Attributes
     ----------
     table : table of the kind
-    own : bool
+    is_own_table : bool
         Whether it is the problem's own, with its anchors.
     criteria : Votes, CriterionImportance or None
         As of :meth:`Kind.problem_with_table`.
@@ -87,7 +87,7 @@ class TableChange(NamedTuple):
     """
 
     table: Any
-    own: bool
+    is_own_table: bool
     criteria: Any
     answer_weight: Floats | None
 

@@ -114,7 +114,7 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
         return ()
     codes, unit_size = tuple(problem.codes(table).values()), problem.unit[1]
     unit = float(np.exp(log_noise(values).mean())) if form is continuous else 1.0
-    answers = None if form is continuous else problem.given(table)
+    answers = None if form is continuous else problem.answer_codes(table)
     severity = total_severity(values, problem.judge_group)
 
     def log_chance(u: float) -> Floats:
@@ -149,7 +149,7 @@ def label_series(problem: LabelsProblem, posterior: Posterior) -> AnswersOverTim
         return None
     joint = problem.density.joint(posterior.central_values, problem.data, np)
     top = joint.argmax(axis=1)[problem.unit_row][label_units(problem)]
-    right = (problem.given(table) == top).astype(float)
+    right = (problem.answer_codes(table) == top).astype(float)
     cell = table.judge * problem.classes + top
     mean = np.bincount(cell, right) / np.maximum(np.bincount(cell), 1)
     question = table.item if table.context is None else table.context
@@ -164,7 +164,11 @@ def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) 
     rates = density.rates(posterior.central_values, np)
     if len(rates) != len(problem.judges):
         return ()  # judges are alike
-    right, size, labels = np.eye(problem.classes, rates.shape[-1]), rates.shape[-1], problem.given(table)
+    right, size, labels = (
+        np.eye(problem.classes, rates.shape[-1]),
+        rates.shape[-1],
+        problem.answer_codes(table),
+    )
 
     def log_chance(u: float) -> Floats:
         return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, labels])

@@ -60,7 +60,7 @@ class Gap:
     mean: float = LOG_GAP_MEAN
     sd: float = LOG_GAP_SD
 
-    def of(self, drawn: Floats, spread: Floats | None = None) -> Floats:
+    def to_target(self, drawn: Floats, spread: Floats | None = None) -> Floats:
         """Draws about the target from draws about the panel, shape (draws, items).
 
         Parameters
@@ -167,7 +167,7 @@ def target_and_panel_scores(problem: Problem, values: Values) -> tuple[Floats, F
     scores = integrated_scores(problem.density, values)
     error = values.get("panel_error")
     if error is None:
-        return find_gap(problem, scores).of(scores), scores
+        return find_gap(problem, scores).to_target(scores), scores
     # people ranked some items: what items are worth is about them, and the panel's error was fitted
     return scores, integrated_scores(
         problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]}

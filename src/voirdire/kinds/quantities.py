@@ -142,7 +142,9 @@ def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns
     if not learned:
         return {"name": np.array([], dtype=object)} | {key: np.zeros(0) for key in ("value", "low", "high")}
     unit = problem.unit[1]
-    summaries = posterior.shown(lambda values: {name: unit * np.exp(values[name]) for name in learned}, prob)
+    summaries = posterior.summarise_quantities(
+        lambda values: {name: unit * np.exp(values[name]) for name in learned}, prob
+    )
     names: list[str] = []
     for name in learned:
         short = SPREAD_NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
@@ -190,7 +192,7 @@ def _slope_columns(problem: Any, posterior: Posterior, names: Mapping[str, str],
         return {"slope": unit * np.stack([values[name] for name in names], axis=-1)}
 
     summary, wide = (
-        posterior.shown(stack_slopes, level)["slope"]
+        posterior.summarise_quantities(stack_slopes, level)["slope"]
         for level in (prob, 1.0 - (1.0 - CLEAR_PROBABILITY) / len(names))
     )
     columns: Columns = {"name": np.array(list(names.values()), dtype=object)}
@@ -210,7 +212,7 @@ def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
         effect = np.zeros(len(codes)) if judge_slopes is None else values[judge_slopes][..., codes]
         return {"effect": problem.unit[1] * np.concatenate([overall, overall + effect], axis=-1)}
 
-    summary = posterior.shown(family_effects, prob)["effect"]
+    summary = posterior.summarise_quantities(family_effects, prob)["effect"]
     columns: Columns = {"judge": np.array([None, *judges], dtype=object)}
     return columns | {"effect": summary.point, "low": summary.low, "high": summary.high}
 
@@ -230,7 +232,7 @@ def _term_rows(
         value: Floats = problem.unit[1] * values[term.name]
         return {"value": value @ added.walk.T if STEP in term.factors else value}
 
-    summary = posterior.shown(term_values, prob)["value"]
+    summary = posterior.summarise_quantities(term_values, prob)["value"]
     names = [_level_names(problem, added, factor) for factor in term.factors]
     levels: Any = np.array(np.meshgrid(*names, indexing="ij")).reshape(len(names), -1).T if names else [[]]
     labels = [", ".join(map(str, level)) for level in levels]

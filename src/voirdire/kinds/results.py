@@ -106,9 +106,9 @@ def quantity_table(
     name : str
         Of its column.
     parts : bool
-        Whether the quantity is parts of a whole; see :meth:`.Posterior.shown`.
+        Whether the quantity is parts of a whole; see :meth:`.Posterior.summarise_quantities`.
     """
-    summary = posterior.shown(lambda values: {name: of(values)}, prob, parts=parts)[name]
+    summary = posterior.summarise_quantities(lambda values: {name: of(values)}, prob, parts=parts)[name]
     rows = len(next(iter(levels.values())))
     columns = {name: summary.point, "low": summary.low, "high": summary.high}
     return levels | {key: np.resize(part, rows) for key, part in columns.items()}
@@ -125,9 +125,9 @@ def ranking_table(problem: Problem, posterior: Posterior, prob: float) -> Column
 
     Where it was said what results are about (:mod:`voirdire.kinds.panel_gap`) also score and interval about the other.
     """
-    summary = posterior.shown(lambda values: {"score": integrated_scores(problem.density, values)}, prob)[
-        "score"
-    ]
+    summary = posterior.summarise_quantities(
+        lambda values: {"score": integrated_scores(problem.density, values)}, prob
+    )["score"]
     values = posterior.values
     columns = _rank_items(
         problem, summary, None if values is None else integrated_scores(problem.density, values), prob
@@ -197,7 +197,9 @@ def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Colu
 
 def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
-    summary = posterior.shown(lambda values: {"strength": values["strength"]}, prob)["strength"]
+    summary = posterior.summarise_quantities(lambda values: {"strength": values["strength"]}, prob)[
+        "strength"
+    ]
     columns = level_columns(criterion=problem.criteria, item=problem.items)
     return columns | dict(
         zip(("strength", "sd", "low", "high"), (part.ravel() for part in summary), strict=True)

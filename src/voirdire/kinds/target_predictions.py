@@ -41,14 +41,14 @@ class ItemQuestions(NamedTuple):
         Of named values, (draws, ...), and what items are worth under each criterion and, last, over all by their
         weights, (draws, criteria + 1, items): quantities, shape (draws, rows) each. The first has an interval, ``low``
         and ``high``.
-    most : int or None
+    max_draws : int or None
         Draws at most, evenly spaced, where each takes long.
     """
 
     named: Columns
     criteria: tuple[int, ...]
     answered: Callable[[Values, Floats], Predicted]
-    most: int | None = None
+    max_draws: int | None = None
 
 
 def predict_about_target(
@@ -83,7 +83,7 @@ def predict_about_target(
         )
     columns: Columns = dict(asked.named)
     target, panel = _target_and_panel(problem, values, asked.criteria)
-    rows = np.linspace(0, len(target) - 1, min(len(target), asked.most or len(target))).astype(int)
+    rows = np.linspace(0, len(target) - 1, min(len(target), asked.max_draws or len(target))).astype(int)
     chosen_values = {name: value[rows] for name, value in values.items()}
     for scores, suffix in ((target[rows], ""), (panel[rows], f"_{PANEL}")):
         predicted = asked.answered(chosen_values, scores)
@@ -186,5 +186,5 @@ def _target_and_panel(problem: Problem, values: Values, criteria: tuple[int, ...
         )
     target = panel.copy()
     for criterion in criteria:
-        target[:, criterion] = find_gap(problem, panel[:, criterion]).of(panel[:, criterion])
+        target[:, criterion] = find_gap(problem, panel[:, criterion]).to_target(panel[:, criterion])
     return target, panel

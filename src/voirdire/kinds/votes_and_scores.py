@@ -134,13 +134,13 @@ class VotesAndScoresKind(TermsKind[VotesAndScores, VotesAndScoresProblem]):
     def checks(self, problem: VotesAndScoresProblem, basis: CheckBasis) -> list[Check]:
         """See :func:`.votes_and_scores_problem.all_checks`."""
         votes = vote_residuals(problem.of_votes, basis.posterior)
-        all_residuals = votes.beside(score_residuals(problem.of_scores, basis.posterior))
+        all_residuals = votes.combined_with(score_residuals(problem.of_scores, basis.posterior))
         return [*basis.of_method, *all_checks(problem, basis, votes, all_residuals)]
 
     def residuals(self, problem: VotesAndScoresProblem, posterior: Posterior) -> Residuals:
         """Residual votes and scores, with the comparisons of the votes alone."""
         votes = vote_residuals(problem.of_votes, posterior)
-        return votes.beside(score_residuals(problem.of_scores, posterior))
+        return votes.combined_with(score_residuals(problem.of_scores, posterior))
 
     def judge_values(self, problem: VotesAndScoresProblem, values: Values) -> dict[str, Floats]:
         """Values that :func:`votes_and_scores_judge_table` shows, shape (..., judges)."""

@@ -50,7 +50,7 @@ class ClosedFormDerivatives(NamedTuple):
     at a flat vector, written out.
     """
 
-    both: Callable[[Floats], tuple[float, Floats]]
+    value_gradient: Callable[[Floats], tuple[float, Floats]]
     metric: Callable[[Floats], Callable[[Floats], Floats]] | None = None
     curvature: Callable[[Floats], Curvature] | None = None
     draws_about_mode: Callable[[Floats, int, np.random.Generator], tuple[Floats, bool]] | None = None

@@ -61,11 +61,11 @@ class Term(NamedTuple):
         With which they enter.
     contrast : bool
         Whether of two items the second enters with a minus; else both enter alike.
-    at : tuple of (str, int)
+    fixed_levels : tuple of (str, int)
         Factors that have one level in all cells.
     covariate : int or None
         Which of the cells' numbers the values are multiplied by.
-    apart : bool
+    by_item : bool
         Whether each item of a cell enters a predictor of its own, the first ``predictor``, the next the one after it.
     scale : Scale or None
         The prior; None where the density states it elsewhere.
@@ -76,15 +76,15 @@ class Term(NamedTuple):
     predictor: int
     sign: float = 1.0
     contrast: bool = True
-    at: tuple[tuple[str, int], ...] = ()
+    fixed_levels: tuple[tuple[str, int], ...] = ()
     covariate: int | None = None
-    apart: bool = False
+    by_item: bool = False
     scale: Scale | None = None
 
     @property
     def has_item_columns(self) -> bool:
         """True if each item of a cell has a column of its own."""
-        return "item" in self.factors or (self.apart and self.covariate is not None)
+        return "item" in self.factors or (self.by_item and self.covariate is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,7 @@ class LatentPositions:
         self.size = position
         self.of_learned = self if learned else LatentPositions(density, learned=True)
 
-    def of(self, name: str, *codes: Ints) -> Ints:
+    def positions_of(self, name: str, *codes: Ints) -> Ints:
         """Places of values by the codes of their dimensions."""
         return self.start[name] + np.ravel_multi_index(codes, self.shapes[name])
 
@@ -208,7 +208,7 @@ def _term_columns(term: Term, cells: Cells, places: LatentPositions) -> list[tup
     sides = range(len(cells.items)) if term.has_item_columns else (None,)
     columns = []
     for side in sides:
-        predictor = term.predictor + (side or 0) * term.apart
+        predictor = term.predictor + (side or 0) * term.by_item
         codes = _factor_codes(term, cells, side) if term.name in places.start else None
         if codes is None:
             columns.append((*no_value, predictor))
@@ -217,8 +217,12 @@ def _term_columns(term: Term, cells: Cells, places: LatentPositions) -> list[tup
             np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
         )
         levels = [np.maximum(code, 0) for code in codes][: len(places.shapes[term.name])]
-        position = places.of(term.name, *levels) if levels else np.full(cells.number, places.start[term.name])
-        sign = -term.sign if side == 1 and term.contrast and not term.apart else term.sign
+        position = (
+            places.positions_of(term.name, *levels)
+            if levels
+            else np.full(cells.number, places.start[term.name])
+        )
+        sign = -term.sign if side == 1 and term.contrast and not term.by_item else term.sign
         number = np.ones(cells.number)
         if term.covariate is not None:
             number = number * 0.0 if cells.numbers is None else cells.numbers[..., term.covariate]
@@ -232,7 +236,7 @@ def _term_columns(term: Term, cells: Cells, places: LatentPositions) -> list[tup
 
 def _factor_codes(term: Term, cells: Cells, side: int | None) -> list[Ints] | None:
     """Levels of the factors of a term in each cell; None where the cells know nothing of one."""
-    fixed = {factor: np.full(cells.number, level) for factor, level in term.at}
+    fixed = {factor: np.full(cells.number, level) for factor, level in term.fixed_levels}
     item_levels = {"item": cells.items[side]} if side is not None else {}
     levels = {**cells.factors, **fixed, **item_levels}
     if any(factor not in levels for factor in term.factors):

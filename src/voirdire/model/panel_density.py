@@ -106,7 +106,7 @@ class PanelDensity(LogDensity):
     def predictor(self) -> tuple[int, ...]:
         """Predictor that each column of the data's ``index`` is part of."""
         return tuple(
-            term.predictor + side * term.apart
+            term.predictor + side * term.by_item
             for term in self.terms
             for side in range(self.sides if term.has_item_columns else 1)
         )
@@ -193,13 +193,18 @@ def added_terms(
         if TIME in row.factors:
             terms += [
                 Term(
-                    name, (*axes, STEP), 0, at=((STEP, step),), covariate=len(covariates) + step, scale=scale
+                    name,
+                    (*axes, STEP),
+                    0,
+                    fixed_levels=((STEP, step),),
+                    covariate=len(covariates) + step,
+                    scale=scale,
                 )
                 for step in range(steps)
             ]
         else:
             terms.append(Term(name, axes, 0, covariate=number, scale=scale))
-    return tuple(term._replace(apart=apart) for term in terms)
+    return tuple(term._replace(by_item=apart) for term in terms)
 
 
 def _term_scale(row: TermRow, name: str, slopes: bool, alone: bool, unit: float) -> Scale:
@@ -254,7 +259,7 @@ def sum_of_terms(
     """
     total: Any = 0.0
     for term in terms:
-        fixed = dict(term.at)
+        fixed = dict(term.fixed_levels)
         levels = [fixed.get(factor, about.get(factor)) for factor in term.factors]
         codes: list[Any] = [code for code in levels if code is not None]
         if len(codes) < len(levels) or (term.covariate is not None and numbers is None):

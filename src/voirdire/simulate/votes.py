@@ -135,7 +135,7 @@ def simulate_votes(
     judges, drawn = pd.Index(arrays.judges), setup.truth
     compared = {"item": pd.Index(drawn.items), "criterion": pd.Index(drawn.criteria)}
     winners = pd.Index(["first", "second", "tie"])
-    pair_context = setup.asked.context
+    pair_context = setup.comparisons.context
     contexts = pd.Index(item_names(0 if pair_context is None else int(pair_context.max()) + 1, "context"))
 
     def votes_table(votes: VoteArrays, word: str) -> pd.DataFrame:
@@ -156,7 +156,7 @@ def simulate_votes(
         criteria_votes=None
         if (criteria_arrays := arrays.criteria_votes) is None
         else votes_table(criteria_arrays, "criterion"),
-        truth=replace(drawn, judges=judges_table(request.panel, setup.sheets, setup.asked)),
+        truth=replace(drawn, judges=judges_table(request.panel, setup.sheets, setup.comparisons)),
         seed=request.record("panel", {name: judge.spec() for name, judge in request.panel.items()}),
     )
 
@@ -215,7 +215,7 @@ class _Setup:
 
     request: Request
     truth: Truth
-    asked: Comparisons
+    comparisons: Comparisons
     sheets: dict[str, Sheet]
 
 
@@ -254,7 +254,7 @@ def _simulate_answers(setup: _Setup) -> SimulatedArrays:
     for name in answering_order(panel):
         sheet = sheets[name]
         heard = {
-            other: sheet.align_outcomes(sheets[other], answers[other], len(setup.asked.first))
+            other: sheet.align_outcomes(sheets[other], answers[other], len(setup.comparisons.first))
             for other in panel[name].copied_names()
         }
         answers[name] = panel[name].draw_answers(sheet.questions, setup.request.answer_rng(name), heard)
@@ -264,7 +264,7 @@ def _simulate_answers(setup: _Setup) -> SimulatedArrays:
 
 def _collect_votes(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays, VoteArrays | None]:
     """The votes on items and on criteria, judge by judge in the sequence of answers."""
-    comparisons, design = setup.asked, setup.request.design
+    comparisons, design = setup.comparisons, setup.request.design
     n = len(comparisons.first)
     rows, outcomes, flips = [], [], []
     for name, sheet in setup.sheets.items():

@@ -74,6 +74,6 @@ class AnswerTable:
         raise NotImplementedError
 
     @property
-    def asked(self) -> tuple[IntArray, ...]:
+    def shown_codes(self) -> tuple[IntArray, ...]:
         """Columns of codes that say what each judge was asked, as it was shown."""
         raise NotImplementedError

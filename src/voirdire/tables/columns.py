@@ -40,7 +40,7 @@ class TableKind(NamedTuple):
         As model files have it.
     answer : str
         The column of answers.
-    about : tuple of str
+    subject_columns : tuple of str
         Columns that say what is answered about, beside the judge.
     crosses : bool
         Whether an item may be named by its context and its system.
@@ -52,7 +52,7 @@ class TableKind(NamedTuple):
 
     name: str
     answer: str
-    about: tuple[str, ...] = ("item",)
+    subject_columns: tuple[str, ...] = ("item",)
     crosses: bool = True
     level: str = ""
     averages: bool = False
@@ -60,11 +60,11 @@ class TableKind(NamedTuple):
     @property
     def needed(self) -> tuple[str, ...]:
         """Columns that a table of this kind must have."""
-        return ("judge", *self.about, self.answer)
+        return ("judge", *self.subject_columns, self.answer)
 
 
 TABLE_KINDS = (
-    TableKind("votes", "winner", about=("first", "second")),
+    TableKind("votes", "winner", subject_columns=("first", "second")),
     TableKind("scores", "score", level="level of scores", averages=True),
     TableKind("labels", "label", level="label"),
     TableKind("rankings", "rank", crosses=False),

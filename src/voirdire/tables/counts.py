@@ -111,16 +111,16 @@ class Votes(AnswerTable):
         return np.select([self.row_outcome == 0, self.row_outcome == 1], [first, second], -1)
 
     @property
-    def about(self) -> tuple[IntArray, ...]:
+    def question_codes(self) -> tuple[IntArray, ...]:
         """Columns of codes that say what each vote is about: criterion, both items in either order, context."""
         criterion, first, second = (one[self.row_cell] for one in (self.criterion, self.first, self.second))
         columns = (criterion, np.minimum(first, second), np.maximum(first, second))
         return columns if self.row_context is None else (*columns, self.row_context)
 
     @property
-    def asked(self) -> tuple[IntArray, ...]:
+    def shown_codes(self) -> tuple[IntArray, ...]:
         """As `about`, and the item that was shown first."""
-        return (*self.about, self.first[self.row_cell])
+        return (*self.question_codes, self.first[self.row_cell])
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:

@@ -126,11 +126,13 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
         known = None if how.tool or how.map or how.wide or how.columns else tool_of_file(source)
         if known is None and not how.tool:
-            unfold_table(source, how.asked)
+            unfold_table(source, how.format_options)
         table = known is None and source.head.shape in ("records", "table")
         columns = _columns_read(source, how) if table else ()
         notes = list(getattr(source, "notes", ()))
-        likely = [one for one in likely_tables(source) if one.options and one.whole][:1] if table else []
+        likely = (
+            [one for one in likely_tables(source) if one.options and one.is_complete][:1] if table else []
+        )
     heard: list[str] = []
     try:
         with listen_for_notes(heard.append):
@@ -196,11 +198,12 @@ def _check_usable(found: Imported) -> None:
 
 def _columns_read(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
     try:
-        roles = column_roles(source, how.asked)
+        roles = column_roles(source, how.format_options)
     except InputError:  # which is told as the error of the table
         roles = {}
     return tuple(
-        ColumnRead(one.name, roles.get(one.name), one.told, one.empty) for one in sample_columns(source)
+        ColumnRead(one.name, roles.get(one.name), one.describe_values, one.empty)
+        for one in sample_columns(source)
     )
 
 
@@ -305,11 +308,11 @@ def write_reading_options(path: str | os.PathLike[str], how: Reading) -> str:
     """
     import json
 
-    if not how.given:
+    if not how.set_options:
         raise InputError("--keep: there is no option to keep; give --map, --wide, ...")
     target = f"{os.fspath(path)}{BESIDE}"
     lines = []
-    for option, value in how.given.items():
+    for option, value in how.set_options.items():
         name = {"tool": "from"}.get(option, option)
         if isinstance(value, dict):
             cells = ", ".join(f"{json.dumps(str(one))} = {json.dumps(two)}" for one, two in value.items())

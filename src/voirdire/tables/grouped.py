@@ -169,7 +169,7 @@ class _Wanted:
     optional: Sequence[str]
     checked: Sequence[str]
 
-    def among(self, names: Sequence[str], problems: Problems) -> list[str]:
+    def select_names(self, names: Sequence[str], problems: Problems) -> list[str]:
         return choose_columns(names, self.required, [*self.optional, *self.checked], problems)
 
 
@@ -229,7 +229,7 @@ def _source_of_file(
     """The columns that a file has of those to read, and how DuckDB reads them: not at all where it might err."""
     if Path(file).suffix.lower() == ".csv":
         names = csv_header(Path(file), problems)
-        wanted = columns.among(names, of_file)
+        wanted = columns.select_names(names, of_file)
         commas = count_row_commas(Path(file), len(names))
         if commas is None:
             return wanted, None
@@ -245,7 +245,7 @@ def _source_of_file(
         present = parquet_columns(connection, file, folder)
     except duckdb.Error as error:
         problems.stop(_describe_error(file, str(error)))
-    wanted = columns.among([column.name for column in present], of_file)
+    wanted = columns.select_names([column.name for column in present], of_file)
     chosen = {column.name: column for column in present if column.name in wanted}
     types, selects = [], []
     for name in wanted:

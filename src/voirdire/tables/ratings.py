@@ -100,7 +100,7 @@ class Rated(AnswerTable):
         return found
 
     @property
-    def about(self) -> tuple[IntArray, ...]:
+    def question_codes(self) -> tuple[IntArray, ...]:
         """Columns of codes that say what each row is about: rows alike in all of them have one question."""
         columns = (self.criterion, self.phase, self.context, self.item)
         return tuple(one for one in columns if one is not None)
@@ -117,9 +117,9 @@ class Rated(AnswerTable):
         return self.run is None
 
     @property
-    def asked(self) -> tuple[IntArray, ...]:
+    def shown_codes(self) -> tuple[IntArray, ...]:
         """As `about`."""
-        return self.about
+        return self.question_codes
 
     @property
     def column_names(self) -> tuple[str, ...]:

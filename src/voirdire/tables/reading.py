@@ -99,13 +99,13 @@ class Reading:
             raise InputError(wrong)
 
     @property
-    def given(self) -> dict[str, Any]:
+    def set_options(self) -> dict[str, Any]:
         """Options that say something."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: value for name, value in found.items() if value or (name == "no_label" and value == "")}
 
     @property
-    def asked(self) -> Asked:
+    def format_options(self) -> Asked:
         """Options for formats."""
         shared = ("map", "winners", "wide", "columns", "table", "degrees", "no_label")
         said: dict[str, Any] = {name: getattr(self, name) for name in shared}
@@ -132,7 +132,7 @@ class Reading:
         rest: dict[str, Any] = {name: value for name, value in (self.set or {}).items() if name != "judge"}
         return replace(self, set=rest | ({"judge": own} if own else {}))
 
-    def beside(self, source: object) -> Reading:
+    def completed_by(self, source: object) -> Reading:
         """These options, completed by those of a file beside the table; what is given here comes first.
 
         Raises
@@ -144,10 +144,10 @@ class Reading:
         if path is None:
             return self
         kept = load_reading(path)
-        if not kept.given:
+        if not kept.set_options:
             return self
-        give_notice(f"{path} says how the table is read: {', '.join(kept.given)}.")
-        return replace(kept, **self.given)
+        give_notice(f"{path} says how the table is read: {', '.join(kept.set_options)}.")
+        return replace(kept, **self.set_options)
 
 
 def options_file(source: object) -> Path | None:
@@ -356,7 +356,7 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
         )
     some = list(source) if isinstance(source, list | tuple) else [source]
     if len(some) == 1:
-        how = how.beside(some[0])
+        how = how.completed_by(some[0])
     elif beside := [path for path in map(options_file, some) if path is not None]:
         raise InputError(
             f"{beside[0]} says how one of several files is read; read that file alone, or give the options for all "

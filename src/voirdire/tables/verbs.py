@@ -192,7 +192,7 @@ def command_for(
     "voirdire fit 'a b.csv' --wide judge"
     """
     options = []
-    for option, value in how.given.items():
+    for option, value in how.set_options.items():
         flag = {"tool": "from"}.get(option, option).replace("_", "-")
         if isinstance(value, dict):
             joined = ",".join(f"{one}={two}" for one, two in value.items())

@@ -42,7 +42,7 @@ class Details:
     time: Floats | None = None
 
     @property
-    def told(self) -> bool:
+    def is_informative(self) -> bool:
         """True where anything was made of the details."""
         return bool(self.groups) or self.degree is not None
 

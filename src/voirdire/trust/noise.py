@@ -82,7 +82,7 @@ def noise_odds(found: Residuals) -> Floats:
             np.clip(answers @ mean / scale if scale > 0.0 else 0.0, -MAX_CORRELATION, MAX_CORRELATION)
         )
         reliability = float(np.sqrt((information[is_shared] / (1.0 + information[is_shared])).mean()))
-        count = independent_count(answers, mean, found.one[is_shared])
+        count = independent_count(answers, mean, found.index_a[is_shared])
         typical = np.exp(-0.5 * ((np.abs(USEFUL_LOADS) - np.median(np.delete(load, judge))) / LOAD_SD) ** 2)
         load_priors = (
             (NOISE_LOADS, np.ones_like(NOISE_LOADS)),

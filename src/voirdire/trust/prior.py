@@ -187,7 +187,7 @@ def _prior_variances(problem: Problem) -> dict[str, Floats]:
 def _learned_parameters(parameter: Parameter) -> tuple[str, ...]:
     """Names of the parameters that a prior is about."""
     prior = parameter.prior
-    return tuple(filter(None, (prior.of, prior.level))) if isinstance(prior, Spread) else ()
+    return tuple(filter(None, (prior.log_sd_name, prior.level))) if isinstance(prior, Spread) else ()
 
 
 def _to_natural_scale(name: str, value: Floats) -> Floats:

@@ -58,7 +58,7 @@ class Residuals:
         Residuals and variances; 0 where a judge did not answer.
     first, first_variance : array, shape (draws, judges)
         First items chosen beyond expectation, and the variance of their number.
-    one, other : int array, shape (comparisons,)
+    index_a, index_b : int array, shape (comparisons,)
         Items; of scores the item alone.
     criterion : int array, shape (comparisons,)
         Empty of scores.
@@ -69,8 +69,8 @@ class Residuals:
     v: Floats
     first: Floats
     first_variance: Floats
-    one: Ints
-    other: Ints
+    index_a: Ints
+    index_b: Ints
     criterion: Ints
 
     @property
@@ -78,7 +78,7 @@ class Residuals:
         """Number of comparisons."""
         return int(self.r.shape[2])
 
-    def beside(self, other: Residuals) -> Residuals:
+    def combined_with(self, other: Residuals) -> Residuals:
         """Residuals of other answers after these, of the judges of both; with these items and first places."""
         judges = np.union1d(self.judges, other.judges)
 
@@ -90,7 +90,7 @@ class Residuals:
 
         r, v = (np.concatenate([among_all(part, n) for part in (self, other)], axis=2) for n in ("r", "v"))
         first = among_all(self, "first"), among_all(self, "first_variance")
-        return Residuals(judges, r, v, *first, self.one, self.other, self.criterion)
+        return Residuals(judges, r, v, *first, self.index_a, self.index_b, self.criterion)
 
     @cached_property
     def _variance_roots(self) -> Floats:

@@ -32,7 +32,7 @@ class SharedErrors:
     ----------
     judges : int array, shape (judges,)
         Which judges of the problem these are.
-    one, other : int array, shape (pairs,)
+    index_a, index_b : int array, shape (pairs,)
         Places among ``judges``.
     products, variance : array, shape (pairs, units)
         D / sqrt(V_j V_k) and its variance; 0 where they cannot be had.
@@ -41,8 +41,8 @@ class SharedErrors:
     """
 
     judges: Ints
-    one: Ints
-    other: Ints
+    index_a: Ints
+    index_b: Ints
     products: Floats
     variance: Floats
     known: Bools
@@ -57,7 +57,7 @@ class SharedErrors:
         size = len(self.judges)
         totals = np.zeros((3, size, size))
         for t, variance, scale in self.resampled(np.ones((1, self.comparison_count))):
-            totals[:, self.one, self.other] = t[:, 0], variance[:, 0], scale[:, 0]
+            totals[:, self.index_a, self.index_b] = t[:, 0], variance[:, 0], scale[:, 0]
         t, variance, scale = totals + totals.swapaxes(1, 2)
         return t, variance, scale
 

@@ -111,7 +111,7 @@ def test_gains_of_a_batch_are_those_of_the_enumerated_answers() -> None:
         assert asked[k] == max(gains, key=gains.__getitem__)
         # 20,000 worlds: a standard error of at most 0.003 bits.
         assert batch.gain[k] == pytest.approx(gains[asked[k]], abs=0.012)
-    assert batch.left == pytest.approx(expected(asked), abs=0.015)
+    assert batch.expected_entropy == pytest.approx(expected(asked), abs=0.015)
 
 
 def test_the_lazy_search_finds_what_the_full_one_does() -> None:

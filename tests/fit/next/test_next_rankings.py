@@ -106,7 +106,7 @@ def test_asking_what_is_suggested_orders_items_sooner_than_asking_at_random() ->
     found = fit.next_rankings(5)
     rng, left = np.random.default_rng(0), []
     for _ in range(10):
-        state = _State.of(fit.problem, fit, "ranking", np.random.default_rng(0))
+        state = _State.from_fit(fit.problem, fit, "ranking", np.random.default_rng(0))
         (where,) = _possible_places(fit.problem, state, "judge")
         for _ in range(5):
             state = state.given(where, tuple(rng.choice(9, 4, replace=False)))

@@ -130,7 +130,7 @@ def test_the_spread_is_near_that_of_quadrature_and_carries_its_uncertainty() -> 
     weight = np.exp(density - density.max())
     mean = (weight * logs).sum() / weight.sum()
     sd = np.sqrt((weight * (logs - mean) ** 2).sum() / weight.sum())
-    assert abs(found.found.hyper[0] - logs[density.argmax()]) < 0.25 * sd
+    assert abs(found.mode.hyper[0] - logs[density.argmax()]) < 0.25 * sd
     _, spreads = draw_posterior(found, 4000, np.random.default_rng(0))
     assert spreads.mean() == pytest.approx(mean, abs=0.3 * sd)
     assert spreads.std() == pytest.approx(sd, rel=0.35)

@@ -171,7 +171,7 @@ def test_the_search_ends_at_the_maximum_and_knows_the_curvature(table: np.ndarra
 
     best = minimize(lambda h: -value(h), HYPER, method="BFGS").x
     covariance = spread_covariance(found)
-    assert (np.abs(found.found.hyper - best) < 0.15 * np.sqrt(covariance.diagonal())).all()
+    assert (np.abs(found.mode.hyper - best) < 0.15 * np.sqrt(covariance.diagonal())).all()
     curvature = np.array(
         [-approx_fprime(best, lambda h, a=a: approx_fprime(h, value, 1e-4)[a], 1e-3) for a in range(4)]
     )

@@ -196,12 +196,12 @@ def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() 
     """3,600 votes on 60 items: the spread is within two standard deviations (a fifth of itself each) of the truth."""
     model, x, hyper = field(table(60, 60, 60, 1.0, seed=3))
     found = maximise_spreads(model, x, hyper)
-    assert isinstance(found.found, Propagated)
+    assert isinstance(found.mode, Propagated)
     assert not found.amiss
     at = [h.name for h in model.hypers].index("log_context_spread[0]")
-    assert 0.6 < np.exp(found.found.hyper[at]) < 1.5
+    assert 0.6 < np.exp(found.mode.hyper[at]) < 1.5
     # a control that must fail: by Laplace's method
-    assert np.exp(_search_by_laplace(model, x, hyper).found.hyper[at]) < 0.6
+    assert np.exp(_search_by_laplace(model, x, hyper).mode.hyper[at]) < 0.6
     _, spreads = draw_posterior(found, 400, np.random.default_rng(0))
     assert 0.05 < spreads[:, at].std() < 0.5
 

@@ -28,7 +28,7 @@ def test_the_regression_is_that_of_direct_integration() -> None:
     each = p[:, np.arange(4), answer]
     weight = each.prod(axis=1)
     assert found.log_evidence == pytest.approx(np.log(weight.mean()), abs=0.02)  # Laplace's own error
-    new = answer_probabilities(*found.at(mean[4:], kernel[4:, :4], kernel.diagonal()[4:]))
+    new = answer_probabilities(*found.predict_at(mean[4:], kernel[4:, :4], kernel.diagonal()[4:]))
     exact = (weight[:, None, None] * p[:, 4:]).mean(axis=0) / weight.mean()
     np.testing.assert_allclose(new, exact, atol=0.01)
     left = answer_probabilities(*found.left_out())
@@ -69,7 +69,7 @@ def test_items_that_are_alike_are_computed_once() -> None:
     shares, half = np.eye(2)[rng.integers(2, size=(5, 3))][kinds], np.full((200, 2), 0.5)
     known, answer = np.arange(20), rng.integers(2, size=20)
     each = Stacking(shares, (half,), known, answer).stacked_probabilities()
-    once = Stacking(shares, (half,), known, answer, alike=kinds).stacked_probabilities()
+    once = Stacking(shares, (half,), known, answer, duplicate_group=kinds).stacked_probabilities()
     for one, other in zip(each, once, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 

@@ -90,7 +90,7 @@ def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels:
 
 def blocks_of(small: EliminatedItems, g: np.ndarray, psi: np.ndarray) -> JudgeBlocks:
     """The matrix near the second derivatives at a point."""
-    at = _Point(small._answers, small._effects.of(g), psi)
+    at = _Point(small._answers, small._effects.to_effects(g), psi)
     return JudgeBlocks(small._effects, g, at.h, at.answers, at.by_h)
 
 

@@ -21,7 +21,7 @@ VOTES = read_votes(pd.DataFrame(ROWS, columns=["judge", "first", "second", "winn
 
 def test_counts_by_order_shown() -> None:
     found = collect_comparisons(VOTES, criteria=False)
-    assert [(VOTES.items[i], VOTES.items[j]) for i, j in zip(found.one, found.other, strict=True)] == [
+    assert [(VOTES.items[i], VOTES.items[j]) for i, j in zip(found.item_a, found.item_b, strict=True)] == [
         ("w", "z"),
         ("x", "y"),
     ]

@@ -56,7 +56,7 @@ def test_few_anchors_find_whom_to_trust(panel, size: int, wanted: float, draws: 
         human = HumanVotes(asked)
         evidence = human.evidence
         method, *_ = compare_methods(human.left_out("cut", np.zeros(asked.density.size)), human.default)
-        names = [problem.items[one][:-2] for one in evidence.found.one]
+        names = [problem.items[one][:-2] for one in evidence.comparisons.one]
         order = pd.Series(np.arange(len(names)), index=names).loc[pair].to_numpy()
         rest = ~np.isin(np.arange(len(gold)), chosen)
         for p, out in (

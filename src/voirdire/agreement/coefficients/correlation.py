@@ -56,7 +56,7 @@ class Cells:
     starts: IntArray
 
     @classmethod
-    def of(cls, x: FloatArray, y: FloatArray) -> Cells:
+    def from_columns(cls, x: FloatArray, y: FloatArray) -> Cells:
         """Build from two columns of shape (units,), NaN where a score is missing."""
         used: NDArray[np.bool_] = ~(np.isnan(x) | np.isnan(y))
         places = np.flatnonzero(used)
@@ -164,7 +164,7 @@ def spearman_statistic(x: FloatArray, y: FloatArray) -> WeightedStatistic:
     >>> rho.values(np.ones((1, 3))).tolist()
     [0.5]
     """
-    cells = Cells.of(x, y)
+    cells = Cells.from_columns(x, y)
 
     def rho_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
@@ -209,7 +209,7 @@ def kendall_statistic(x: FloatArray, y: FloatArray, variant: str = "b") -> Weigh
     >>> tau.values(np.ones((1, 3))).round(12).tolist()
     [0.333333333333]
     """
-    cells = Cells.of(x, y)
+    cells = Cells.from_columns(x, y)
     excess_of = Excess(cells)
 
     def tau_of_weights(weights: FloatArray) -> FloatArray:

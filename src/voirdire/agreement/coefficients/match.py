@@ -86,7 +86,9 @@ def ratings_by_criterion(
 
 def vote_outcomes(votes: Votes) -> IntArray:
     """0 where the item first by name wins a vote, 1 for a tie, 2 where the other one wins; shape (rows,)."""
-    return np.select([votes.answers == -1, votes.answers == votes.about[1]], [1, 0], 2).astype(np.int64)
+    return np.select([votes.answers == -1, votes.answers == votes.question_codes[1]], [1, 0], 2).astype(
+        np.int64
+    )
 
 
 ratings_by_criterion.register(Rankings)(ratings_from_rankings)
@@ -104,7 +106,7 @@ def _ratings_from_votes(
     if orientation not in (None, "name", "both"):
         raise InputError(f"orientation {orientation!r} is not known; give 'name' or 'both'")
     cell = votes.row_cell
-    low, high = votes.about[1:3]
+    low, high = votes.question_codes[1:3]
     answer = vote_outcomes(votes)
     context = np.zeros(votes.rows, np.int64) if votes.row_context is None else votes.row_context
     single = len(np.unique(low * len(votes.items) + high)) == 1

@@ -57,7 +57,7 @@ def concordance_statistic(estimate: FloatArray, truth: FloatArray) -> WeightedSt
     >>> index.values(np.ones((1, 3))).round(6).tolist()
     [0.666667]
     """
-    cells = Cells.of(estimate, truth)
+    cells = Cells.from_columns(estimate, truth)
     excess_of = Excess(cells)
 
     def concordance_of_weights(weights: FloatArray) -> FloatArray:
@@ -102,7 +102,7 @@ class Pairs:
     thresholds: FloatArray
 
     @classmethod
-    def of(cls, metric: FloatArray, human: FloatArray) -> Pairs:
+    def from_scores(cls, metric: FloatArray, human: FloatArray) -> Pairs:
         """Build from scores of shape (contexts, systems), NaN where missing."""
         columns = metric.shape[1]
         if columns > _MAX_ITEMS:
@@ -170,7 +170,7 @@ def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool 
     >>> pairwise_accuracy(metric, human, calibrate=False).two_way(one, three).round(6).tolist()
     [0.666667]
     """
-    pairs = Pairs.of(metric, human)
+    pairs = Pairs.from_scores(metric, human)
     contexts, systems = metric.shape
 
     def mean_accuracy(weights: FloatArray, columns: FloatArray) -> FloatArray:
@@ -189,7 +189,7 @@ def tie_threshold(metric: FloatArray, human: FloatArray) -> float:
     >>> round(tie_threshold(np.array([[0.50, 0.51, 0.90]]), np.array([[1.0, 1.0, 2.0]])), 6)
     0.01
     """
-    pairs = Pairs.of(metric, human)
+    pairs = Pairs.from_scores(metric, human)
     share, _ = _pair_weights(pairs, len(metric), np.ones((1, len(metric))), np.ones((1, metric.shape[1])))
     accuracy = _accuracy_by_threshold(pairs, share)[0]
     return float(pairs.thresholds[np.argmax(accuracy >= accuracy.max() - 1e-12)])

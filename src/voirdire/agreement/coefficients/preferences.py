@@ -162,13 +162,13 @@ class Preferences:
         Whose units these are of.
     share : float array, shape (units, judges)
         NaN where a judge did not vote.
-    more : float array, shape (units, judges, covariates)
+    covariate_gaps : float array, shape (units, judges, covariates)
         Of the first item over the second; no covariate where nothing is held fixed.
     """
 
     ratings: Ratings
     share: FloatArray
-    more: FloatArray
+    covariate_gaps: FloatArray
 
     def win_rate_tasks(self, name: str, judges: Sequence[str]) -> list[Task]:
         """Win rates of each item by some judges."""
@@ -179,7 +179,7 @@ class Preferences:
                 used = (first | second) & ~np.isnan(self.share[:, column])
                 share = np.where(used, np.where(first, self.share[:, column], 1 - self.share[:, column]), 0.0)
                 covariates = np.where(first[:, None], 1.0, -1.0) * np.where(
-                    used[:, None], self.more[:, column], 0.0
+                    used[:, None], self.covariate_gaps[:, column], 0.0
                 )
                 reason = "" if name == DEGREE_WIN_RATE or not used.any() else _NOT_ESTIMABLE
                 statistic = (
@@ -218,7 +218,7 @@ def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = N
     >>> criterion_preferences(votes, ratings_by_criterion(votes))[0].share.tolist()
     [[0.8]]
     """
-    criterion, low, high, *context = votes.about
+    criterion, low, high, *context = votes.question_codes
     details = votes.details
     degree = np.ones(votes.rows) if details is None or details.degree is None else details.degree
     share = np.select([votes.answers == -1, votes.answers == low], [0.5, degree], 1 - degree)

@@ -77,7 +77,7 @@ def human_ceiling(
     scores = read_scores(table)
     request = read_request(scores, annotators[:1], annotators[1:], measures, level, average, phase, None)
     by_default: Settings = {"unit": settings.get("unit") or (None if level == "pooled" else "context")}
-    grouping = Grouping.of(level, average, settings | by_default, request.grids[0])
+    grouping = Grouping.from_request(level, average, settings | by_default, request.grids[0])
     if grouping.how.unit in ("system", "both"):
         raise InputError(
             f"unit {grouping.how.unit!r} is not offered for the human ceiling; resample items or contexts"

@@ -151,7 +151,7 @@ def compare_metrics(
     import pandas as pd
 
     request = read_request(table, human, metrics, measure, level, average, phase, None)
-    grouping = Grouping.of(level, average, settings, request.grids[0])
+    grouping = Grouping.from_request(level, average, settings, request.grids[0])
     resampling, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
     unit = grouping.how.unit or "item"
     check_permutations(permutations)

@@ -95,13 +95,13 @@ class Draws:
     ----------
     judges : tuple of str
         The metrics' names.
-    of : callable
+    draws_by_metric : callable
         Maps a grid to each metric's draws in the order of its items, shape (draws, items); metrics without
         draws for its criterion are not in it.
     """
 
     judges: tuple[str, ...]
-    of: Callable[[Grid], dict[str, FloatArray]]
+    draws_by_metric: Callable[[Grid], dict[str, FloatArray]]
 
 
 def read_draws(draws: object, scores: Scores) -> Draws:

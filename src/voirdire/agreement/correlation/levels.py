@@ -63,7 +63,7 @@ class Grouping:
     how: Resampling
 
     @classmethod
-    def of(cls, level: Level, average: Average, settings: Settings, grid: Grid) -> Grouping:
+    def from_request(cls, level: Level, average: Average, settings: Settings, grid: Grid) -> Grouping:
         """Grouping that is asked for, once checked; by default contexts, or both for system level.
 
         Pooled scores without contexts of several items are resampled by item.
@@ -89,7 +89,7 @@ class Grouping:
         units = dict.fromkeys(
             [default_unit, *(["item"] if level == "pooled" else []), "context", "system", "both"]
         )
-        resampling = Resampling.of(settings, units)
+        resampling = Resampling.from_settings(settings, units)
         problems = []
         if (level != "pooled" or resampling.unit in ("context", "both")) and grid.context is None:
             problems.append(f"level {level!r} with unit {resampling.unit!r} needs a column 'context'")

@@ -117,7 +117,7 @@ def read_request(
     grids = score_grids(scores, phase)
     if len(people) > 1:
         grids = [with_human(grid, people, name) for grid in grids]
-    posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in grids]
+    posterior: list[dict[str, FloatArray]] = [drawn.draws_by_metric(grid) if drawn else {} for grid in grids]
     if drawn:
         grids = [_add_posterior_means(*pair, drawn.judges) for pair in zip(grids, posterior, strict=True)]
     return Request(grids, name, tuple(chosen), names, posterior)

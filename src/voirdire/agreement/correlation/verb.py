@@ -111,7 +111,7 @@ def metaeval(
         table, people_names = combine_score_tables(tables, humans, phase=phase)
         human, phase = human or people_names, None
     request = read_request(table, human, metrics, measures, level, average, phase, draws)
-    grouping = Grouping.of(level, average, settings, request.grids[0])
+    grouping = Grouping.from_request(level, average, settings, request.grids[0])
     if draws is not None and grouping.how.interval not in ("percentile", "basic"):
         raise InputError(
             f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
@@ -135,7 +135,7 @@ def _rank_in_words(row: dict[str, object], metrics: int) -> str:
 class _Cell:
     """One criterion and coefficient of a request."""
 
-    asked: Request
+    request: Request
     number: int
     name: str
     grouping: Grouping
@@ -143,19 +143,19 @@ class _Cell:
     @property
     def grid(self) -> Grid:
         """Scores by the criterion."""
-        return self.asked.grids[self.number]
+        return self.request.grids[self.number]
 
     def rows(self) -> list[dict[str, object]]:
         """A row for each metric, with its place among them."""
-        human = self.grid.judge_scores(self.asked.human)
-        replicates = {metric: self._resample(metric, human) for metric in self.asked.metrics}
+        human = self.grid.judge_scores(self.request.human)
+        replicates = {metric: self._resample(metric, human) for metric in self.request.metrics}
         values = {
             name: replicate.estimate
             for name, replicate in replicates.items()
             if not np.isnan(replicate.estimate)
         }
         rows = []
-        for metric in self.asked.metrics:
+        for metric in self.request.metrics:
             row = self._row(metric, replicates[metric])
             unit = self.grouping.how.unit
             row |= dict(zip(COMPARISON_COLUMNS, (unit, None, np.nan, np.nan, np.nan, None), strict=True))
@@ -172,7 +172,7 @@ class _Cell:
             return correlation_statistic(self.name, self.grid, scores, human, self.grouping)
 
         point, resampling = statistic_of(self.grid.judge_scores(metric)), self.grouping.how
-        draws = self.asked.draws[self.number].get(metric)
+        draws = self.request.draws[self.number].get(metric)
         if draws is None:
             return self.grouping.bootstrap([point], self.grid)[0]
         drawn = statistic_over_draws(
@@ -213,7 +213,7 @@ class _Cell:
         )
 
     def _row(self, metric: str, found: Replicates) -> dict[str, object]:
-        grid, human, level = self.grid, self.asked.human, self.grouping.level
+        grid, human, level = self.grid, self.request.human, self.grouping.level
         x, y = grid.judge_scores(metric), grid.judge_scores(human)
         scored = ~(np.isnan(x) | np.isnan(y))
         n, notes, x, y = int(scored.sum()), [found.interval.note], x[None], y[None]

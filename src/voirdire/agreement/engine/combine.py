@@ -74,7 +74,7 @@ class JointStatistic:
         From weights of units (r, units) and of judges (r, judges) to values (r,), NaN where undefined.
     row_size : int
         Numbers that one resample needs, as of a `Statistic`.
-    alone : Statistic, optional
+    unit_weight_statistic : Statistic, optional
         The same statistic with every judge taken once, where it is made otherwise than by weights of 1.
 
     Examples
@@ -88,11 +88,11 @@ class JointStatistic:
     judges: int
     function: Callable[[FloatArray, FloatArray], FloatArray]
     row_size: int
-    alone: Statistic | None = None
+    unit_weight_statistic: Statistic | None = None
 
     def fixed(self) -> Statistic:
         """The same statistic with every judge taken once."""
-        return self.alone or WeightedStatistic(
+        return self.unit_weight_statistic or WeightedStatistic(
             np.ones(self.units, bool),
             lambda weights: self.function(weights, np.ones((len(weights), self.judges))),
             self.row_size,

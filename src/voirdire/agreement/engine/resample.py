@@ -118,7 +118,7 @@ def bootstrap(
     >>> found.estimate, found.interval.low, found.interval.high
     (0.5, 0.38, 0.62)
     """
-    resampling = Resampling.of(settings, UNITS, INTERVALS)
+    resampling = Resampling.from_settings(settings, UNITS, INTERVALS)
     if resampling.unit in ("judge", "both"):
         panels = [statistic for statistic in statistics if isinstance(statistic, TwoWayStatistic)]
         if len(panels) < len(statistics):

@@ -105,7 +105,7 @@ class Resampling:
         raise_problems(problems)
 
     @classmethod
-    def of(
+    def from_settings(
         cls,
         settings: Settings,
         units: Iterable[str | None] = ("item",),

@@ -93,7 +93,7 @@ def compare_judges(
     """
     import pandas as pd
 
-    resampling = Resampling.of(settings, ("item", "context"))
+    resampling = Resampling.from_settings(settings, ("item", "context"))
     check_permutations(permutations)
     chosen_measure = find_measure(measure)
     if chosen_measure.of == "panel":

@@ -89,7 +89,7 @@ def detection(
     >>> found[found.measure == "sensitivity"][["level", "value"]].values.tolist()
     [['bad', 0.5], ['ok', 1.0], ['macro', 0.75]]
     """
-    resampling = Resampling.of(settings)
+    resampling = Resampling.from_settings(settings)
     if empty not in ("undefined", "zero"):
         raise InputError(f"empty {empty!r} is not known; give 'undefined' or 'zero'")
     tasks = [

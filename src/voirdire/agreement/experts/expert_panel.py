@@ -93,7 +93,7 @@ def expert_agreement(
     >>> found[["agreement_with_majority", "agreement_with_any", "miss_tie_against_split"]].tolist()
     [1.0, 0.5, 0.5]
     """
-    resampling, tasks = Resampling.of(settings), list[Task]()
+    resampling, tasks = Resampling.from_settings(settings), list[Task]()
     for ratings in ratings_by_criterion(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
         ratings = add_tie_level(ratings)
@@ -213,7 +213,7 @@ def leave_one_expert_out(
     >>> found[found.level == "mean"][["measure", "value"]].values.tolist()
     [['agreement_rate', 1.0], ['agreement_rate', 0.5], ['difference', -0.5]]
     """
-    resampling = Resampling.of(settings)
+    resampling = Resampling.from_settings(settings)
     if len(experts) < 3:
         raise InputError(f"leaving one expert out needs three or more; there are {len(experts)}")
     tasks: list[Task] = []

@@ -68,7 +68,7 @@ def phase_change(
     >>> phase_change(table, "initial", "final", resamples=100)[["level", "value"]].round(3).values.tolist()
     [['initial', -0.25], ['final', 1.0], ['final - initial', 1.25]]
     """
-    resampling = Resampling.of(settings)
+    resampling = Resampling.from_settings(settings)
     scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")

@@ -68,7 +68,7 @@ def run_deviation(
     >>> run_deviation(table, ddof=0, resamples=100)[["value", "n"]].values.tolist()
     [[0.5, 2.0]]
     """
-    resampling = Resampling.of(settings)
+    resampling = Resampling.from_settings(settings)
     scores = read_scores(table)
     if ddof not in (0, 1):
         raise InputError(f"ddof {ddof!r} is neither 0 nor 1")
@@ -160,7 +160,7 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     answers_table: Any = read_table(table)
     if answers_table.is_numeric:
         return run_deviation(answers_table, **settings)
-    resampling = Resampling.of(settings)
+    resampling = Resampling.from_settings(settings)
     unit = answers_table.unit_codes()
     judge, criterion = unit["judge"], unit["criterion"]
     cell = np.unique(np.column_stack([judge, *answers_table.asked]), axis=0, return_inverse=True)[1].ravel()

@@ -75,7 +75,7 @@ def swap_consistency(
     >>> swap_consistency(table, resamples=100)[["measure", "value", "n"]].values.tolist()
     [['position_bias_rate', 0.5, 2]]
     """
-    resampling = Resampling.of(settings)
+    resampling = Resampling.from_settings(settings)
     votes = read_votes(table)
     experts = [] if reference is None else [reference] if isinstance(reference, str) else list(reference)
     chosen = _choose_judges(votes, experts, judges)

@@ -65,7 +65,7 @@ class Groups:
     note: str = ""
 
     @classmethod
-    def of(
+    def from_scores(
         cls, scores: Scores, judge: str, criterion: str, systems: tuple[str, str], unit: Unit | None = None
     ) -> Groups:
         """Scores that a judge gave to two systems of the table by one criterion, in the unit asked for."""
@@ -192,7 +192,7 @@ def compare_systems(
     """
     import pandas as pd
 
-    resampling = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
+    resampling = Resampling.from_settings(settings, (None, "item", "context"), (None, *get_args(Method)))
     scores = read_scores(table)
     chosen = scores.judges if judges is None else read_list("judges", judges)
     problems = unknown_names("judge", chosen, scores.judges)
@@ -227,7 +227,7 @@ def _result_row(
     least: float | None,
     how: Resampling,
 ) -> dict[str, Any]:
-    groups = Groups.of(scores, judge, criterion, systems, cast("Unit | None", how.unit))
+    groups = Groups.from_scores(scores, judge, criterion, systems, cast("Unit | None", how.unit))
     x, y = groups.values(least)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
     row |= {"measure": "mean_score" if least is None else "pass_rate", "judge": judge}

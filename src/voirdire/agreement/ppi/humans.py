@@ -202,7 +202,7 @@ def join_humans(table: Table, humans: Table) -> Table:
 
 def _check_units(both: Table, judged: int, problems: Problems) -> None:
     """Human answers must be about units that judges answered, one answer each, some units but not all."""
-    key = np.unique(np.column_stack(both.about), axis=0, return_inverse=True)[1]
+    key = np.unique(np.column_stack(both.question_codes), axis=0, return_inverse=True)[1]
     answer = both.answers
     judged_keys, human_keys = key[:judged], key[judged:]
     unknown = ~np.isin(human_keys, judged_keys)

@@ -103,7 +103,7 @@ def agreement_with_humans(
     >>> int(row["n"]), int(row["units"]), bool(row["high"] - row["low"] < row["human_high"] - row["human_low"])
     (40, 500, True)
     """
-    resampling = Resampling.of(settings, ("item", "context"), (None, *METHODS))
+    resampling = Resampling.from_settings(settings, ("item", "context"), (None, *METHODS))
     judge_table = read_table(table, levels=levels)
     joined, human = with_humans(judge_table, humans, levels)
     matched = ratings_by_criterion(

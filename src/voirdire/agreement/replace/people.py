@@ -32,7 +32,7 @@ class AskingProbabilities:
 
     by_unit: Mapping[tuple[str, ...], float]
 
-    def of(self, ratings: Ratings) -> FloatArray:
+    def of_units(self, ratings: Ratings) -> FloatArray:
         """Probabilities of the units of ratings; NaN of those that nobody was asked."""
         paired = ratings.pairs is not None
         probabilities = np.full(len(ratings.codes), np.nan)

@@ -154,8 +154,8 @@ def may_replace(
             f"replace would mix phases; keep the rows of one, such as the last (--where {quote('phase=' + phases[-1])})"
         )
     for ratings in matched:
-        panel = _Panel.of(add_tie_level(ratings), judge_table.judges, persons.judges, measure)
-        probability = probabilities.of(ratings) if probabilities is not None else None
+        panel = _Panel.from_ratings(add_tie_level(ratings), judge_table.judges, persons.judges, measure)
+        probability = probabilities.of_units(ratings) if probabilities is not None else None
         rows += [
             _result_row(panel, *named_answers, probability, settings)
             for named_answers in panel.judges_and_majority(judges)
@@ -213,7 +213,7 @@ class _Panel:
     likeness: Likeness
 
     @classmethod
-    def of(
+    def from_ratings(
         cls, ratings: Ratings, judges: Sequence[str], people: Sequence[str], measure: Measure | None
     ) -> _Panel:
         """Of ratings with room for ties, by a measure or that which suits them."""
@@ -230,7 +230,7 @@ class _Panel:
         reach = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
         return cls(ratings, judges, people, answers, Likeness(measure, reach))
 
-    def said(self, names: Sequence[str]) -> FloatArray:
+    def answers_of(self, names: Sequence[str]) -> FloatArray:
         """Answers of some, shape (units, names)."""
         return self.answers[:, [self.ratings.judges.index(name) for name in names]]
 
@@ -240,7 +240,7 @@ class _Panel:
 
     def judges_and_majority(self, chosen: Sequence[str] | None) -> list[tuple[str, FloatArray]]:
         """Judges to compare, with their answers; of three or more also their majority or mean."""
-        answers, values = self.said(self.judges), self.ratings.values
+        answers, values = self.answers_of(self.judges), self.ratings.values
         columns = [
             (name, column)
             for name, column in zip(self.judges, answers.T, strict=True)
@@ -270,8 +270,8 @@ def _result_row(
     others = [name for name in panel.ratings.judges if name not in panel.people and name != judge]
     said, people_answers, other_answers = (
         said[answered],
-        panel.said(panel.people)[answered],
-        panel.said(others)[answered],
+        panel.answers_of(panel.people)[answered],
+        panel.answers_of(others)[answered],
     )
     if bar is None:
         left_out = leave_one_person_out(said, people_answers, likeness)
@@ -323,7 +323,7 @@ def _result_row(
 
 def _people_rows(panel: _Panel) -> list[dict[str, Any]]:
     """A row for each person who answered what others did: agreement with these."""
-    answers, criterion, rows = panel.said(panel.people), panel.ratings.criterion, []
+    answers, criterion, rows = panel.answers_of(panel.people), panel.ratings.criterion, []
     for column, name in enumerate(panel.people):
         own_answers, other_answers = answers[:, column], np.delete(answers, column, axis=1)
         agreements = _agreement_with_people(own_answers, other_answers, panel.likeness)

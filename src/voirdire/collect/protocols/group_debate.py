@@ -59,7 +59,7 @@ class GroupDebate(Case):
         ended = await self._run_speeches(latest)
         return await self._aggregate_ratings(latest, ended)
 
-    def about(self) -> tuple[dict[str, Any], Key]:
+    def prompt_and_key(self) -> tuple[dict[str, Any], Key]:
         """The group and all criteria as prompts show them, and how the keys of its questions end."""
         criteria = [{"name": name, "text": text} for name, text in self.options.named_criteria().items()]
         return {"criteria": criteria, "group": self.group}, (self.group, self.item.id, self.run)
@@ -145,7 +145,7 @@ class GroupDebate(Case):
     ) -> dict[str, float]:
         """Phase 3: averages of the final ratings, and a synthesis of what was said."""
         finals: dict[str, dict[str, Any]] = {}
-        _, key_end = self.about()
+        _, key_end = self.prompt_and_key()
         for name in self.agents:
             if name not in latest:
                 self.add_missing(("final", name, *key_end), "the agent gave no rating", agent=name)

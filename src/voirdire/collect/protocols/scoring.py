@@ -102,7 +102,7 @@ class Case:
         """An answer with a score, after these fields if there are any."""
         return self.schema(**fields, score=self.options.levels())
 
-    def shown(self) -> dict[str, Any]:
+    def prompt_parts(self) -> dict[str, Any]:
         """Parts that every prompt shows: task, scale, the text, what it is based on and what to compare it with."""
         options, item = self.options, self.item
         return {
@@ -114,7 +114,7 @@ class Case:
             "text": item.text,
         }
 
-    def about(self) -> tuple[dict[str, Any], Key]:
+    def prompt_and_key(self) -> tuple[dict[str, Any], Key]:
         """The case as prompts show it, and how the keys of its questions end."""
         description = self.options.named_criteria()[self.criterion]
         shown = {"criterion": self.criterion, "description": description}
@@ -125,9 +125,11 @@ class Case:
 
         Its key is the template's own name, ``place``, and the case.
         """
-        case_variables, end = self.about()
+        case_variables, end = self.prompt_and_key()
         key = (template.rpartition("/")[2], *place, *end)
-        return Question(self.judge, template, {**self.shown(), **case_variables, **variables}, key, form)
+        return Question(
+            self.judge, template, {**self.prompt_parts(), **case_variables, **variables}, key, form
+        )
 
     async def content(self, template: str, *place: str | int, form: Schema, **variables: Any) -> Any:
         """The answer to a question.

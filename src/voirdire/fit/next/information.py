@@ -141,13 +141,13 @@ class Batch:
     chosen : int array, shape (count,)
     gain : array, shape (count,)
         E[U(q | answers to those before)], in bits.
-    left : float
+    expected_entropy : float
         Expected entropy after all answers, in bits.
     """
 
     chosen: Ints
     gain: Floats
-    left: float
+    expected_entropy: float
 
 
 def choose_by_entropy(

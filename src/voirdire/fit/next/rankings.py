@@ -100,14 +100,14 @@ def next_rankings(
         )
     rng = np.random.default_rng(seed)
     size = size or int(np.bincount(np.bincount(problem.table.ranking)).argmax())
-    state = _State.of(problem, fit, about, rng)
+    state = _State.from_fit(problem, fit, about, rng)
     places = _possible_places(problem, state, who)
     start, rows, entropy = state, [], state.order_entropy()
     for place in range(count):
         where, items = _choose_ranking(state, places, size)
         gain = state.order_entropy() - state.order_entropy(state.search(where).variance_reduction(items))
         single_gain = entropy - start.order_entropy(start.search(where).variance_reduction(items))
-        state = state.given(where, items)
+        state = state.conditional_on(where, items)
         rows.append(_ranking_row(problem, place, where, items, single_gain, gain))
     frame = pd.DataFrame(rows)
     frame.attrs |= {
@@ -219,7 +219,7 @@ class _State:
     fresh: Floats
 
     @classmethod
-    def of(cls, problem: RankingsProblem, fit: Fit, about: str, rng: np.random.Generator) -> _State:
+    def from_fit(cls, problem: RankingsProblem, fit: Fit, about: str, rng: np.random.Generator) -> _State:
         """State of a fit's draws."""
         assert fit.posterior.draws is not None
         density = problem.density
@@ -258,7 +258,7 @@ class _State:
     def search(self, where: _RankingPlace) -> Search:
         """Quantities that a search for the best set needs of a place to ask."""
         mean = sum(self.means[name][tuple(index)] for name, *index in where.parts)
-        deviations = self.apart(where)
+        deviations = self.deviations_at(where)
         near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.variance
         return Search(
             mean + deviations + np.sqrt(where.noise) * self.fresh,
@@ -269,7 +269,7 @@ class _State:
             where.noise,
         )
 
-    def apart(self, where: _RankingPlace) -> Floats:
+    def deviations_at(self, where: _RankingPlace) -> Floats:
         """Deviations of item scores at a place to ask, shape (draws, items)."""
         return np.asarray(sum(self.values[name][(slice(None), *index)] for name, *index in where.parts))
 
@@ -285,10 +285,10 @@ class _State:
         entropy = _order_entropy((self.middle[:, None] + shifts) / np.sqrt(remaining)[:, None])
         return float(self.matters @ (entropy @ weight) / weight.sum())
 
-    def given(self, where: _RankingPlace, items: tuple[int, ...]) -> _State:
+    def conditional_on(self, where: _RankingPlace, items: tuple[int, ...]) -> _State:
         """Deviations whose covariance is that given a ranking."""
         root = self.search(where).root(items)
-        projected = self.apart(where)[:, list(items)] @ root / np.sqrt(len(self.gaps))
+        projected = self.deviations_at(where)[:, list(items)] @ root / np.sqrt(len(self.gaps))
         left_vectors, size, _ = np.linalg.svd(projected, full_matrices=False)
         shrink = 1.0 / np.sqrt(1.0 + size**2) - 1.0
 

@@ -41,7 +41,7 @@ class Stacked:
 
     Attributes
     ----------
-    asked : Questions
+    questions : Questions
         Those that tell most by themselves.
     expected : array, shape (draws, questions, 2)
         Probability of first and second.
@@ -49,7 +49,7 @@ class Stacked:
         What people would say of the pairs.
     """
 
-    asked: Questions
+    questions: Questions
     expected: Floats
     unsure: Unknowns
 
@@ -72,7 +72,7 @@ def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Gener
     """
     p = expit(stacking_regression(evidence).draws(DRAWS, rng))
     place = _pair_places(evidence, asked)
-    swapped = evidence.found.one[place] != asked.first
+    swapped = evidence.comparisons.item_a[place] != asked.first
     p_first = np.where(swapped, 1.0 - p[:, place], p[:, place])
     expected = np.stack([p_first, 1.0 - p_first], axis=2)
     targets = np.sort(rng.permutation(p.shape[1])[:MAX_TARGETS])
@@ -85,9 +85,9 @@ def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Gener
 
 
 def _pair_places(evidence: Evidence, asked: Questions) -> Ints:
-    pairs = evidence.found
-    size = int(max(pairs.one.max(), pairs.other.max())) + 1
-    keys = pairs.one * size + pairs.other
+    pairs = evidence.comparisons
+    size = int(max(pairs.item_a.max(), pairs.item_b.max())) + 1
+    keys = pairs.item_a * size + pairs.item_b
     order = np.argsort(keys)
     asked_keys = np.minimum(asked.first, asked.second) * size + np.maximum(asked.first, asked.second)
     return np.asarray(order[np.searchsorted(keys, asked_keys, sorter=order)])
@@ -113,7 +113,7 @@ class Search:
         Of what items are worth.
     shared : array, shape (items, pairs)
         Its covariance with the differences of scores.
-    near : array, shape (pairs,)
+    sensitivity : array, shape (pairs,)
         What a unit of variance of each difference counts for.
     unseen : float
         Variance of each item's worth beside what the draws have: of a context that is new.
@@ -123,7 +123,7 @@ class Search:
     noise: Floats
     covariance: Floats
     shared: Floats
-    near: Floats
+    sensitivity: Floats
     unseen: float
 
     def information_gain(self, sets: Ints) -> Floats:
@@ -142,7 +142,7 @@ class Search:
         >>> int(search.information_gain(np.array([[0, 1], [0, 2], [1, 2]])).argmax())
         0
         """
-        return np.asarray(np.einsum("nmt,nmt,t->n", *self._seen_and_solved(sets), self.near))
+        return np.asarray(np.einsum("nmt,nmt,t->n", *self._seen_and_solved(sets), self.sensitivity))
 
     def variance_reduction(self, items: tuple[int, ...]) -> Floats:
         """Reduction of the variance of each difference by a ranking, shape (pairs,)."""

@@ -33,7 +33,7 @@ class Moments:
 
     Attributes
     ----------
-    near : array, shape (pairs,)
+    sensitivity : array, shape (pairs,)
         phi(m_t / sqrt(v_t)), times how much the pair matters; 0 where the difference is the same in all draws.
     spread : array, shape (pairs,)
         v_t.
@@ -45,7 +45,7 @@ class Moments:
         p_q less its mean, times the root of the draw's weight.
     """
 
-    near: Floats
+    sensitivity: Floats
     spread: Floats
     shared: Floats
     noise: Floats
@@ -61,7 +61,7 @@ class Moments:
     def gain(self) -> Floats:
         """G of each question by itself, shape (questions,)."""
         total = self.noise + (self.means**2).sum(axis=0)
-        return _question_gain(self.near, self.spread, self.shared, total)
+        return _question_gain(self.sensitivity, self.spread, self.shared, total)
 
 
 def weighted_moments(
@@ -155,7 +155,7 @@ def choose_by_moments(
     share: list[float] = []
     while remaining.any() and len(chosen) < count:
         total = np.maximum(found.noise + np.diag(between), _MIN_VARIANCE)
-        gain = _question_gain(found.near, spread, shared, total)
+        gain = _question_gain(found.sensitivity, spread, shared, total)
         best = int(np.argmax(np.where(remaining > 0, gain / cost, -np.inf)))
         chosen.append(best)
         share.append(float(min(gain[best] / single_gain[best], 1.0)) if single_gain[best] > 0 else 0.0)

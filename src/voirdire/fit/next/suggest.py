@@ -155,7 +155,7 @@ def next_comparisons(
     else:
         if evidence is not None:
             stacked = stacked_questions(evidence, questions, rng)
-            questions, expected, unsure = stacked.asked, stacked.expected, stacked.unsure
+            questions, expected, unsure = stacked.questions, stacked.expected, stacked.unsure
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
             unsure = unknowns_from_codes(
@@ -166,7 +166,7 @@ def next_comparisons(
         batch = choose_by_entropy(
             expected, unsure, weights, count, rng, same=questions.same, cost=questions.cost
         )
-        chosen, gain, entropy_left = batch.chosen, batch.gain, batch.left
+        chosen, gain, entropy_left = batch.chosen, batch.gain, batch.expected_entropy
         single_gain = expected_information(expected[:, chosen], unsure, weights)
     entropy = total_entropy(unsure, weights)
     mean = np.einsum("s,sqy->qy", weights, expected[:, chosen])
@@ -312,7 +312,7 @@ class _QuestionSearch:
     problem: VotesProblem
     values: Values
     weights: Floats
-    who: str
+    judge: str
 
     def first_look(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
         """Gain of each question over its cost by a few of the draws, some questions at a time.
@@ -327,7 +327,7 @@ class _QuestionSearch:
             batch = asked.select_questions(
                 np.arange(start, min(start + 4 * QUESTIONS_KEPT, len(asked.first)))
             )
-            expected = answer_probabilities(self.problem, drawn, batch, self.who)
+            expected = answer_probabilities(self.problem, drawn, batch, self.judge)
             gains.append(of(expected, draws, share) / batch.cost)
         return np.concatenate(gains)
 
@@ -356,7 +356,7 @@ class _QuestionSearch:
             gain = self.first_look(representatives, pair_information)
             kept = np.sort(np.argsort(-gain, kind="stable")[: max(QUESTIONS_KEPT, 2 * count)])
             representatives, kinds = representatives.select_questions(kept), [kinds[place] for place in kept]
-        expected = answer_probabilities(self.problem, self.values, representatives, self.who)
+        expected = answer_probabilities(self.problem, self.values, representatives, self.judge)
         copies = np.array([len(kind) for kind in kinds])
         moments = spread.weighted_moments(expected, targets.gaps, self.weights, targets.matters)
         chosen, share = spread.choose_by_moments(

@@ -76,7 +76,7 @@ def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
         name: np.full(len(skewed), neutral)
         for name, neutral in zip(SKEWNESS_FIELDS, (1.0, 0.0, 1.0, 0.0), strict=True)
     }
-    positions = np.searchsorted(skewed, skewness.at)
+    positions = np.searchsorted(skewed, skewness.places)
     for name, values in maps.items():
         values[positions] = getattr(skewness, name)
     return maps

@@ -42,10 +42,10 @@ class Device:
         keep_compiled()
         self.device, model = device, search.model
         with self.device_context():
-            self._density = DeviceDensity(model, (search.found.x, search.found.hyper))
+            self._density = DeviceDensity(model, (search.mode.x, search.mode.hyper))
         # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
         self._whole = device.platform != "cpu" and model.size <= MAX_DENSE_VALUES
-        self._parent_child_moves = find_parent_child_moves(model, search.found)
+        self._parent_child_moves = find_parent_child_moves(model, search.mode)
         self._most = max((len(move.above) for move in self._parent_child_moves), default=0)
         self._coordinates = partial(coordinates_of, search)
         self.energy_gradient = jax.jit(self._energy_gradient)

@@ -73,7 +73,7 @@ class FusedAnswers:
         }
         return numbers, {"start": start, "place": position, "coefficient": coefficient, "answers": counts}
 
-    def both(self, blocks: Any) -> tuple[Floats, Any]:
+    def value_gradient(self, blocks: Any) -> tuple[Floats, Any]:
         """Log likelihood, shape (blocks, 8), and gradient, shape (blocks, size, 8), single precision.
 
         Parameters
@@ -89,7 +89,7 @@ class FusedAnswers:
 
     def gradient(self, x: Floats) -> tuple[Floats, Floats]:
         """Log likelihood, shape (points,), and gradient, shape (points, size)."""
-        value, slope = self.both(pack_points(x, np.float32))
+        value, slope = self.value_gradient(pack_points(x, np.float32))
         return value.ravel()[: len(x)], unpack_points(slope, len(x))
 
     def _run_kernel(self, blocks: Any, slope: Any) -> Floats:

@@ -60,7 +60,7 @@ class MappedEnergy:
     @cached_property
     def structure(self) -> Structure:
         """The end of the search as the kernel has it."""
-        model, mode = self.search.model, self.search.found
+        model, mode = self.search.model, self.search.mode
         priors = model.group_priors(mode.hyper)
         arrays = {
             "root": self.root,
@@ -129,7 +129,7 @@ class MappedEnergy:
         model = self.search.model
         by_hyper = np.zeros_like(hyper)
         if self.fused is not None:
-            value, slope = self.fused.both(rounded)
+            value, slope = self.fused.value_gradient(rounded)
             likelihood = value.ravel()[:points]
         else:
             rows, logs = unpack_points(x, points), unpack_points(hyper, points)
@@ -185,7 +185,7 @@ class KernelPaths:
             ended=self.mapped.structure,
             **numbers,
             directions=len(self.gain),
-            bent=len(self.skewness.at),
+            bent=len(self.skewness.places),
             products=len(self.products),
             **cells,
             **{name: np.ascontiguousarray(array, ARRAY_TYPES.get(name)) for name, array in arrays.items()},

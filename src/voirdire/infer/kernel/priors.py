@@ -37,12 +37,12 @@ class Priors:
         priors = model.group_priors(np.zeros(len(model.hypers)))
         rates, middle, sd = model.hyper_numbers
         division = model.division
-        part = np.zeros(0, np.int32) if division is None else division.at.astype(np.int32)
+        part = np.zeros(0, np.int32) if division is None else division.places.astype(np.int32)
         constant = model.hyper_constant - 0.5 * math.log(2.0 * math.pi) * model.size
         numbers = {"held": 0.0, "others": 0.0, "beyond": 0.0, "constant": constant}
         if division is not None:
-            count = len(part) + len(division.held)
-            numbers["held"] = float(np.exp(division.held).sum())
+            count = len(part) + len(division.fixed_logs)
+            numbers["held"] = float(np.exp(division.fixed_logs).sum())
             numbers["others"], numbers["beyond"] = count - 1.0, float(division.prior.beyond(count))
             numbers["constant"] += division.prior.division_constant(count)
         return Structure(

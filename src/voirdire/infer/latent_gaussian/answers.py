@@ -163,7 +163,7 @@ class Answers(CompiledAnswers):
             return super().traced_gradient(predictors)
         import jax.numpy as jnp
 
-        return self.closed_form.both(predictors, np.asarray(self.counts, dtype=np.float32), jnp)
+        return self.closed_form.value_gradient(predictors, np.asarray(self.counts, dtype=np.float32), jnp)
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
@@ -180,7 +180,7 @@ class Answers(CompiledAnswers):
     def _block_gradient(self, points: Floats) -> tuple[Any, Floats]:
         with np.errstate(all="ignore"):
             if self.closed_form is not None:
-                value, slope = self.closed_form.both(points, self.counts, np)
+                value, slope = self.closed_form.value_gradient(points, self.counts, np)
                 return value.sum(axis=-1), slope
             return autodiff.value_and_gradient(lambda x: self.log_likelihood(x, autodiff.TAPE_NUMPY), points)
 
@@ -198,7 +198,9 @@ class Answers(CompiledAnswers):
             directions = np.eye(len(predictors))[..., None] * np.ones(
                 shape[-1]
             )  # cells depend on their own predictors
-            columns = np.array([tape.along(direction.ravel()).reshape(shape) for direction in directions])
+            columns = np.array(
+                [tape.product_with(direction.ravel()).reshape(shape) for direction in directions]
+            )
         return lambda change: np.asarray((columns * change[:, None]).sum(axis=0))
 
     def expected_information(self, predictors: Floats) -> Floats:

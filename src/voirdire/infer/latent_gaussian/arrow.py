@@ -44,9 +44,9 @@ class Factor:
     pattern : Pattern
     parts : list of (array, array)
         Of each stack of the pattern's plan L_b^-1, shape (blocks, own, own), and Y_b, shape (blocks, own, shared).
-    rest : array, shape (common, common)
+    common_root : array, shape (common, common)
         Lower triangular factor of what is left of the common values.
-    alone : array
+    unobserved_sd : array
         Standard deviations of the values that no answer depends on.
     log_determinant : float
         Log determinant of the matrix.
@@ -54,8 +54,8 @@ class Factor:
 
     pattern: Pattern
     parts: list[tuple[Floats, Floats]]
-    rest: Floats
-    alone: Floats
+    common_root: Floats
+    unobserved_sd: Floats
     log_determinant: float
 
     def _stack_parts(self) -> Iterator[tuple[Stack, Floats, Floats]]:
@@ -71,11 +71,11 @@ class Factor:
         columns = normal.reshape(len(normal), -1)
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
-        out[common] = common_values = _solve_triangular(self.rest, columns[common], 1)
-        out[plan.alone] = self.alone[:, None] * columns[plan.alone]
+        out[common] = common_values = _solve_triangular(self.common_root, columns[common], 1)
+        out[plan.unobserved] = self.unobserved_sd[:, None] * columns[plan.unobserved]
         for stack, inverse, border in self._stack_parts():
-            remainder = columns[stack.own] - border @ common_values[stack.shared]
-            out[stack.own] = inverse.transpose(0, 2, 1) @ remainder
+            remainder = columns[stack.own_values] - border @ common_values[stack.shared]
+            out[stack.own_values] = inverse.transpose(0, 2, 1) @ remainder
         return out.reshape(normal.shape)
 
     def from_draws(self, drawn: Floats) -> Floats:
@@ -83,11 +83,11 @@ class Factor:
         out = np.empty_like(drawn)
         plan, common = self.pattern.plan, self.pattern.common
         common_values = drawn[common]
-        out[common] = self.rest.T @ common_values
-        out[plan.alone] = drawn[plan.alone] / self.alone[:, None]
+        out[common] = self.common_root.T @ common_values
+        out[plan.unobserved] = drawn[plan.unobserved] / self.unobserved_sd[:, None]
         for stack, inverse, border in self._stack_parts():
-            own_values = np.linalg.solve(inverse.transpose(0, 2, 1), drawn[stack.own])
-            out[stack.own] = own_values + border @ common_values[stack.shared]
+            own_values = np.linalg.solve(inverse.transpose(0, 2, 1), drawn[stack.own_values])
+            out[stack.own_values] = own_values + border @ common_values[stack.shared]
         return out
 
     def whiten_gradients(self, slopes: Floats) -> Floats:
@@ -96,10 +96,10 @@ class Factor:
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
         common_values = columns[common]
-        out[plan.alone] = self.alone[:, None] * columns[plan.alone]
+        out[plan.unobserved] = self.unobserved_sd[:, None] * columns[plan.unobserved]
         for stack, inverse, border in self._stack_parts():
-            part = inverse @ columns[stack.own]
-            out[stack.own] = part
+            part = inverse @ columns[stack.own_values]
+            out[stack.own_values] = part
             reduction = border.transpose(0, 2, 1) @ part
             if len(reduction) == 1:  # a block meets a value once
                 common_values[stack.shared[0]] -= reduction[0]
@@ -109,12 +109,12 @@ class Factor:
                 )
             else:
                 np.subtract.at(common_values, stack.shared, reduction)
-        out[common] = _solve_triangular(self.rest, common_values, 0)
+        out[common] = _solve_triangular(self.common_root, common_values, 0)
         return out.reshape(slopes.shape)
 
     @cached_property
     def _common_covariance(self) -> Floats:
-        return _inverse_matrix(self.rest)
+        return _inverse_matrix(self.common_root)
 
     def marginal_variances(self) -> Floats:
         """Variances of all values, shape (size,)."""
@@ -127,7 +127,7 @@ class Factor:
             return np.asarray((inverse**2).sum(axis=1) + ((projected @ shared) * projected).sum(axis=2))
 
         for stack, variance in zip(self.pattern.plan.stacks, self._each_stack(stack_variances), strict=True):
-            variances[stack.own] = variance
+            variances[stack.own_values] = variance
         return variances
 
     def marginal_covariances(self) -> tuple[Floats, Floats]:
@@ -143,13 +143,13 @@ class Factor:
 
         def stack_marginals(number: int) -> tuple[Floats, Floats]:
             stack = plan.stacks[number]
-            own_variances: Floats = np.empty(stack.own.shape)
+            own_variances: Floats = np.empty(stack.own_values.shape)
             cell_covariances: Floats = np.empty((len(stack.cells), *out.shape[1:]))
             for blocks, joint in self._joint_covariances(stack, *self.parts[number]):
                 own_variances[blocks] = np.diagonal(joint, axis1=1, axis2=2)[:, : own_variances.shape[1]]
-                first, end = np.searchsorted(stack.of, (blocks.start, blocks.stop))
+                first, end = np.searchsorted(stack.block_of_cell, (blocks.start, blocks.stop))
                 cells = slice(int(first), int(end))
-                b, positions = stack.of[cells] - blocks.start, stack.at[cells]
+                b, positions = stack.block_of_cell[cells] - blocks.start, stack.value_places[cells]
                 gathered = joint[b[:, None, None], positions[:, :, None], positions[:, None, :]]
                 coefficients = pattern.coefficients[stack.cells[cells]]
                 cell_covariances[cells] = _predictor_covariances(gathered, coefficients, by_kind)
@@ -158,14 +158,14 @@ class Factor:
         for stack, (own_variances, covariances) in zip(
             plan.stacks, self._each_stack(stack_marginals), strict=True
         ):
-            variances[stack.own], out[stack.cells] = own_variances, covariances
+            variances[stack.own_values], out[stack.cells] = own_variances, covariances
         return variances, out
 
     def _common_variances(self) -> Floats:
         """Variances of common values, and of those that no answer depends on; others are left open."""
         variances = np.empty(self.pattern.size)
         variances[self.pattern.common] = self._common_covariance.diagonal()
-        variances[self.pattern.plan.alone] = self.alone**2
+        variances[self.pattern.plan.unobserved] = self.unobserved_sd**2
         return variances
 
     def _joint_covariances(
@@ -243,7 +243,7 @@ def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Fact
         products = pattern.second_derivatives(stack.cells, curvature).ravel()[stack.flat]
         total: Floats = np.bincount(stack.target, products, blocks * size * (size + width)).astype(float)
         own_matrix = total[: blocks * size**2].reshape(blocks, size, size)
-        own_matrix[:, np.arange(size), np.arange(size)] += diagonal[stack.own]
+        own_matrix[:, np.arange(size), np.arange(size)] += diagonal[stack.own_values]
         inverse, log = inverse_roots(own_matrix)
         border = inverse @ total[blocks * size**2 :].reshape(blocks, size, width)
         return inverse, border, float(log.sum()), _shared_products(stack, border, common)
@@ -263,7 +263,7 @@ def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Fact
                 common_matrix[np.ix_(positions, positions)] -= block_border.T @ block_border
     _subtract_products(common_matrix, pending_rows)
     common_factor = _cholesky_factor(common_matrix)
-    alone = diagonal[plan.alone]
+    alone = diagonal[plan.unobserved]
     if alone.size and not alone.min() > 0:
         raise np.linalg.LinAlgError("not positive definite")
     total += 2.0 * float(np.log(common_factor.diagonal()).sum()) + float(np.log(alone).sum())

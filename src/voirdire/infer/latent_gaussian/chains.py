@@ -104,7 +104,7 @@ class Chains(NamedTuple):
         In flat coordinates; those of :func:`sample_chains` are as far apart as their Monte Carlo error asks for.
     rhat, ess : float
         The largest R-hat and the smallest bulk effective sample size, and
-    of : str
+    worst_parameter : str
         the parameter whose R-hat it is.
     stopped : bool
         Whether they were asked to end.
@@ -115,7 +115,7 @@ class Chains(NamedTuple):
     draws: Floats
     rhat: float
     ess: float
-    of: str
+    worst_parameter: str
     stopped: bool = False
     device: str = ""
 

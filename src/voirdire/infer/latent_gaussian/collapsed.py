@@ -94,14 +94,14 @@ class CollapsedDensity:
         assert isinstance(model.answers, NormalAnswers)
         self.model = model
         self.blocks: NormalBlocks = normal_blocks(model)
-        class_of, classes = self.blocks.of, len(self.blocks.z)
+        class_of, classes = self.blocks.block_class, len(self.blocks.z)
         self.counts = np.bincount(class_of, minlength=classes).astype(float)
         self._order = np.argsort(class_of, kind="stable")
         self._starts = np.searchsorted(class_of[self._order], np.arange(classes))
         self._common = model.pattern.common
         self._common_group = np.repeat(np.arange(len(model.groups)), model.sizes)[self._common]
         means = np.append(model.prior_means(np.zeros(len(model.hypers))), 0.0)
-        self._own_mean, self._common_mean = means[self.blocks.own], means[self._common]
+        self._own_mean, self._common_mean = means[self.blocks.own_values], means[self._common]
         spread_index = model.group_priors(np.zeros(len(model.hypers))).spread_at
         indicators = np.append(np.eye(len(model.hypers)), np.zeros((1, len(model.hypers))), axis=0)
         self._hyper_of = indicators[spread_index]
@@ -126,9 +126,9 @@ class CollapsedDensity:
         ordered = answers[:, self._order]
         mean = np.add.reduceat(ordered, self._starts, axis=1) / self.counts[:, None]
         size = ordered.shape[2]
-        if len(self.counts) == len(self.blocks.of):
+        if len(self.counts) == len(self.blocks.block_class):
             return AnswerSummaries(mean, np.zeros((*mean.shape, size)))
-        deviations = ordered - mean[:, self.blocks.of[self._order]]
+        deviations = ordered - mean[:, self.blocks.block_class[self._order]]
         ends = np.append(self._starts[1:], len(self._order))
         squares = [
             deviations[:, a:b].transpose(0, 2, 1) @ deviations[:, a:b]
@@ -221,14 +221,14 @@ class CollapsedDensity:
         root = np.linalg.cholesky(conditional.covariance)
         normal = rng.standard_normal(conditional.centre.shape)
         common = conditional.centre + (root @ normal[..., None])[..., 0]
-        shift = self._common_shift(common)[:, self.blocks.of]
+        shift = self._common_shift(common)[:, self.blocks.block_class]
         residuals = answers - shift
         for _ in range(sweeps):
             for position, blocks, end in self.ends:
                 row = conditional.precision[:, :, position]
                 width = row[..., position] ** -0.5
                 row, width = (
-                    (part * factor)[:, self.blocks.of[blocks]]
+                    (part * factor)[:, self.blocks.block_class[blocks]]
                     for part, factor in ((row, width[..., None] ** 2), (width, 1.0))
                 )
                 block_residuals = residuals[:, blocks]
@@ -246,14 +246,14 @@ class CollapsedDensity:
         blocks, size = self.blocks, self.model.size
         x = np.empty((len(common), size + 1))
         x[:, self._common] = common
-        spread, z = known.spread[:, blocks.group][:, blocks.of], blocks.z[None]
-        residuals = answers - self._common_shift(common)[:, blocks.of]
+        spread, z = known.spread[:, blocks.group][:, blocks.block_class], blocks.z[None]
+        residuals = answers - self._common_shift(common)[:, blocks.block_class]
         # of values and noise drawn alone, what the answers say otherwise
         latent = np.sqrt(spread) * rng.standard_normal(spread.shape)
-        noise = np.sqrt(known.noise)[:, blocks.of] * rng.standard_normal(residuals.shape)
+        noise = np.sqrt(known.noise)[:, blocks.block_class] * rng.standard_normal(residuals.shape)
         remainder = residuals - self._times_matrices(latent, z.transpose(0, 1, 3, 2)) - noise
         latent = latent + spread * self._times_matrices(self._times_matrices(remainder, known.precision), z)
-        x[:, blocks.own] = latent + self._own_mean
+        x[:, blocks.own_values] = latent + self._own_mean
         return x[:, :size]
 
     def _times_matrices(self, rows: Floats, matrices: Floats) -> Floats:

@@ -214,7 +214,7 @@ class Coordinates:
 
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
         """As :meth:`energy_gradient`, where there is no kernel."""
-        model, mode = self.search.model, self.search.found
+        model, mode = self.search.model, self.search.mode
         skewed, parts = self._value_parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
         likelihood, slope = self.answers(model.predictors(x, hyper))
@@ -243,7 +243,7 @@ class Coordinates:
     @cached_property
     def parent_child_moves(self) -> tuple[ParentChildMove, ...]:
         """Values that others are beneath; see :mod:`.parent_child_move`."""
-        return find_parent_child_moves(self.search.model, self.search.found)
+        return find_parent_child_moves(self.search.model, self.search.mode)
 
     @cached_property
     def kernel_parent_child_moves(self) -> tuple[Any, Structure]:
@@ -264,11 +264,11 @@ class Coordinates:
 
     def white_spreads(self, hyper: Array) -> Array:
         """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
-        return self.xp.linalg.solve(self.root, (hyper - self.search.found.hyper).T).T
+        return self.xp.linalg.solve(self.root, (hyper - self.search.mode.hyper).T).T
 
     def values_from_white(self, white: Array, normal: Array) -> ValueParts:
         """Latent values of points by white coordinates of spreads, shape (points, hypers), and their normal part."""
-        model, mode, xp = self.search.model, self.search.found, self.xp
+        model, mode, xp = self.search.model, self.search.mode, self.xp
         change = white @ self.root.T
         hyper = mode.hyper + change
         spreads = model.levels[0]
@@ -326,7 +326,7 @@ class ValueParts(NamedTuple):
 
 def build_coordinates(search: SpreadSearch, covariance: Floats) -> Coordinates:
     """Coordinates about the end of a search, with the covariance of the logarithms of spreads, (hypers, hypers)."""
-    model, mode = search.model, search.found
+    model, mode = search.model, search.mode
     spreads, means = model.levels
     prior = model.prior(mode.x, mode.hyper).precision
     total_precision = np.maximum(1.0 / mode.factor.marginal_covariances()[0], prior)

@@ -90,7 +90,7 @@ def spread_seconds(
         classes * (MATRIX_SECONDS + ROW_SECONDS * answers**3) + MATRIX_SECONDS + ROW_SECONDS * common**3
     )
     gradient = NORMAL_CALL_SECONDS + chains * matrices
-    drawing = chains * DRAW_SECONDS * (len(blocks.of) * answers + model.size)
+    drawing = chains * DRAW_SECONDS * (len(blocks.block_class) * answers + model.size)
     return float(moves * ((steps * GRADIENTS_PER_STEP + 2) * gradient + drawing))
 
 

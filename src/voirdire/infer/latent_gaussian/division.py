@@ -19,13 +19,13 @@ class Division(NamedTuple):
     Parameters
     ----------
     prior : LogDivided
-    at : array, shape (parts,)
-    held : array, shape (held,)
+    places : array, shape (parts,)
+    fixed_logs : array, shape (held,)
     """
 
     prior: LogDivided
-    at: Ints
-    held: Floats
+    places: Ints
+    fixed_logs: Floats
 
     def log_density(self, hyper: Array, xp: Any = np) -> Array:
         """Log density of logarithms, shape (..., hypers), beyond that of independent ones, shape (...)."""
@@ -35,18 +35,18 @@ class Division(NamedTuple):
     def slope(self, hyper: Floats) -> Floats:
         """Slope of :meth:`log_density`, shape (..., hypers)."""
         slope = np.zeros(hyper.shape)
-        slope[..., self.at] = self.prior.slope(self._part_logarithms(hyper, np))[..., : len(self.at)]
+        slope[..., self.places] = self.prior.slope(self._part_logarithms(hyper, np))[..., : len(self.places)]
         return slope
 
     def _part_logarithms(self, hyper: Array, xp: Any) -> Array:
-        held = xp.broadcast_to(xp.asarray(self.held), (*hyper.shape[:-1], len(self.held)))
-        return xp.concatenate([hyper[..., self.at], held], axis=-1)
+        held = xp.broadcast_to(xp.asarray(self.fixed_logs), (*hyper.shape[:-1], len(self.fixed_logs)))
+        return xp.concatenate([hyper[..., self.places], held], axis=-1)
 
     def with_fixed(self, kept: Bools, hyper: Floats) -> Division:
         """The same where the hyperparameters that are not ``kept`` are held, shape (hypers,) both."""
-        stays = kept[self.at]
-        held = np.concatenate([self.held, hyper[self.at[~stays]]])
-        return self._replace(at=(np.cumsum(kept) - 1)[self.at[stays]], held=held)
+        stays = kept[self.places]
+        held = np.concatenate([self.fixed_logs, hyper[self.places[~stays]]])
+        return self._replace(places=(np.cumsum(kept) - 1)[self.places[stays]], fixed_logs=held)
 
 
 def build_division(density: LogDensity, names: Sequence[str]) -> Division | None:

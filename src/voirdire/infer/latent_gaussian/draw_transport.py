@@ -92,10 +92,10 @@ def _normal_transport(carried: ExtendedDraws, chains: int) -> tuple[Coordinates,
         for field in (carried.old, carried.new)
     ]
     # one step of Newton's method
-    shifted_x = x + start.found.factor.solve_system(slopes[1] - slopes[0])
+    shifted_x = x + start.mode.factor.solve_system(slopes[1] - slopes[0])
     new_search = _search_result_at(carried.new, shifted_x, hyper)
     # of values whose prior is skewed draws have shown what the old answers say
-    information = 1.0 / new_search.found.factor.marginal_covariances()[0] - old_coordinates.prior
+    information = 1.0 / new_search.mode.factor.marginal_covariances()[0] - old_coordinates.prior
     precision = np.maximum(
         adapted.observation_precision + information - old_coordinates.observation_precision, 0.0
     )

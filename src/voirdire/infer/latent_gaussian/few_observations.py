@@ -73,10 +73,10 @@ def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> 
     part, positions = _sampled_blocks(model)
     part_search = _search_whole(part, x[positions], hyper)
     start = np.array(x)
-    start[positions] = part_search.found.x
-    mode = propagate_answers(model, part_search.found.hyper, start)
+    start[positions] = part_search.mode.x
+    mode = propagate_answers(model, part_search.mode.hyper, start)
     count = _blocks_used(model)
-    return replace(part_search, model=model, found=mode, value=_log_posterior(model, mode), by_part=count)
+    return replace(part_search, model=model, mode=mode, value=_log_posterior(model, mode), by_part=count)
 
 
 def _log_posterior(model: LatentGaussianModel, found: ConditionalMode) -> float:
@@ -93,11 +93,11 @@ def evidence_gain(search: SpreadSearch, x: Floats) -> float:
 
     Of very many blocks on some of them.
     """
-    model, hyper, value = search.model, search.found.hyper, search.found.log_marginal
+    model, hyper, value = search.model, search.mode.hyper, search.mode.log_marginal
     try:
         if has_many_blocks(model):
             model, positions = _sampled_blocks(model)
-            x, value = x[positions], propagate_answers(model, hyper, search.found.x[positions]).log_marginal
+            x, value = x[positions], propagate_answers(model, hyper, search.mode.x[positions]).log_marginal
         return propagate_answers(model, hyper, x).log_marginal - value
     except NotConverged:
         return -np.inf
@@ -125,22 +125,22 @@ def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> Sprea
         return search
     evaluations = search.evaluations
     for _ in range(2):
-        start = search.found.hyper
+        start = search.mode.hyper
         inverse, missing = _finite_difference_curvature(
-            Evidence(model, search.found, moves=evidence.moves), search
+            Evidence(model, search.mode, moves=evidence.moves), search
         )
-        evidence = Evidence(model, search.found, missing=missing)
+        evidence = Evidence(model, search.mode, missing=missing)
         search = search_spreads(evidence, start, inverse, SPREAD_TOLERANCE, EVIDENCE_SLACK)
         evaluations += evidence.evaluations + len(hyper) + 1
-        if np.abs(search.found.hyper - start).max() < MAX_SPREAD_CHANGE:
+        if np.abs(search.mode.hyper - start).max() < MAX_SPREAD_CHANGE:
             break
     return replace(search, evaluations=evaluations, missing=missing, inverse=inverse)
 
 
 def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tuple[Floats, Floats]:
     """Inverse curvature of the evidence by the spreads, and what its gradient leaves out."""
-    centre = rough.found.hyper
-    evidence.last = rough.found
+    centre = rough.mode.hyper
+    evidence.last = rough.mode
     value, slope = evidence(centre)
     start, moves = evidence.last, evidence.moves
     curvature, missing = np.empty((len(centre), len(centre))), np.empty(len(centre))

@@ -32,33 +32,33 @@ class Stack:
 
     Attributes
     ----------
-    own : int array, shape (blocks, own)
+    own_values : int array, shape (blocks, own)
         Latent values of each block that answers depend on.
     shared : int array, shape (blocks, shared)
         Common values that it meets, in the numbering of the common ones.
     cells : int array, shape (cells,)
         The cells of these blocks.
-    of : int array, shape (cells,)
+    block_of_cell : int array, shape (cells,)
         Block of each cell, within the stack.
-    at : int array, shape (cells, width)
+    value_places : int array, shape (cells, width)
         Where the values of each cell stand: among its own ones, and after those among shared ones; 0 where none is.
     target, flat : int array
         Where products of two coefficients of a cell are added up (of the blocks by themselves, lower triangles, and
         after those by common values), and which products.
     """
 
-    own: Ints
+    own_values: Ints
     shared: Ints
     cells: Ints
-    of: Ints
-    at: Ints
+    block_of_cell: Ints
+    value_places: Ints
     target: Ints
     flat: Ints
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """Blocks, own values and shared ones of each."""
-        return (*self.own.shape, self.shared.shape[1])
+        return (*self.own_values.shape, self.shared.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class MatrixPlan:
     Attributes
     ----------
     stacks : list of Stack
-    alone : int array
+    unobserved : int array
         Values of blocks that no answer depends on.
     bare : int array
         Cells of common values alone.
@@ -79,7 +79,7 @@ class MatrixPlan:
     """
 
     stacks: list[Stack]
-    alone: Ints
+    unobserved: Ints
     bare: Ints
     place: Ints
     commons: list[tuple[slice, Ints, Ints]]
@@ -91,23 +91,23 @@ class BlockMembers:
 
     Attributes
     ----------
-    own, starts : int array
+    own_values, starts : int array
         Values of blocks that answers depend on, sorted by block, and where each block's begin.
     keys, edges : int array
         Sorted numbers block * (number of common values) + number of a common value it meets, and where each block's
         begin.
     place : int array, shape (size + 1,)
         Number of each value within its block, or among the common ones.
-    alone : int array
+    unobserved : int array
         Values of blocks that no answer depends on.
     """
 
-    own: Ints
+    own_values: Ints
     starts: Ints
     keys: Ints
     edges: Ints
     place: Ints
-    alone: Ints
+    unobserved: Ints
 
     @property
     def sizes(self) -> Ints:
@@ -166,7 +166,11 @@ def matrix_plan(pattern: Pattern) -> MatrixPlan:
             stacks.append(_stack_blocks(pattern, same_shape[first : first + stack_size], order, bounds))
     bare = order[: bounds[0]]
     return MatrixPlan(
-        stacks, members.alone, bare, members.place, _shared_value_positions(pattern, block, members.place)
+        stacks,
+        members.unobserved,
+        bare,
+        members.place,
+        _shared_value_positions(pattern, block, members.place),
     )
 
 
@@ -174,7 +178,7 @@ def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> St
     """Blocks ``some``; cells sorted by block are ``order``, and those of each block begin at ``bounds``."""
     common, members = len(pattern.common), pattern.members
     position = members.place
-    own_values = np.stack([members.own[members.starts[b] : members.starts[b + 1]] for b in some])
+    own_values = np.stack([members.own_values[members.starts[b] : members.starts[b + 1]] for b in some])
     keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in some])
     shared = keys - some[:, None] * common
     cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in some])

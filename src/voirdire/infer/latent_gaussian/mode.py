@@ -100,11 +100,11 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
     first_start = density.starts(data)[0] if start is None else start
     roughly = chains > 0 and skips_validation(model, chains)
     search = maximise_spreads(model, *model.latent(first_start), roughly=roughly)
-    x = model.flat(search.found.x, search.found.hyper)
+    x = model.flat(search.mode.x, search.mode.hyper)
     values = [search.value]
     for other_start in density.additional_starts(x, data):
         latent, hyper = model.latent(other_start)
-        if not np.allclose(hyper, search.found.hyper):  # a start with spreads of its own: searched whole
+        if not np.allclose(hyper, search.mode.hyper):  # a start with spreads of its own: searched whole
             new_search = maximise_spreads(model, latent, hyper, roughly=roughly)
             gain = new_search.value - search.value
         else:
@@ -112,8 +112,8 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
             new_search = None
         values.append(search.value + gain)
         if gain > MIN_GAIN:
-            search = new_search or maximise_spreads(model, latent, search.found.hyper, roughly=roughly)
-            x = model.flat(search.found.x, search.found.hyper)
+            search = new_search or maximise_spreads(model, latent, search.mode.hyper, roughly=roughly)
+            x = model.flat(search.mode.x, search.mode.hyper)
     return LatentMode(
         x, search.value, search.slope, search.evaluations, search.evaluations, tuple(values), search
     )
@@ -121,10 +121,10 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
 
 def _gain_at_spreads(found: SpreadSearch, latent: Floats) -> tuple[Floats, float]:
     """Latent values from ``latent``, the spreads as they were found, and how much better they are."""
-    if isinstance(found.found, Propagated):
+    if isinstance(found.mode, Propagated):
         return latent, evidence_gain(found, latent)
-    mode = find_conditional_mode(found.model, found.found.hyper, latent)
-    return mode.x, mode.log_marginal - found.found.log_marginal
+    mode = find_conditional_mode(found.model, found.mode.hyper, latent)
+    return mode.x, mode.log_marginal - found.mode.log_marginal
 
 
 def draw_about_mode(mode: LatentMode, rng: np.random.Generator, most: int = MAX_DRAWS) -> Floats:

@@ -147,11 +147,11 @@ class NormalBlocks:
 
     Attributes
     ----------
-    own : int array, shape (blocks, own)
+    own_values : int array, shape (blocks, own)
         Latent values of each block; the number of all stands for none.
     cells : int array, shape (blocks, answers)
         Cells of each; the number of all stands for none.
-    of : int array, shape (blocks,)
+    block_class : int array, shape (blocks,)
         Class of each.
     group : int array, shape (classes, own)
         Group of each latent value.
@@ -163,9 +163,9 @@ class NormalBlocks:
         What an answer counts for; 0 for none.
     """
 
-    own: Ints
+    own_values: Ints
     cells: Ints
-    of: Ints
+    block_class: Ints
     group: Ints
     z: Floats
     x: Floats

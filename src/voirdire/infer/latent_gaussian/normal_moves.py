@@ -86,7 +86,7 @@ class NormalMoves:
         moved: Callable[[], None] = lambda: None,
     ) -> None:
         self._moved, self._rng, self._density = moved, rng, CollapsedDensity(search.model)
-        self._found = search.found.hyper
+        self._found = search.mode.hyper
         self._bends = may_be_zero(search.model)
         self._centre = np.zeros(len(self._found))
         density, size = self._density, len(self._centre)

@@ -49,12 +49,12 @@ def latent_groups(
         elif isinstance(prior, LogNormal):
             hypers += [Hyperparameter(f"{p.name}[{row}]", 0.0, prior.mean, prior.sd) for row in range(size)]
         elif isinstance(prior, Spread):
-            rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
+            rows = size if prior.axes >= len(shape) or not prior.log_sd_name else size // shape[0]
             for row in range(size // rows):
                 # about latent values: what is latent is the difference
                 mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
                 reverse = getattr(prior, "reversed", UNSKEWED_SHARE)
-                spread = f"{prior.of}[{row}]" if prior.of else prior.sd
+                spread = f"{prior.log_sd_name}[{row}]" if prior.log_sd_name else prior.sd
                 groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, kept))
         elif isinstance(prior, Normal):
             groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, kept=kept))
@@ -158,7 +158,7 @@ def build_panel_model(
     if beside is not None:
         answered = join_answered_sums([answered, beside._replace(learned=None)], positions.size)
     multi_level = {
-        factor for term in density.terms for factor, _ in term.at
+        factor for term in density.terms for factor, _ in term.fixed_levels
     }  # a cell may have values of many levels
     multi_level |= {"item"} if density.sides > 1 else set()
     blocks = [positions.block(factor) for factor in density.sizes if factor not in multi_level]

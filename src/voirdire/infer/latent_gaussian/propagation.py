@@ -274,7 +274,7 @@ class _Propagation:
         for (u, v), block in found.second.items():
             if not (u in self.wide and v in self.wide):
                 curvature[:, u, v] = curvature[:, v, u] = -block
-        for (u, v), block in found.left.items():
+        for (u, v), block in found.residual_covariance.items():
             curvature[:, u, v] -= block
             if u != v:
                 curvature[:, v, u] -= block

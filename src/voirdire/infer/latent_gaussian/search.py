@@ -35,7 +35,7 @@ class SpreadSearch:
     Attributes
     ----------
     model : LatentGaussianModel
-    found : ConditionalMode
+    mode : ConditionalMode
         Spreads and latent values at the maximum.
     slope : float
         Largest component of the gradient there, in standard deviations.
@@ -56,7 +56,7 @@ class SpreadSearch:
     """
 
     model: LatentGaussianModel
-    found: ConditionalMode
+    mode: ConditionalMode
     slope: float
     evaluations: int
     inverse: Floats
@@ -69,12 +69,12 @@ class SpreadSearch:
     @cached_property
     def factor_whitening(self) -> Whitening:
         """Whitening by the factor where the search ended."""
-        return choose_whitening(self.found.factor)
+        return choose_whitening(self.mode.factor)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on what was done, in words."""
-        if isinstance(self.found, Propagated):
+        if isinstance(self.mode, Propagated):
             lines = (PROPAGATION_NOTE,)
             blocks = int(self.model.pattern.block.max(initial=-1)) + 1
             return (*lines, PART_NOTE.format(some=self.by_part, all=blocks)) if self.by_part else lines

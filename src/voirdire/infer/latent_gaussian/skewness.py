@@ -29,7 +29,7 @@ class Skewness(NamedTuple):
 
     Attributes
     ----------
-    at : int array, shape (values,)
+    places : int array, shape (values,)
         Their places among the latent values.
     sd : array, shape (values,)
         Standard deviations by which u is made.
@@ -46,7 +46,7 @@ class Skewness(NamedTuple):
     ([[3.0, 0.0], [3.0, 1.207]], [[3.0, 0.0], [3.0, 2.0]])
     """
 
-    at: Ints
+    places: Ints
     sd: Floats
     middle: Floats
     width: Floats
@@ -54,10 +54,10 @@ class Skewness(NamedTuple):
 
     def bend_values(self, normal: Array, xp: Any = np) -> SkewedValues:
         """Values, shape (points, size), of normal ones."""
-        if not self.at.size:
+        if not self.places.size:
             empty = np.zeros((len(normal), 0))
             return SkewedValues(normal, np.zeros(len(normal)), empty, empty)
-        u = normal[:, self.at] / self.sd
+        u = normal[:, self.places] / self.sd
         root = xp.sqrt(1.0 + u * u)
         slope = 1.0 + self.bend * u / root
         values = self.middle + self.width * (u + self.bend * (root - 1.0))
@@ -70,7 +70,7 @@ class Skewness(NamedTuple):
     def straighten_values(self, values: Array, xp: Any = np) -> Array:
         """Normal values of which :meth:`bend_values` makes ``values``, shape (points, size)."""
         k = self.bend
-        standardised = (values[:, self.at] - self.middle) / self.width + k
+        standardised = (values[:, self.places] - self.middle) / self.width + k
         normal = (
             self.sd * (standardised - k * xp.sqrt(standardised * standardised + 1.0 - k * k)) / (1.0 - k * k)
         )
@@ -79,14 +79,14 @@ class Skewness(NamedTuple):
     def _put(self, rows: Array, values: Array, xp: Any) -> Array:
         """Rows with other values in the places that are mapped."""
         if xp is not np:
-            return rows.at[:, self.at].set(values)
+            return rows.at[:, self.places].set(values)
         out = rows.copy()
-        out[:, self.at] = values
+        out[:, self.places] = values
         return out
 
     def gradient_by_normal(self, by_values: Floats, bent: SkewedValues) -> Floats:
         """Gradient by normal values, shape (points, size), of minus a log density whose gradient by values is given."""
-        return np.asarray(self._put(by_values, by_values[:, self.at] * bent.slope - bent.by_log, np))
+        return np.asarray(self._put(by_values, by_values[:, self.places] * bent.slope - bent.by_log, np))
 
 
 class SkewedValues(NamedTuple):

@@ -79,11 +79,11 @@ def _search_by_laplace(
     rough = search_spreads(marginal, here, inverse, ROUGH_TOLERANCE)
     if roughly:
         return replace(rough, is_rough=True)
-    refined = refine_fixed_effects(model, rough.found)
+    refined = refine_fixed_effects(model, rough.mode)
     search = search_spreads(Marginal(model, refined), refined.hyper, rough.inverse, SPREAD_TOLERANCE)
     return replace(
         search,
-        found=refine_fixed_effects(model, search.found),
+        mode=refine_fixed_effects(model, search.mode),
         evaluations=rough.evaluations + search.evaluations,
     )
 
@@ -93,7 +93,7 @@ def spread_covariance(search: SpreadSearch) -> Floats:
 
     Of spreads that were learned from some of the blocks, or roughly, it is what that search found.
     """
-    centre, size = search.found.hyper, len(search.found.hyper)
+    centre, size = search.mode.hyper, len(search.mode.hyper)
     if not size:
         return np.zeros((0, 0))
     if search.by_part or search.is_rough:
@@ -117,9 +117,9 @@ def spread_covariance(search: SpreadSearch) -> Floats:
 
 def _maximised_function(search: SpreadSearch, sweeps: int = MAX_SWEEPS) -> Marginal:
     """The function that was maximised."""
-    if isinstance(search.found, Propagated):
-        return Evidence(search.model, search.found, sweeps=sweeps, missing=search.missing)
-    return Marginal(search.model, search.found)
+    if isinstance(search.mode, Propagated):
+        return Evidence(search.model, search.mode, sweeps=sweeps, missing=search.missing)
+    return Marginal(search.model, search.mode)
 
 
 def draw_posterior(search: SpreadSearch, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -128,7 +128,7 @@ def draw_posterior(search: SpreadSearch, count: int, rng: np.random.Generator) -
     size = len(covariance)
     normal = _spherical_points(size, 1 if search.by_part else MAX_POINTS, rng)
     root = np.linalg.cholesky(covariance) if size else covariance
-    hypers = np.clip(search.found.hyper + normal @ root.T, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
+    hypers = np.clip(search.mode.hyper + normal @ root.T, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
     parts = (
         _equal_share_draws(search, hypers, count, rng)
         if search.by_part
@@ -169,9 +169,9 @@ def _weighted_draws(
 ) -> SpreadDraws:
     """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
     marginal, points = _maximised_function(search), len(hypers)
-    marginal(search.found.hyper)
+    marginal(search.mode.hyper)
     # each point is found from the centre
-    modes = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, search.found), hypers))
+    modes = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, search.mode), hypers))
     log = np.array([g.log_marginal + search.model.hyper_prior(g.hyper)[0] for g in modes]) + beside
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), MAX_WEIGHT_RATIO / points)
@@ -190,11 +190,11 @@ def _equal_share_draws(
 ) -> SpreadDraws:
     """Draws at points, of each as many: of tables so large that one factor is kept at a time."""
     marginal = _maximised_function(search, LARGE_TABLE_SWEEPS)
-    marginal(search.found.hyper)
+    marginal(search.mode.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
     draws = []
     for hyper, share, generator in zip(hypers, shares, rng.spawn(len(hypers)), strict=True):
-        g = _settle_latent(marginal, hyper, search.found)
+        g = _settle_latent(marginal, hyper, search.mode)
         draws.append(_draw_at_point(g, _mean_shift(search.model, g), share, generator))
     return draws
 

@@ -62,13 +62,13 @@ class DerivativeMeans(NamedTuple):
     slope : array, shape (all predictors, cells)
     second : dict of (int, int) to array, shape (cells,)
         Second derivatives, by pairs of predictors u <= v.
-    left : dict of (int, int) to array, shape (cells,)
+    residual_covariance : dict of (int, int) to array, shape (cells,)
         Covariances of the slopes, less what is linear in the predictors that are integrated over.
     """
 
     slope: Floats
     second: dict[tuple[int, int], Floats]
-    left: dict[tuple[int, int], Floats]
+    residual_covariance: dict[tuple[int, int], Floats]
 
 
 def invert_matrices(matrices: Floats) -> tuple[Floats, Floats]:
@@ -184,7 +184,7 @@ class _PlacedNodes(NamedTuple):
     sums: list[Floats]
     weight: Floats
     log_mass: Floats
-    away: list[Floats]
+    mean_shift: list[Floats]
 
     def weighted_mean(self, values: Floats) -> Floats:
         """Weighted mean over the nodes, shape (cells,)."""
@@ -237,8 +237,8 @@ def _chunk_moments(
 
 
 def _node_covariance(placed: _PlacedNodes) -> tuple[Floats, Floats]:
-    shift = np.stack([placed.weighted_mean(offset) for offset in placed.away])
-    centred = [offset - mean_offset for offset, mean_offset in zip(placed.away, shift, strict=True)]
+    shift = np.stack([placed.weighted_mean(offset) for offset in placed.mean_shift])
+    centred = [offset - mean_offset for offset, mean_offset in zip(placed.mean_shift, shift, strict=True)]
     return shift, np.stack([[placed.weighted_mean(left * right) for right in centred] for left in centred])
 
 

@@ -55,7 +55,7 @@ def choose_whitening(factor: Factor) -> Whitening:
         inverse = _round_to_single(factor.to_draws(np.eye(size)))
         return _whiten_by_products((inverse,), (np.linalg.inv(inverse),))
     full = sum(border.size for _, border in factor.parts)
-    numbers = common * sum(stack.own.size for stack in factor.pattern.plan.stacks)
+    numbers = common * sum(stack.own_values.size for stack in factor.pattern.plan.stacks)
     if full and numbers + common**2 <= MAX_MATRIX_NUMBERS:
         return _whiten_in_single(factor)
     return Whitening(
@@ -105,8 +105,8 @@ def _whiten_in_single(factor: Factor) -> Whitening:
     from scipy.sparse import block_diag, coo_array, csr_array, diags_array, eye_array
 
     pattern, stacks = factor.pattern, factor.pattern.plan.stacks
-    common, alone = pattern.common, pattern.plan.alone
-    own_values = np.concatenate([stack.own.ravel() for stack in stacks])
+    common, alone = pattern.common, pattern.plan.unobserved
+    own_values = np.concatenate([stack.own_values.ravel() for stack in stacks])
     dense_border = np.zeros((len(own_values), len(common)), dtype=np.float32)
     blocks: list[Any] = []
     inverse_blocks: list[Any] = []
@@ -117,7 +117,7 @@ def _whiten_in_single(factor: Factor) -> Whitening:
             blocks.append(coo_array(_round_to_single(inverse.T)))
             inverse_blocks.append(coo_array(np.linalg.inv(_round_to_single(inverse.T))))
             row += len(inverse)
-    inverse = solve_triangular(factor.rest, np.eye(len(common)), lower=True)
+    inverse = solve_triangular(factor.common_root, np.eye(len(common)), lower=True)
     common_root = np.where(
         np.abs(inverse) > MIN_COMMON_ENTRY * np.sqrt((inverse**2).sum(axis=0)), inverse, 0.0
     )
@@ -139,14 +139,14 @@ def _whiten_in_single(factor: Factor) -> Whitening:
     rest_identity = identity_block(np.concatenate([common, alone]))
     matrices = (
         place_matrix(common, common, common_root.T)
-        + place_matrix(alone, alone, diags_array(factor.alone))
+        + place_matrix(alone, alone, diags_array(factor.unobserved_sd))
         + identity_block(own_values),
         identity - to_own,
         place_matrix(own_values, own_values, block_diag(blocks)) + rest_identity,
     )
     inverses = (
         place_matrix(common, common, common_inverse)
-        + place_matrix(alone, alone, diags_array(1.0 / factor.alone))
+        + place_matrix(alone, alone, diags_array(1.0 / factor.unobserved_sd))
         + identity_block(own_values),
         identity + to_own,
         place_matrix(own_values, own_values, block_diag(inverse_blocks)) + rest_identity,

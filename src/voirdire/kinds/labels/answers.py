@@ -31,7 +31,7 @@ def score_held_out(whole: LabelsProblem, here: Bools) -> PredictionScores:
         The model knows no classes, from which labels could be predicted.
     """
     check_answer_probabilities(whole)
-    return score_predictions(predict_held_out(whole, here), whole.given(whole.table)[here])
+    return score_predictions(predict_held_out(whole, here), whole.answer_codes(whole.table)[here])
 
 
 def predict_held_out(whole: LabelsProblem, here: Bools, tolerance: float = TOLERANCE) -> Floats:

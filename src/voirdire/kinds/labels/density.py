@@ -385,14 +385,14 @@ class LabelsDensity(LabelsLayout):
         if "pinned" in data:
             return None
         if self.has_grades and not self.anchored:
-            return ClosedFormDerivatives(ExpectedGrades(self, data).both)
+            return ClosedFormDerivatives(ExpectedGrades(self, data).value_gradient)
         if not self.lean_parameter or self.shares_errors:
             return None
         expected = ExpectedLabels(self, data)
         compressed = is_compressed(data["labels"]["counts"])
         draws_about_mode = partial(laplace_draws, expected) if compressed else None
         return ClosedFormDerivatives(
-            expected.both,
+            expected.value_gradient,
             expected.metric,
             draws_about_mode=draws_about_mode,
             hessian=partial(negative_hessian, expected),

@@ -44,7 +44,7 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
     units, size = len(problem.unit_item), len(problem.judges)
     chosen = examined_judges(problem.judge_votes, units)
     unit = units_of(problem)
-    label = problem.given(table)
+    label = problem.answer_codes(table)
     r, v = [], []
     for values in thinned_draws(posterior, RESIDUAL_DRAWS) if density.shares_errors else ():
         counts = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)

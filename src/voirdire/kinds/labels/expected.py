@@ -93,7 +93,7 @@ class ExpectedLabels:
             self.precision[span] = prior.sd**-2
             self._constant += float(prior.log_density(np.zeros(span.stop - span.start), np).sum())
 
-    def both(self, x: Floats) -> tuple[float, Floats]:
+    def value_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
         belief, slices = self.expectation_step(x), self.density.parameter_slices
         pull = belief.counts - belief.counts.sum(axis=-1, keepdims=True) * belief.rates

@@ -51,11 +51,11 @@ class ExpectedGrades:
     def __init__(self, density: LabelsLayout, data: Data) -> None:
         self._density = density
         counts, self._weight = data["labels"]["counts"], data["labels"]["weight"]
-        self._alone = np.ascontiguousarray(counts[:, density.columns(density.alone)])
+        self._alone = np.ascontiguousarray(counts[:, density.columns(density.unblocked_judges)])
         blocks = map(np.array, density.blocks)
-        self._blocks = [(block, Patterns.of(counts[:, density.columns(block)])) for block in blocks]
+        self._blocks = [(block, Patterns.from_counts(counts[:, density.columns(block)])) for block in blocks]
 
-    def both(self, x: Floats) -> tuple[float, Floats]:
+    def value_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
 
         density = self._density
@@ -99,7 +99,7 @@ class ExpectedGrades:
         """
         density, counts = self._density, self._alone
         labels, values, effects = logs.shape[1:]
-        alone = density.alone
+        alone = density.unblocked_judges
         rates = log_expectation(logs[alone], _EFFECT_LOG_WEIGHTS, np)
         log = counts @ rates.reshape(-1, values) + _VALUE_LOG_WEIGHTS
         by_effect = []

@@ -85,14 +85,16 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         """Counts of the labels that each judge gave, shape (units, judges, labels)."""
         problem = self.problem
         counts = np.zeros((len(problem.unit_item), len(problem.judges), len(problem.labels)))
-        np.add.at(counts, (label_units(problem), problem.table.judge, problem.given(problem.table)), 1.0)
+        np.add.at(
+            counts, (label_units(problem), problem.table.judge, problem.answer_codes(problem.table)), 1.0
+        )
         return counts
 
     @cached_property
     def _majority_shares(self) -> Floats:
         problem = self.problem
         counts = np.zeros((len(problem.unit_item), 1, len(problem.labels)))
-        np.add.at(counts[:, 0], (label_units(problem), problem.given(problem.table)), 1.0)
+        np.add.at(counts[:, 0], (label_units(problem), problem.answer_codes(problem.table)), 1.0)
         return _majority_shares(counts, problem.classes)
 
     @cached_property
@@ -128,7 +130,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         groups = self.problem.unit_row.copy()
         groups[known] = len(groups) + np.arange(len(known))  # each was left out of its own fold
         return Stacking(
-            _label_shares(self._label_counts), panel, known, self.problem.known[known], alike=groups
+            _label_shares(self._label_counts), panel, known, self.problem.known[known], duplicate_group=groups
         )
 
     @cached_property
@@ -150,7 +152,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         panels = [collect_panel_probabilities(problem, chance, data) for chance in probabilities]
         if self._enough_known:
             panels.append(_as_one_answer(panels[0], self._stack_new_items(probabilities, data)))
-        combined = [panel.beside(extra) for panel, extra in zip(self._panels_by_way, panels, strict=True)]
+        combined = [panel.with_items(extra) for panel, extra in zip(self._panels_by_way, panels, strict=True)]
         return average_predictions(combined, known, problem.known[known])[len(problem.unit_item) :]
 
     @cached_property
@@ -175,7 +177,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         panels = tuple(np.concatenate(pair) for pair in zip(model.panel, panel, strict=True))
         shares = np.concatenate([model.shares, _label_shares(counts)])
         probabilities = Stacking(
-            shares, panels, model.at, model.answer, len(model.shares)
+            shares, panels, model.known_items, model.answer, len(model.shares)
         ).stacked_probabilities()[0]
         return probabilities[len(model.shares) :]
 
@@ -228,7 +230,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             # the rates of classes without an anchor are the prior's, so draws are of all namings as the prior has them
             orientations = mirror.weigh_orientations(problem.density, draws, problem.data, True, rng)
             checks.append(problem.orientation_check(orientations.mass))
-            draws = orientations.whole
+            draws = orientations.all_draws
         return Inferred(Posterior(problem.density, mode.x, draws), tuple(checks))
 
 

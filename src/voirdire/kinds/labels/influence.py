@@ -54,7 +54,7 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> KnownLabel
     [[1.0, 1.0], [0.0, 1.0]]
     """
     judges, unit = len(problem.judges), label_units(problem)
-    judge, label = problem.table.judge, problem.given(problem.table)
+    judge, label = problem.table.judge, problem.answer_codes(problem.table)
     if some is not None:
         is_named = np.isin(unit, some)
         unit, judge, label = unit[is_named], judge[is_named], label[is_named]

@@ -198,7 +198,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """As in :class:`.Kind`; classes that were named stay."""
         classes = problem.labels[: problem.classes]
         options: dict[str, Any] = {"classes": None if set(classes) == set(problem.table.labels) else classes}
-        options |= {"known": problem.known if change.own else None, "positive": problem.positive}
+        options |= {"known": problem.known if change.is_own_table else None, "positive": problem.positive}
         encoded = encode_labels(problem.model, change.table, families=problem.families, **options)
         return replace(encoded, over=problem.over, about=problem.about)
 

@@ -60,7 +60,7 @@ class LabelsLayout(LogDensity):
         }
 
     @cached_property
-    def alone(self) -> Ints:
+    def unblocked_judges(self) -> Ints:
         """Judges that are in no block."""
         in_block = {k for block in self.blocks for k in block}
         return np.array([k for k in range(self.judges) if k not in in_block], dtype=np.int64)
@@ -95,7 +95,7 @@ class Patterns(_Rows):
     """
 
     @classmethod
-    def of(cls, counts: Floats) -> Patterns:
+    def from_counts(cls, counts: Floats) -> Patterns:
         """The patterns of a table, shape (items, columns)."""
         rows, of_item = np.unique(counts, axis=0, return_inverse=True)
         return cls(rows, of_item.ravel())

@@ -89,7 +89,7 @@ class LabelsProblem(Problem):
         """Names of the answers, in the order that their probabilities have."""
         return self.labels
 
-    def given(self, table: Labels) -> Ints:
+    def answer_codes(self, table: Labels) -> Ints:
         """Every label of a table as its place among :attr:`possible`, the classes first."""
         return np.array([self.labels.index(label) for label in table.labels])[table.label]
 

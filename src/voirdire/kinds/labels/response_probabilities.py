@@ -139,5 +139,7 @@ def _count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
     item_count = max(len(table.items), 1)
     unit = np.unique(table.criterion * item_count + table.item, return_inverse=True)[1]
     counts = np.zeros((len(problem.unit_row), judges, len(problem.labels)))
-    np.add.at(counts, (unit, table.judge if judges > 1 else table.judge * 0, problem.given(table)), 1.0)
+    np.add.at(
+        counts, (unit, table.judge if judges > 1 else table.judge * 0, problem.answer_codes(table)), 1.0
+    )
     return counts

@@ -73,13 +73,13 @@ class Stacking:
         Shares of the labels that a judge gave an item, zero where it gave none; the classes come first.
     panel : tuple of array, shape (items, classes)
         What the panel says, in several ways.
-    at : int array, shape (known,)
+    known_items : int array, shape (known,)
         Items whose class is known.
     answer : int array, shape (known,)
         Their classes.
-    own : int, optional
+    scale_items : int, optional
         How many of the items, the first ones, set the scale of what single labels say; by default all.
-    alike : int array, shape (items,), optional
+    duplicate_group : int array, shape (items,), optional
         The same number for items with the same shares and panel, which are computed once.
 
     Examples
@@ -94,10 +94,10 @@ class Stacking:
 
     shares: Floats
     panel: tuple[Floats, ...]
-    at: Ints
+    known_items: Ints
     answer: Ints
-    own: int | None = None
-    alike: Ints | None = None
+    scale_items: int | None = None
+    duplicate_group: Ints | None = None
 
     def stacked_probabilities(self) -> tuple[Floats, Floats]:
         """P(class) of all items, and of the known ones, each left out: shapes (items, classes) and (known, classes).
@@ -105,12 +105,12 @@ class Stacking:
         Of more than ``MAX_KNOWN_ITEMS`` known items it learns from as many, evenly spaced; the others need not be left
         out.
         """
-        if len(self.at) > MAX_KNOWN_ITEMS:
-            sample = np.linspace(0, len(self.at) - 1, MAX_KNOWN_ITEMS).astype(int)
+        if len(self.known_items) > MAX_KNOWN_ITEMS:
+            sample = np.linspace(0, len(self.known_items) - 1, MAX_KNOWN_ITEMS).astype(int)
             total, left_probabilities = replace(
-                self, at=self.at[sample], answer=self.answer[sample]
+                self, known_items=self.known_items[sample], answer=self.answer[sample]
             ).stacked_probabilities()
-            left_out = total[self.at]
+            left_out = total[self.known_items]
             left_out[sample] = left_probabilities
             return total, left_out
         priors, fits = self._plausible_priors()
@@ -120,13 +120,13 @@ class Stacking:
         left_weight = log[:, None] - np.log(np.maximum(answer_chance, 1e-300))
         left_weight = np.exp(left_weight - logsumexp(left_weight, axis=0))
         weight = np.exp(log - logsumexp(log))
-        codes = np.arange(len(self.shares)) if self.alike is None else self.alike
+        codes = np.arange(len(self.shares)) if self.duplicate_group is None else self.duplicate_group
         _, first_row, row_of = np.unique(codes, return_index=True, return_inverse=True)
         total = np.zeros((len(first_row), left_probabilities.shape[2]))
         for share, prior, fit in zip(weight, priors, fits, strict=True):
             covariance, variance = self._prior_covariance(prior)
             total += share * answer_probabilities(
-                *fit.at(prior.mean[first_row], covariance[first_row], variance[first_row])
+                *fit.predict_at(prior.mean[first_row], covariance[first_row], variance[first_row])
             )
         return total[row_of], np.einsum("gi,gic->ic", left_weight, left_probabilities)
 
@@ -169,7 +169,7 @@ class Stacking:
                     ]
                 )
         classes = self.panel[0].shape[1]
-        right = self.shares[self.at, :, self.answer].sum(axis=0)
+        right = self.shares[self.known_items, :, self.answer].sum(axis=0)
         best_judges = np.argsort(-right, kind="stable")[:MAX_SINGLE_JUDGES]
         log_share = -np.log(way_count * self.shares.shape[1] * len(PRIOR_SPREADS))
         for judge in np.sort(best_judges):
@@ -178,7 +178,9 @@ class Stacking:
         return groups
 
     def _fit_prior(self, prior: StackingPrior) -> Multinomial:
-        return fit_multinomial(prior.mean[self.at], self._prior_covariance(prior)[0][self.at], self.answer)
+        return fit_multinomial(
+            prior.mean[self.known_items], self._prior_covariance(prior)[0][self.known_items], self.answer
+        )
 
     def _prior_covariance(self, prior: StackingPrior) -> tuple[Floats, Floats]:
         """Prior covariance with the known items, shape (items, known), and variances, shape (items,)."""
@@ -187,14 +189,14 @@ class Stacking:
         variance = INTERCEPT_SD**2 + prior.spread**2 * variance
         if prior.judge >= 0:
             judge_shares = self.shares[:, prior.judge]
-            covariance = covariance + JUDGE_LOG_ODDS**2 * judge_shares @ judge_shares[self.at].T
+            covariance = covariance + JUDGE_LOG_ODDS**2 * judge_shares @ judge_shares[self.known_items].T
             variance = variance + JUDGE_LOG_ODDS**2 * (judge_shares**2).sum(axis=1)
         return covariance, variance
 
     @cached_property
     def _label_covariance(self) -> tuple[Floats, Floats]:
         """The same of what single labels say, with mean variance 1."""
-        x = (self.shares - self.shares[: self.own].mean(axis=0)).reshape(len(self.shares), -1)
+        x = (self.shares - self.shares[: self.scale_items].mean(axis=0)).reshape(len(self.shares), -1)
         variance = (x**2).sum(axis=1)
-        scale = max(float(variance[: self.own].mean()), 1e-12)
-        return x @ x[self.at].T / scale, variance / scale
+        scale = max(float(variance[: self.scale_items].mean()), 1e-12)
+        return x @ x[self.known_items].T / scale, variance / scale

@@ -36,7 +36,7 @@ def log_joint(density: Any, values: Values, counts: Array, xp: Any) -> Array:
     for number, block in enumerate(density.blocks):
         judges = np.array(block)
         if isinstance(counts, np.ndarray):  # not traced: each pattern of answers once
-            patterns = Patterns.of(counts[:, density.columns(judges)])
+            patterns = Patterns.from_counts(counts[:, density.columns(judges)])
             block_log = _log_block_effects(density, values, patterns.counts, judges, number, xp)
             total = total + log_expectation(block_log, 0.0, xp)[patterns.of_item]
         else:

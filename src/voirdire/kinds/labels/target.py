@@ -64,7 +64,7 @@ class Panel:
         """The panel of some items."""
         return Panel(self.chance[rows], self.labels[rows], self.count[rows])
 
-    def beside(self, more: Panel) -> Panel:
+    def with_items(self, more: Panel) -> Panel:
         """The panel with other items after its own."""
         pairs = ((self.chance, more.chance), (self.labels, more.labels), (self.count, more.count))
         return Panel(*(np.concatenate(pair) for pair in pairs))
@@ -122,7 +122,7 @@ class Target:
     def _weight(self) -> Floats:
         return np.asarray(np.exp(self.log_weight - np.logaddexp.reduce(self.log_weight.ravel())))
 
-    def of(self, panel: Panel) -> Floats:
+    def to_target(self, panel: Panel) -> Floats:
         """P(class) of items about the target, shape (items, classes)."""
         weight = self._weight
         total = float((weight @ SHARE_GRID).sum()) * panel.shares
@@ -166,10 +166,10 @@ def average_predictions(ways: Sequence[Panel], known: Ints, answer: Ints) -> Flo
     for number, panel in enumerate(ways):
         known_panel = panel.select_rows(known)
         target = Target.prior().learned(known_panel, answer)
-        error_probability = 1.0 - target.of(known_panel).max(axis=1)
+        error_probability = 1.0 - target.to_target(known_panel).max(axis=1)
         charge = np.log(np.maximum(error_probability, MIN_PROBABILITY)).sum() / max(len(known), 1)
         log[number] += target.evidence + float(charge)
-        predictions.append(target.of(panel))
+        predictions.append(target.to_target(panel))
     return np.asarray(
         np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(predictions), axes=1)
     )

@@ -78,14 +78,14 @@ class WideResiduals:
         Items that were looked at.
     groups : array, shape (3, groups, pairs of judges)
         T, its variance and its scale of each group of items, at the centre of the posterior.
-    whole : array, shape (3, judges, judges)
+    all_sums : array, shape (3, judges, judges)
         The same of all items.
     """
 
     judges: Ints
     units: int
     groups: Floats
-    whole: Floats
+    all_sums: Floats
 
     @property
     def comparison_count(self) -> int:
@@ -94,7 +94,7 @@ class WideResiduals:
 
     def sums(self) -> tuple[Floats, Floats, Floats]:
         """T, its variance and its scale, shape (judges, judges) each."""
-        t, var, scale = self.whole
+        t, var, scale = self.all_sums
         return t, var, scale
 
     def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
@@ -124,7 +124,7 @@ def wide_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.
         len(sampled)
     )  # so that neighbours are a group drawn by lot
     rows = np.flatnonzero(seen & (position[unit] >= 0))
-    judge, unit, label = row[table.judge[rows]], unit[rows], problem.given(table)[rows]
+    judge, unit, label = row[table.judge[rows]], unit[rows], problem.answer_codes(table)[rows]
     column, shape = position[unit], (len(chosen), len(sampled))
     edges = np.linspace(0, len(sampled), min(ITEM_GROUPS, len(sampled)) + 1).astype(int)
     upper = np.triu_indices(len(chosen), 1)

@@ -57,11 +57,11 @@ def first_or_last_check(problem: RankingsProblem) -> Check:
     """Check whether some items come first, or last, in every ranking."""
     order, last = problem.order, problem.order.group.max(axis=0)
     has_order, is_ranked = last > 0, order.row >= 0
-    item = order.at(problem.table.item)
+    item = order.by_place(problem.table.item)
     names = set()
     for at_end in (order.group == 0, order.group == last):
         for c in range(len(problem.criteria)):
-            selected = is_ranked & has_order & (order.of(problem.table.criterion) == c)
+            selected = is_ranked & has_order & (order.by_ranking(problem.table.criterion) == c)
             ranked = np.bincount(item[selected], minlength=len(problem.items))
             at_ends = np.bincount(item[selected & at_end], minlength=len(problem.items))
             names |= {problem.items[i] for i in np.flatnonzero((ranked > 0) & (at_ends == ranked))}
@@ -73,7 +73,7 @@ def first_or_last_check(problem: RankingsProblem) -> Check:
 def constant_judges_check(problem: RankingsProblem) -> Check:
     """Judges whose rankings are all ties, or of one item."""
     has_order = problem.order.group.max(axis=0) > 0
-    judge = problem.order.of(problem.table.judge)
+    judge = problem.order.by_ranking(problem.table.judge)
     ordered_rankings = np.bincount(judge[has_order], minlength=len(problem.judges))
     names = [problem.judges[k] for k in np.flatnonzero((ordered_rankings == 0) & (problem.judge_votes > 0))]
     return names_check(

@@ -43,7 +43,7 @@ def model_terms(model: Model, table: Rankings, people: bool = False) -> tuple[Te
         assert model.anchors is not None  # else refused
         scale = Scale(rate=model.anchors.numbers["rate"], spread="log_panel_error_spread")
         terms.append(Term("panel_error", ("panel", "criterion", "item"), 0, scale=scale))
-    return tuple(term._replace(apart=True) for term in terms)
+    return tuple(term._replace(by_item=True) for term in terms)
 
 
 def reason_contexts_unknown(table: Rankings) -> str | None:

@@ -161,7 +161,7 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         criteria = given_or_stored_criteria(problem, problem.criteria_votes, change)
         options: dict[str, Any] = {
             "over": problem.density.over,
-            "anchors": problem.anchors if change.own else None,
+            "anchors": problem.anchors if change.is_own_table else None,
         }
         return encode_rankings(problem.model, change.table, criteria=criteria, **options)
 

@@ -101,12 +101,14 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
         codes[FAMILY], fitted_codes[FAMILY] = families[codes["judge"]], families[fitted_codes["judge"]]
     first, rank = np.zeros((2, rankings.rows))
     is_ranked, draws = order.row >= 0, predictive_draws(posterior, fitted_codes, codes)
-    unknown_context = np.flatnonzero(order.of(codes["context"]) < 0) if contexts else np.empty(0, np.int64)
+    unknown_context = (
+        np.flatnonzero(order.by_ranking(codes["context"]) < 0) if contexts else np.empty(0, np.int64)
+    )
     rng = np.random.default_rng(0)
     if len(draws) == 1 and len(unknown_context):
         draws *= MAX_DRAWS  # each has a new context
     for values in draws:
-        eta = problem.worth(values, cells)
+        eta = problem.item_predictors(values, cells)
         if len(unknown_context):
             eta[:, unknown_context] += np.exp(values["log_context_spread"]) * rng.standard_normal(
                 (sides, len(unknown_context))
@@ -125,7 +127,7 @@ def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: obje
 def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Generator) -> Rankings:
     """Simulate the rankings of a problem under one set of values, with as many items tied at each place."""
     cells, order = problem.cells(), problem.order
-    new_order = drawn_order(problem.worth(values, cells), rng)
+    new_order = drawn_order(problem.item_predictors(values, cells), rng)
     is_ranked = order.row >= 0
     rows = np.take_along_axis(order.row, new_order, axis=0)
     rank = np.array(problem.table.rank)

@@ -45,11 +45,11 @@ class Order(NamedTuple):
     row: Ints
     group: Ints
 
-    def of(self, column: Ints) -> Ints:
+    def by_ranking(self, column: Ints) -> Ints:
         """Values of a column for each ranking, shape (rankings,)."""
         return np.asarray(column[self.row[0]])
 
-    def at(self, column: Ints) -> Ints:
+    def by_place(self, column: Ints) -> Ints:
         """Values of a column at each place, shape (places, rankings); -1 where there are no more items."""
         return np.asarray(np.where(self.row >= 0, column[self.row], -1))
 
@@ -146,7 +146,7 @@ class RankingsProblem(Problem):
         """Cells of the table: what each ranking is about, and the items at its places."""
         return add_term_factors(ranking_cells(self.table, self.order), self.order, self.added)
 
-    def worth(self, values: dict[str, Floats], cells: Cells) -> Floats:
+    def item_predictors(self, values: dict[str, Floats], cells: Cells) -> Floats:
         """Worth of items where and to whom they are ranked, shape (..., places, rankings); -inf for none."""
         data = self.density.table(cells, None)
         eta = np.asarray(self.density.predictors(values, data, np))
@@ -155,16 +155,16 @@ class RankingsProblem(Problem):
 
 def ranking_cells(table: Rankings, order: Order, people: bool = False) -> Cells:
     """Cells of a table: what each ranking is about, and the items at its places; people are no judges of the panel."""
-    judge = order.of(table.judge)
+    judge = order.by_ranking(table.judge)
     judge, panel = (np.full(len(judge), -1), -1) if people else (judge, 0)
     factors = {
         "judge": judge,
-        "criterion": order.of(table.criterion),
+        "criterion": order.by_ranking(table.criterion),
         "panel": np.full(len(judge), panel),
     }
     if table.context is not None:
-        factors["context"] = order.of(table.context)
-    return Cells(order.row.shape[1], factors, tuple(order.at(table.item)))
+        factors["context"] = order.by_ranking(table.context)
+    return Cells(order.row.shape[1], factors, tuple(order.by_place(table.item)))
 
 
 def add_term_factors(cells: Cells, order: Order, added: ResolvedTerms) -> Cells:
@@ -179,13 +179,13 @@ def add_term_factors(cells: Cells, order: Order, added: ResolvedTerms) -> Cells:
     for name in added.codes:
         if name in ("numbers", "item", *factors):
             continue
-        codes = order.at(added.codes[name])
+        codes = order.by_place(added.codes[name])
         if ((codes != codes[0]) & (order.row >= 0)).any():
             raise InputError(
                 f"terms: column {name!r} differs between items of a ranking; give numbers, or leave the term out"
             )
         factors[name] = codes[0]
-    numbers = added.numbers[order.at(added.codes["numbers"])] if "numbers" in added.codes else None
+    numbers = added.numbers[order.by_place(added.codes["numbers"])] if "numbers" in added.codes else None
     return replace(cells, factors=factors, numbers=numbers)
 
 
@@ -274,7 +274,7 @@ def encode_rankings(
     data = density.table(cells, groups)
     if votes is not None:
         data[CRITERIA_DATA] = encode_criteria_votes(votes, table.judges, table.criteria)
-    judge_rankings = np.bincount(order.of(table.judge), minlength=len(table.judges))
+    judge_rankings = np.bincount(order.by_ranking(table.judge), minlength=len(table.judges))
     names = (table.judges, table.criteria, table.items)
     return RankingsProblem(density, data, *names, judge_rankings, table, order, people, added, votes)
 
@@ -289,6 +289,6 @@ def check_covariates_vary(problem: RankingsProblem) -> None:
     added = problem.added
     if "numbers" not in added.codes:
         return
-    order, numbers = problem.order, added.numbers[problem.order.at(added.codes["numbers"])]
+    order, numbers = problem.order, added.numbers[problem.order.by_place(added.codes["numbers"])]
     varies = ((numbers != numbers[0]) & (order.row >= 0)[..., None]).any(axis=(0, 1))
     check_terms_vary(added, "ranking", varies)

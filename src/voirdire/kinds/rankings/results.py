@@ -53,7 +53,7 @@ def score_held_out(model: Model, table: Rankings, here: Bools) -> PredictionScor
     mode = find_mode(_hide_rankings(problem, here))
     assert isinstance(mode, LatentMode)  # of all models of rankings
     draws = draw_about_mode(mode, np.random.default_rng(0), PREDICTION_DRAWS)
-    worth = problem.worth(problem.density.values(draws, np), problem.cells())[..., here]
+    worth = problem.item_predictors(problem.density.values(draws, np), problem.cells())[..., here]
     group = problem.order.group[:, here]
     parts = problem.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)
     logs = sum(part * weight for part, weight in parts)
@@ -86,10 +86,10 @@ def ranking_answers(problem: RankingsProblem) -> list[Answers]:
         parts = density.ranking_parts(values, problem.data, np)
         return np.asarray(sum(np.where(weight > 0, log, 0.0) * weight for log, weight in parts))
 
-    panel_judge = problem.order.of(table.judge)
+    panel_judge = problem.order.by_ranking(table.judge)
     judge = np.append(np.array(problem.judges)[panel_judge], ["people"] * (count - len(panel_judge)))
     rank = np.full((count, len(problem.items)), -1)
-    item = problem.order.at(table.item)
+    item = problem.order.by_place(table.item)
     for position in range(len(item)):
         rankings = np.flatnonzero(item[position] >= 0)
         rank[rankings, item[position, rankings]] = groups[position, rankings]

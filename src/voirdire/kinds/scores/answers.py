@@ -135,7 +135,7 @@ def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> 
     )
     cells = codes[0]
     counts = np.zeros((len(cells), len(problem.scale.levels)))
-    np.add.at(counts, (row, problem.given(table)), 1.0)
+    np.add.at(counts, (row, problem.answer_codes(table)), 1.0)
     log = np.empty((len(draws), len(cells)))
     for number, values in enumerate(draws):
         answer, weight = problem.density.log_parts(values, problem.data, np)[0]

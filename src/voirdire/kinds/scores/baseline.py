@@ -84,7 +84,7 @@ def encode_centres(
     units = sorted(panels)
     centre = [float(np.mean([combine(scores) for scores in panels[u].values()])) for u in units]
     error = [
-        math.sqrt(sum(errors[u // items].of(len(scores)) ** 2 for scores in panels[u].values()))
+        math.sqrt(sum(errors[u // items].standard_error(len(scores)) ** 2 for scores in panels[u].values()))
         / len(panels[u])
         for u in units
     ]
@@ -106,7 +106,7 @@ class _Errors:
         self.left, self.pool = left, pool
         self.known: dict[int, float] = {}
 
-    def of(self, n: int) -> float:
+    def standard_error(self, n: int) -> float:
         if n not in self.known:
             self.known[n] = self._standard_error(n)
         return self.known[n]

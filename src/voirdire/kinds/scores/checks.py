@@ -189,12 +189,14 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
             f"{100 * max(share, 0.0):.0f}% of the variance of single scores is what judges share",
             ".",
         )
-        if not randomness.told:
+        if not randomness.is_identified:
             ending = (
                 ", which is not told from nothing: these scores do not tell items apart. Ask for something that judges "
                 "can see alike, or compare items side by side."
             )
-        checked.append(Check("reliability", "ok" if randomness.told else "warn", share, summary + ending))
+        checked.append(
+            Check("reliability", "ok" if randomness.is_identified else "warn", share, summary + ending)
+        )
     if randomness.odds is not None:
         names = [problem.judges[judge] for judge in np.flatnonzero(randomness.odds > MIN_NOISE_ODDS)]
         message = (
@@ -270,7 +272,7 @@ def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination"
     """
     model, density = problem.model, problem.density
     equal_judges = model.reliability.kind == AlikeRaters.kind or density.uses_marginal_likelihood
-    if equal_judges or density.voted or density.given or density.criteria == 1:
+    if equal_judges or density.voted or density.fixed_weights or density.criteria == 1:
         return []
     if model.weights is None or model.weights.kind != "votes":
         return []

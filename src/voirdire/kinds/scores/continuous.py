@@ -105,9 +105,9 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     """
     parts = density.score_parts(data)
     joined = {
-        name: np.concatenate([part[name] for part in parts]) for name in (*density.about, *SCORE_COLUMNS)
+        name: np.concatenate([part[name] for part in parts]) for name in (*density.code_names, *SCORE_COLUMNS)
     }
-    about = {name: joined[name] for name in density.about}
+    about = {name: joined[name] for name in density.code_names}
     item, is_people = about.pop("item"), about["judge"] < 0
     about["criterion of people"] = np.where(is_people, about["criterion"], -1)
     about["people"] = np.where(is_people, 0, -1)

@@ -167,7 +167,7 @@ class ScoresDensity(ScoresLayout):
     @property
     def given_weights(self) -> tuple[float, ...] | None:
         """Weights of the criteria that the user gave."""
-        return self.given
+        return self.fixed_weights
 
     @property
     def form(self) -> Any:
@@ -223,7 +223,7 @@ class ScoresDensity(ScoresLayout):
         elimination = EliminatedItems(self, data)
         is_large = count_numbers(data) * self.size > MAX_HESSIAN_WORK
         return ClosedFormDerivatives(
-            elimination.both,
+            elimination.value_gradient,
             curvature=elimination.curvature,
             draws_about_mode=elimination.draws_about_mode if is_large else None,
         )

@@ -116,10 +116,10 @@ class EliminatedItems:
         start = self._here.start
         return np.concatenate([g[..., :start], free, g[..., start:]], axis=-1)
 
-    def both(self, x: Floats) -> tuple[float, Floats]:
+    def value_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
         g, psi = self.parts(x)
-        h = self._effects.of(g)
+        h = self._effects.to_effects(g)
         if not np.isfinite(h).all():
             return np.inf, np.full_like(x, np.inf)
         point = _Point(self._answers, h, psi)
@@ -129,7 +129,7 @@ class EliminatedItems:
     def curvature(self, x: Floats) -> Curvature:
         """The second derivatives, and near them blocks of judges and the diagonal of items."""
         g, psi = self.parts(x)
-        point = _Point(self._answers, self._effects.of(g), psi)
+        point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
         blocks, items = (
             JudgeBlocks(self._effects, g, point.h, point.answers, point.by_h),
@@ -160,7 +160,7 @@ class EliminatedItems:
     def _draws_without_matrix(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """As :meth:`draws_about_mode`, of many judges: products in the place of a matrix."""
         g, psi = self.parts(x)
-        point = _Point(self._answers, self._effects.of(g), psi)
+        point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
         blocks, items = (
             JudgeBlocks(self._effects, g, point.h, point.answers, point.by_h),
@@ -189,7 +189,7 @@ class EliminatedItems:
     def factored_hessian(self, x: Floats) -> ArrowFactor:
         """The second derivatives, written out and factored."""
         g, psi = self.parts(x)
-        point = _Point(self._answers, self._effects.of(g), psi)
+        point = _Point(self._answers, self._effects.to_effects(g), psi)
         effects = self._effects.effect_derivatives(g, point.by_h)
         effect_jacobian, prior_hessian = np.empty((len(g), len(point.h))), np.empty((len(g), len(g)))
         for row, unit in enumerate(np.eye(len(g))):
@@ -215,7 +215,7 @@ class _Point:
     def __init__(self, answers: LevelAnswers, h: Floats, psi: Floats) -> None:
         self.h, self._psi, self._effects = h, psi, answers.effects
         ratio = h[answers.effects :]
-        self.answers = answers.at(h[: answers.effects], psi.ravel())
+        self.answers = answers.evaluate_at(h[: answers.effects], psi.ravel())
         self._precision = np.exp(2.0 * ratio)[:, None]
         self._squares = (self._precision * psi**2).sum(axis=-1)
         free = psi.shape[1] - 1.0
@@ -224,7 +224,7 @@ class _Point:
         self.value = float(normal.sum()) - self.answers.log_likelihood
         self.by_h = np.append(by_h, self._squares - free)
         self.by_psi = by_psi.reshape(psi.shape) + self._precision * psi
-        self.own = self.answers.own.reshape(psi.shape) + self._precision
+        self.own = self.answers.item_curvature.reshape(psi.shape) + self._precision
 
     def product(self, h: Floats, psi: Floats) -> tuple[Floats, Floats]:
         """Second derivatives by effects and items times a change of both."""

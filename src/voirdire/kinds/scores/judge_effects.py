@@ -42,7 +42,7 @@ class JudgeEffects:
         self.group = np.asarray(data["panel"]["group"])
         self._strength = next(p for p in density.parameters if p.name == "strength")
 
-    def of(self, g: Any, xp: Any = np) -> Any:
+    def to_effects(self, g: Any, xp: Any = np) -> Any:
         """h, shape (effects + criteria,): slopes, severities, cutpoints, and logs of units over spreads, the last."""
         small = self.small
         values = small.values(g, xp)
@@ -76,7 +76,7 @@ class JudgeEffects:
 
     def _with(self, g: Any, by_h: Floats, kept: list[Any]) -> Any:
         xp: Any = autodiff.TAPE_NUMPY
-        kept.append(self.of(g, xp))
+        kept.append(self.to_effects(g, xp))
         return (kept[0] * by_h).sum() - self.small.log_prior(g, xp)
 
 

@@ -244,7 +244,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     def encode_again(self, problem: ScoresProblem, change: TableChange) -> ScoresProblem:
         """As in :class:`.Kind`; the scale stays."""
         options: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
-        options |= {"families": problem.families, "anchors": problem.anchors if change.own else None}
+        options |= {"families": problem.families, "anchors": problem.anchors if change.is_own_table else None}
         options["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
         return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **options)
 
@@ -315,7 +315,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
         names, arrays = pack_votes({"criteria": problem.criteria_votes})
         arrays |= {} if problem.answer_weight is None else {"answer_weight": problem.answer_weight}
         names["scores"], codes = pack_rated(problem.table, "scores")
-        names |= {"levels": problem.scale.levels, "weights": problem.density.given}
+        names |= {"levels": problem.scale.levels, "weights": problem.density.fixed_weights}
         if problem.families:
             names["families"] = problem.families
         people, people_arrays = pack_people(problem.anchors)

@@ -72,13 +72,13 @@ def sums_of_scores(
     """Sums of latent values, at ``places``, that scores depend on."""
     panel = data["panel"]
     group = panel["group"]
-    judge, families = form.about.factors["judge"], np.array(density.families or [-1] * density.judges)
+    judge, families = form.codes.factors["judge"], np.array(density.families or [-1] * density.judges)
     factors = {
-        **form.about.factors,
+        **form.codes.factors,
         "family": np.where(judge < 0, -1, families[judge]),
         "group": np.where(judge < 0, -1, group[judge]),
     }
-    about = replace(form.about, factors=factors)
+    about = replace(form.codes, factors=factors)
     if "numbers" in factors:
         about = replace(about, numbers=panel["numbers"][factors["numbers"]])
     judge_item_term = Term("judge_item_effect", places.dims.get("judge_item_effect", ()), 0)

@@ -31,7 +31,7 @@ class ScoreCells:
 
     Attributes
     ----------
-    about : Cells
+    codes : Cells
         Judge, criterion and item (and context, -1 for none) of each.
     terms : list of Term
         Of the form's own.
@@ -45,7 +45,7 @@ class ScoreCells:
         Dimensions of values that many scores tell, so that they stay when the others are integrated out.
     """
 
-    about: Cells
+    codes: Cells
     terms: list[Term]
     predictors: int
     answers: CellAnswers
@@ -96,7 +96,7 @@ class ScoresLayout(LogDensity):
         the term of repeats is left out.
     voted : bool
         Whether there are votes on criteria.
-    given : tuple of float, optional
+    fixed_weights : tuple of float, optional
         Weights of the criteria, where they are given; they sum to one.
     answers, runs : float
         Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
@@ -118,7 +118,7 @@ class ScoresLayout(LogDensity):
     groups: int = 1
     repeats: bool = False
     voted: bool = False
-    given: tuple[float, ...] | None = None
+    fixed_weights: tuple[float, ...] | None = None
     answers: float = 1.0
     runs: float = 1.0
     anchors: tuple[tuple[float, float], ...] = ()
@@ -148,7 +148,7 @@ class ScoresLayout(LogDensity):
         return self.repeats and self.model.repeats is not None and self.model.repeats.kind == JudgeItem.kind
 
     @cached_property
-    def about(self) -> tuple[str, ...]:
+    def code_names(self) -> tuple[str, ...]:
         """Names of the codes of a score: its factors, and its row of numbers where there are such."""
         known = (*FACTOR_NAMES, "context") if self.contexts else FACTOR_NAMES
         factors = {factor for term in self.added for factor in term.factors} - {*known, STEP}
@@ -160,15 +160,15 @@ class ScoresLayout(LogDensity):
         parts = [data["scores"]]
         if self.anchors:
             people = data["anchors"]
-            parts.append({**dict.fromkeys(self.about, np.full(len(people["item"]), -1)), **people})
+            parts.append({**dict.fromkeys(self.code_names, np.full(len(people["item"]), -1)), **people})
         return parts
 
     def about_rows(self, rows: tuple[Ints, ...]) -> dict[str, Ints]:
-        """Codes by name of rows that are told by :attr:`about`, or by the first of these; -1 of all others."""
+        """Codes by name of rows that are told by :attr:`code_names`, or by the first of these; -1 of all others."""
         missing = rows[0] * 0 - 1
         return {
-            **dict.fromkeys((*self.about, "context"), missing),
-            **dict(zip(self.about, rows, strict=False)),
+            **dict.fromkeys((*self.code_names, "context"), missing),
+            **dict(zip(self.code_names, rows, strict=False)),
         }
 
 

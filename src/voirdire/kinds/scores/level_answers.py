@@ -72,7 +72,7 @@ class LevelAnswers:
         self.lower = np.where(self.level > 0, cuts + self.level - 1, self.effects)
         self.upper = np.where(self.level < top, cuts + self.level, self.effects + 1)
 
-    def at(self, h: Floats, psi: Floats) -> AnswerDerivatives:
+    def evaluate_at(self, h: Floats, psi: Floats) -> AnswerDerivatives:
         """Log likelihood and derivatives at effects h, shape (effects,), and items psi, shape (units,)."""
         ends = np.append(h, [-np.inf, np.inf])
         slope, z = self.repeat_by_answer(ends[self.slope]), psi[self.unit]
@@ -161,7 +161,7 @@ class AnswerDerivatives:
         return self.answers.by_run(self.bend_below), self.answers.by_run(self.bend_above)
 
     @cached_property
-    def own(self) -> Floats:
+    def item_curvature(self) -> Floats:
         """Second derivatives of minus the log likelihood by each item alone, shape (units,)."""
         return self.answers.by_unit(self.bend * self.slope**2)
 

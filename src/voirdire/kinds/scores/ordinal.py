@@ -258,7 +258,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         Term("cut_location", ("criterion",), 0, sign=-1.0),
     ]
     terms += [
-        Term("log_gap", ("criterion", "gap"), 1 + gap, at=(("gap", gap),))
+        Term("log_gap", ("criterion", "gap"), 1 + gap, fixed_levels=(("gap", gap),))
         for gap in range(density.levels - 2)
     ]
     sloped = "log_discrimination" in {parameter.name for parameter in density.parameters}
@@ -278,7 +278,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
 
 def _count_levels(part: dict[str, Any], density: ScoresLayout) -> tuple[dict[str, Ints], Floats]:
     """Factors of each cell, by name, and counts of the levels, shape (cells, levels)."""
-    codes, row = distinct_combinations({name: part[name] for name in density.about})
+    codes, row = distinct_combinations({name: part[name] for name in density.code_names})
     counts = np.zeros((len(codes["item"]), density.levels))
     np.add.at(counts, (row, part["level"]), part["weight"])
     return codes, counts

@@ -90,13 +90,13 @@ class ScoresProblem(Problem):
         return self.density.over
 
     def codes(self, table: Scores) -> dict[str, Ints]:
-        """Codes of what each score of a table is about, by the names of :attr:`.ScoresLayout.about`.
+        """Codes of what each score of a table is about, by the names of :attr:`.ScoresLayout.code_names`.
 
         -1 for any context or level where the table has none.
         """
         return row_codes(self.density, table, self.added.codes if table is self.table else {})
 
-    def given(self, table: Scores) -> Ints:
+    def answer_codes(self, table: Scores) -> Ints:
         """Every score of a table as the place of its level among :attr:`possible`."""
         return np.searchsorted(self.scale.levels, table.score)
 
@@ -261,7 +261,7 @@ def encode_scores(
         groups=len(groups),
         repeats=repeats,
         voted=votes is not None,
-        given=weights,
+        fixed_weights=weights,
         answers=answers,
         runs=runs,
         families=family_of_judge,
@@ -309,7 +309,7 @@ def encode_scores(
 def row_codes(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -> dict[str, Ints]:
     """As :meth:`ScoresProblem.codes`; ``added`` has the codes of what added terms are of, where these are known."""
     codes: dict[str, Ints] = {}
-    for name in density.about:
+    for name in density.code_names:
         code = getattr(table, name) if name in (*FACTOR_NAMES, "context") else added.get(name)
         codes[name] = table.judge * 0 - 1 if code is None else code
     return codes

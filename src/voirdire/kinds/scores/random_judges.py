@@ -32,7 +32,7 @@ class Randomness(NamedTuple):
     odds: Floats | None
 
     @property
-    def told(self) -> bool:
+    def is_identified(self) -> bool:
         """True where scores tell items apart."""
         return self.shared is not None and self.shared.share >= MIN_STANDARD_ERRORS * self.shared.error
 
@@ -43,7 +43,7 @@ def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomn
     if isinstance(residuals, SharedErrors):
         return None
     randomness = Randomness(shared_variance(residuals), None)
-    if len(residuals.judges) < MIN_JUDGES or not (randomness.shared is None or randomness.told):
+    if len(residuals.judges) < MIN_JUDGES or not (randomness.shared is None or randomness.is_identified):
         return randomness
     odds = np.zeros(len(problem.judges))
     odds[residuals.judges] = noise_odds(residuals)

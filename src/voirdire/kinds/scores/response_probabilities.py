@@ -24,7 +24,7 @@ def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints
     Parameters
     ----------
     rows : tuple of int array
-        Judge, criterion and item of each row (and the others of :attr:`.ScoresLayout.about`: -1, or none, for any
+        Judge, criterion and item of each row (and the others of :attr:`.ScoresLayout.code_names`: -1, or none, for any
         context or level, and for numbers as they are on average), in the problem's coding.
 
     Raises

@@ -89,9 +89,9 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
     """
     if problem.form is not ordinal:
         return summaries.empty_table(("criterion",), ("lower", "upper", "cutpoint", "low", "high"))
-    summary = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)[
-        "cutpoint"
-    ]
+    summary = posterior.summarise_quantities(
+        lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob
+    )["cutpoint"]
     judge, criterion, limit = (part.ravel() for part in np.indices(summary.point.shape))
     names = np.array(problem.scale.levels)
     columns: Columns = {} if len(summary.point) == 1 else {"judge": name_array(problem.judges)[judge]}
@@ -147,7 +147,9 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
     missing = np.full(size, np.nan)
     columns |= {"severity": missing, "low": missing, "high": missing}
     if "severity" in posterior.central_values and size > 1:
-        summary = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
+        summary = posterior.summarise_quantities(
+            lambda values: {"severity": _group_severity(problem, values)}, prob
+        )
         severity = summary["severity"]
         columns |= {"severity": severity.point, "low": severity.low, "high": severity.high}
     return columns

@@ -80,9 +80,9 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     theta, removal = values["strength"], shrinkage_removal(problem, values)
     mean = theta @ member
     middle = mean.mean(axis=-1, keepdims=True)
-    draws = removal.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
+    draws = removal.remove_shrinkage(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
-        items = removal.of(theta - middle, share)
+        items = removal.remove_shrinkage(theta - middle, share)
         added = _sample_new_contexts(items, placement, np.random.default_rng((seed, CONTEXT_SEED)))
         pooled = problem.model.pool != "none"  # into items that depend on each other by nothing
         mean = np.tile(draws.mean(axis=0), (len(draws), 1))
@@ -97,7 +97,7 @@ class ShrinkageRemoval(NamedTuple):
     kept: Floats
     outward: Floats
 
-    def of(self, x: Floats, share: Floats) -> Floats:
+    def remove_shrinkage(self, x: Floats, share: Floats) -> Floats:
         """Sums over criteria of draws that are freed, shape (draws, n).
 
         Parameters
@@ -133,7 +133,7 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Shri
     theta = values["strength"]
     criteria, density = theta.shape[1], problem.density
     prior = next(term.prior for term in density.parameters if term.name == "strength")
-    if not density.uses_marginal_likelihood and isinstance(prior, Spread) and prior.of:
+    if not density.uses_marginal_likelihood and isinstance(prior, Spread) and prior.log_sd_name:
         information = density.information("strength", values, np)[..., 0, 0]
         ratio = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
         share = np.maximum(np.broadcast_to(ratio / (1.0 + ratio), theta.shape[:2]), MIN_REMAINING_SHARE)
@@ -245,7 +245,9 @@ def item_systems(problem: ScoresProblem) -> dict[str, int]:
 def system_draws_about_subject(problem: ScoresProblem, posterior: Posterior) -> Floats:
     """Draws of the score of every system about the subject of results, shape (draws, systems)."""
     draws = system_draws(problem, posterior)
-    return find_gap(problem, draws, item_systems(problem)).of(draws) if problem.about == TARGET else draws
+    return (
+        find_gap(problem, draws, item_systems(problem)).to_target(draws) if problem.about == TARGET else draws
+    )
 
 
 def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
@@ -268,7 +270,7 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
     if problem.about is not None:
         gap = find_gap(problem, draws, item_systems(problem))
         target = average_equal_rows(
-            rank_systems(problem.table, placement, gap.of(draws), posterior, prob), groups
+            rank_systems(problem.table, placement, gap.to_target(draws), posterior, prob), groups
         )
         score = gap.point(columns["score"])
         columns = with_other_score(

@@ -113,7 +113,7 @@ class Evidence:
 
     Attributes
     ----------
-    found : Comparisons
+    comparisons : Comparisons
     rows : int array, shape (anchors,)
         Anchored comparisons.
     answers : array, shape (anchors,)
@@ -127,7 +127,7 @@ class Evidence:
         What a judge's answer counts for, beside those of its family.
     """
 
-    found: Comparisons
+    comparisons: Comparisons
     rows: Ints
     answers: Floats
     prior: dict[str, float]
@@ -146,7 +146,7 @@ Predicted = tuple[Floats, Floats]
 
 def majority_shares(evidence: Evidence) -> Predicted:
     """Share of judges who prefer the one item, with one more judge added on either side; learns nothing."""
-    side = np.sign(evidence.found.mean_answers)
+    side = np.sign(evidence.comparisons.mean_answers)
     for_one, for_other = (side > 0).sum(axis=0), (side < 0).sum(axis=0)
     p = (for_one + 1.0) / (for_one + for_other + 2.0)
     return p, p[evidence.rows]
@@ -158,7 +158,7 @@ def best_judge_prediction(evidence: Evidence) -> Predicted:
 
 
 def _best_judge_probabilities(evidence: Evidence) -> Floats:
-    x = evidence.found.mean_answers
+    x = evidence.comparisons.mean_answers
     agreement = 0.5 * (1.0 + x[:, evidence.rows] * evidence.answers).sum(axis=1)
     best = np.isclose(agreement, agreement.max(initial=0.0))
     trust = (agreement.max(initial=0.0) + 1.0) / (len(evidence.rows) + 2.0)
@@ -178,7 +178,7 @@ def naive_bayes_by_family(evidence: Evidence) -> Predicted:
 
 def _bayes_probabilities(evidence: Evidence, answer_weight: Floats) -> Floats:
     first, second = coin_means(evidence)
-    counts = evidence.found.counts
+    counts = evidence.comparisons.counts
     # log P(answer | the one is better) - log P(answer | the other is better), by who was shown first
     shown_one = np.stack([np.log(first / (1 - second)), np.log((1 - first) / second)], axis=1)
     shown_other = np.stack([np.log(second / (1 - first)), np.log((1 - second) / first)], axis=1)
@@ -189,7 +189,7 @@ def _bayes_probabilities(evidence: Evidence, answer_weight: Floats) -> Floats:
 
 def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
     """Posterior means of both coins of each judge, shape (judges,) each, from the anchors alone."""
-    right, wrong = right_and_wrong(evidence.found, evidence.rows, evidence.answers)
+    right, wrong = right_and_wrong(evidence.comparisons, evidence.rows, evidence.answers)
     if not evidence.by_position:
         mean = learn_coins(right.sum(axis=1), wrong.sum(axis=1), evidence.family, evidence.prior).mean()
         return mean, mean
@@ -237,7 +237,7 @@ def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted
 
 def stacking_regression(evidence: Evidence) -> Stacking:
     """Data that stacking learns from."""
-    x = evidence.found.mean_answers.T
+    x = evidence.comparisons.mean_answers.T
     return Stacking(x, evidence.rows, evidence.answers, evidence.prior, evidence.family)
 
 

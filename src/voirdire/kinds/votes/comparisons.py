@@ -21,15 +21,15 @@ class Comparisons:
     ----------
     keys : int array, shape (comparisons,)
         See :func:`voirdire.tables.graph.pair_keys`.
-    criterion, one, other : int array, shape (comparisons,)
+    criterion, item_a, item_b : int array, shape (comparisons,)
     counts : array, shape (judges, comparisons, 2, 3)
         By who was shown first (the one, the other): answers for the one, for the other, and ties.
     """
 
     keys: Ints
     criterion: Ints
-    one: Ints
-    other: Ints
+    item_a: Ints
+    item_b: Ints
     counts: Floats
 
     @property

@@ -25,9 +25,9 @@ def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -
     ranking = ranking_table(problem, posterior, prob)
     if not problem.covariates:
         return ranking
-    unadjusted = posterior.shown(lambda values: {"score": unadjusted_scores(problem, values)}, prob)[
-        "score"
-    ].point
+    unadjusted = posterior.summarise_quantities(
+        lambda values: {"score": unadjusted_scores(problem, values)}, prob
+    )["score"].point
     code = {item: index for index, item in enumerate(problem.items)}
     return ranking | {"unadjusted": unadjusted[[code[item] for item in ranking["item"]]]}
 

@@ -99,7 +99,7 @@ def fix_coins(problem: VotesProblem, first: Floats, second: Floats) -> Data:
 
 
 def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    right, wrong = right_and_wrong(evidence.found, evidence.rows, evidence.answers)
+    right, wrong = right_and_wrong(evidence.comparisons, evidence.rows, evidence.answers)
     family, prior = evidence.family, evidence.prior
     edge = 1e-6  # the log-odds of a coin must be finite
     if not evidence.by_position:
@@ -116,11 +116,11 @@ def people_preference_probability(
     problem: VotesProblem, values: dict[str, Floats], evidence: Evidence, rows: Ints | None = None
 ) -> Floats:
     """Mean probability that people prefer the one item, over draws of named values with a leading axis."""
-    comparisons = evidence.found
+    comparisons = evidence.comparisons
     selected = np.arange(len(comparisons.keys)) if rows is None else rows
     if problem.anchors is not None and problem.anchors.overall:
         score = integrated_scores(problem.density, values)
-        d = score[..., comparisons.one[selected]] - score[..., comparisons.other[selected]]
+        d = score[..., comparisons.item_a[selected]] - score[..., comparisons.item_b[selected]]
     else:
         criterion = (
             comparisons.criterion[selected]
@@ -129,8 +129,8 @@ def people_preference_probability(
         )
         strength = values["strength"]
         d = (
-            strength[..., criterion, comparisons.one[selected]]
-            - strength[..., criterion, comparisons.other[selected]]
+            strength[..., criterion, comparisons.item_a[selected]]
+            - strength[..., criterion, comparisons.item_b[selected]]
         )
     coin = expit(values["anchor"])[..., None]
     return np.asarray((coin * expit(d) + (1.0 - coin) * expit(-d)).mean(axis=0))
@@ -183,6 +183,6 @@ def _hide_fold(problem: VotesProblem, evidence: Evidence, fold: Ints) -> Data:
     assert problem.anchors is not None
     people = problem.anchors.votes
     keys = pair_keys(people, criteria=people.has_criteria and problem.votes.has_criteria)
-    hidden = np.isin(keys, evidence.found.keys[evidence.rows[fold]])
+    hidden = np.isin(keys, evidence.comparisons.keys[evidence.rows[fold]])
     part = problem.data["anchors"]
     return problem.data | {"anchors": part | {"counts": part["counts"] * ~hidden[:, None]}}

@@ -119,7 +119,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         if not self.by_pair:
             p[CUT] = cut_left_out_predictions(self.problem, self.evidence)
         if self.people_link_items:
-            p[PEOPLE_ALONE] = cut_left_out_predictions(self.alone.problem, self.evidence)
+            p[PEOPLE_ALONE] = cut_left_out_predictions(self.people_only.problem, self.evidence)
         shown_only = {CUT_INDEPENDENT} if self.has_dependent_judges else set()
         if not self.by_pair or asked == JOINT:
             shown_only |= {MAJORITY}
@@ -141,7 +141,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         return all(len(graph.components) == 1 for graph in graph_connectivity(votes))
 
     @cached_property
-    def alone(self) -> HumanVotes:
+    def people_only(self) -> HumanVotes:
         """As in :class:`.HumanAnswers`: coins that anchors teach, and strengths by the anchors without the votes."""
         human = HumanVotes(replace(self.problem, data=without_panel_votes(self.problem)))
         human.evidence = self.evidence
@@ -168,10 +168,10 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         else:
             centre = {name: value[None] for name, value in posterior.central_values.items()}
             p = people_preference_probability(self.problem, posterior.values or centre, self.evidence)
-        comparisons, problem = self.evidence.found, self.problem
+        comparisons, problem = self.evidence.comparisons, self.problem
         several = len(problem.votes.criteria) > 1 and comparisons.criterion.any()
         pairs = []
-        for row, (one, other) in enumerate(zip(comparisons.one, comparisons.other, strict=True)):
+        for row, (one, other) in enumerate(zip(comparisons.item_a, comparisons.item_b, strict=True)):
             name = {"criterion": problem.votes.criteria[comparisons.criterion[row]]} if several else {}
             pair = {"first": problem.items[one], "second": problem.items[other], "p_first": float(p[row])}
             pairs.append(name | pair)

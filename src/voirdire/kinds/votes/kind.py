@@ -219,7 +219,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
         details = problem.votes.details
-        if details is not None and details.told:
+        if details is not None and details.is_informative:
             raise InputError(
                 "a fit with groups or degrees takes no new votes alone; fit old and new ones together"
             )

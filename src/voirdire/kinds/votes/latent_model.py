@@ -110,7 +110,7 @@ def _people_design(density: VotesLayout, part: dict[str, Any], places: LatentPos
     """
     criteria = range(density.criteria)
     terms = [
-        Term(name, factors, FIRST_PEOPLE_PREDICTOR + c, at=(("criterion", c),))
+        Term(name, factors, FIRST_PEOPLE_PREDICTOR + c, fixed_levels=(("criterion", c),))
         for c in criteria
         for name, factors in (
             ("strength", ("criterion", "item")),
@@ -118,7 +118,9 @@ def _people_design(density: VotesLayout, part: dict[str, Any], places: LatentPos
         )
     ]
     weight_start = FIRST_PEOPLE_PREDICTOR + density.criteria
-    terms += [Term("weight", ("criterion",), weight_start + c, at=(("criterion", c),)) for c in criteria]
+    terms += [
+        Term("weight", ("criterion",), weight_start + c, fixed_levels=(("criterion", c),)) for c in criteria
+    ]
     factors = {"context": part["context"]} if "context" in part else {}
     cells = Cells(len(part["criterion"]), factors, (part["first"], part["second"]))
     return build_design(terms, cells, places)

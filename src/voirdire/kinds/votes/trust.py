@@ -149,7 +149,7 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
     """
     judges = left.r.shape[1]
     start = items * np.arange(judges)[:, None]
-    first_cell, second_cell = (start + left.one).ravel(), (start + left.other).ravel()
+    first_cell, second_cell = (start + left.index_a).ravel(), (start + left.index_b).ravel()
 
     def sum_by_cell(x: Floats, place: Ints) -> Floats:
         sums = np.bincount(place, x.ravel(), judges * items).reshape(judges, items)
@@ -245,9 +245,9 @@ def _score_differences(found: Comparisons, rows: Ints, posterior: Posterior, *, 
         overall = integrated_scores(density, values)[..., None, :]
         return {"score": density.item_strengths(values) if criteria else overall}
 
-    score = posterior.shown(scores, 0.9)["score"].point
+    score = posterior.summarise_quantities(scores, 0.9)["score"].point
     criterion = found.criterion[rows] if criteria else 0
-    return np.asarray(score[criterion, found.one[rows]] - score[criterion, found.other[rows]])
+    return np.asarray(score[criterion, found.item_a[rows]] - score[criterion, found.item_b[rows]])
 
 
 def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
@@ -257,7 +257,8 @@ def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
     voters = np.abs(side).sum(axis=0)
     order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:MAX_SHOWN_PAIRS]
     names = [
-        f"{problem.items[comparisons.one[i]]} against {problem.items[comparisons.other[i]]}" for i in order
+        f"{problem.items[comparisons.item_a[i]]} against {problem.items[comparisons.item_b[i]]}"
+        for i in order
     ]
     answers, ending = ("more", "") if more else ("human answers", " and pass them as anchors")
     return f"Collect about 20 {answers} on pairs where judges disagree, such as {', '.join(names)}{ending}"

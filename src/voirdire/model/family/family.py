@@ -39,7 +39,7 @@ class ClosedForm(NamedTuple):
 
     Attributes
     ----------
-    both : callable
+    value_gradient : callable
         Of predictors, shape (..., predictors, cells), counts and the array namespace: log likelihood of each cell,
         shape (..., cells), and its gradient.
     log_likelihoods : callable
@@ -55,7 +55,7 @@ class ClosedForm(NamedTuple):
         products with the information; see :meth:`voirdire.infer.latent_gaussian.answers.Answers.bend`.
     """
 
-    both: Callable[[Any, Any, Any], tuple[Any, Any]]
+    value_gradient: Callable[[Any, Any, Any], tuple[Any, Any]]
     log_likelihoods: Callable[[Sequence[Floats], Any], Floats]
     slopes: Callable[[Sequence[Floats], Any], list[Floats]]
     curved: Callable[[Sequence[Floats], Any], CellDerivatives]

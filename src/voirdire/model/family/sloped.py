@@ -42,7 +42,7 @@ def with_slope(base: ClosedForm, at: int) -> ClosedForm:
 
     def both(sums: Any, counts: Any, xp: Any) -> tuple[Any, Any]:
         e, inner = split([sums[..., p, :] for p in range(sums.shape[-2])], xp)
-        value, slope = base.both(xp.stack(inner, axis=-2), counts, xp)
+        value, slope = base.value_gradient(xp.stack(inner, axis=-2), counts, xp)
         slopes = [slope[..., p, :] for p in range(len(inner))]
         return value, xp.stack(merge(e, inner[0], slopes), axis=-2)
 

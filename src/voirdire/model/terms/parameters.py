@@ -129,7 +129,7 @@ class LogExponential:
 
 @dataclass(frozen=True)
 class Spread:
-    """Normal prior in units that answers set: its standard deviation in row c is exp(``of``_c), its mean ``level``_c.
+    """Normal prior in units that answers set: its standard deviation in row c is exp(``log_sd_name``_c), its mean ``level``_c.
 
     What is estimated is psi = (x - level_c) / u, where u = (exp(-2 of_c) + information)^(-1/2) is about what the
     standard deviation of an x is given all else, such as how noisy the judges are. So the density of psi and the others
@@ -140,7 +140,7 @@ class Spread:
 
     Attributes
     ----------
-    of : str
+    log_sd_name : str
         Name of the parameter that holds the logarithms of the standard deviations, of the leading dimensions of x; ""
         where the standard deviation is ``sd``.
     level : str
@@ -156,17 +156,17 @@ class Spread:
         "-(psi u / s)^2 / 2 + log(u / s) - log(2 pi) / 2"
     )
 
-    of: str
+    log_sd_name: str
     level: str = ""
     sd: float = 1.0
     axes: int = 1
 
     def __str__(self) -> str:
-        return f"Normal({self.level or 0}, {f'exp({self.of})' if self.of else f'{self.sd:g}'}) in units of u"
+        return f"Normal({self.level or 0}, {f'exp({self.log_sd_name})' if self.log_sd_name else f'{self.sd:g}'}) in units of u"
 
     def log_sd(self, values: dict[str, Array]) -> Array:
         """Logarithm of the standard deviation, broadcasting with x."""
-        return values[self.of][(..., *[None] * self.axes)] if self.of else math.log(self.sd)
+        return values[self.log_sd_name][(..., *[None] * self.axes)] if self.log_sd_name else math.log(self.sd)
 
     def mean(self, values: dict[str, Array], xp: Any) -> Array:
         """The mean, broadcasting with x."""
@@ -181,7 +181,7 @@ class Spread:
         >>> float(np.exp(Spread("log_spread").log_ratio(0.0, np.array([3.0]), np)).round(3))
         0.5
         """
-        variance = xp.exp(2.0 * log_sd)[..., None] if self.of else math.exp(2.0 * log_sd)
+        variance = xp.exp(2.0 * log_sd)[..., None] if self.log_sd_name else math.exp(2.0 * log_sd)
         return -0.5 * xp.log1p(information * variance).mean(axis=-1)
 
     def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
@@ -244,7 +244,7 @@ class Population(Spread):
     reversed: float = 0.0
 
     def __str__(self) -> str:
-        return f"skewed Normal(exp({self.level}), exp({self.of}); {self.reversed:g}) in units of u"
+        return f"skewed Normal(exp({self.level}), exp({self.log_sd_name}); {self.reversed:g}) in units of u"
 
     def mean(self, values: dict[str, Array], xp: Any) -> Array:
         """The mean m that it would have unskewed, broadcasting with x."""

@@ -61,12 +61,12 @@ class ColumnSample:
         return 2 * self.numbers > self.filled
 
     @property
-    def few(self) -> bool:
+    def is_categorical(self) -> bool:
         """True where it holds classes: few distinct values, and rows that repeat them."""
         return 0 < len(self.values) <= FEW and self.filled > len(self.values)
 
     @property
-    def told(self) -> str:
+    def describe_values(self) -> str:
         """The values or how many there are, for a message."""
         if 0 < len(self.values) <= FEW:
             return ", ".join(value if len(value) < 20 else value[:17] + "..." for value in self.values)

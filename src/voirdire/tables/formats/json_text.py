@@ -105,13 +105,13 @@ def list_members(stream: IO[str], name: str) -> Iterator[Any]:
         if not letter:
             raise window.broken(NotJsonError("the list has no end"))
         if after == "value":
-            raise window.broken(NotJsonError(f"a comma or ] should stand where {window.shown()} does"))
+            raise window.broken(NotJsonError(f"a comma or ] should stand where {window.excerpt()} does"))
         yield window.value()
         after = "value"
     window.at += 1
     if window.next():
         raise InputError(
-            f"{name}: after the list of {window.number} stands {window.shown()}; a file has one list, so put "
+            f"{name}: after the list of {window.number} stands {window.excerpt()}; a file has one list, so put "
             "all records into it"
         )
 
@@ -165,7 +165,7 @@ class _Window:
         self._text, self.at = self._text[self.at :] + more, 0
         return bool(more)
 
-    def shown(self) -> str:
+    def excerpt(self) -> str:
         """Text that stands here, for a message."""
         self._read_more(_SHOWN)
         return _short_quote(self._text[self.at :])

@@ -104,7 +104,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
         found += [Suggestion(sided, "")] if sided else [] if losers else [Suggestion(sentence, options)]
         if "judge" not in roles and not judges and not losers:
             found.append(Suggestion("Or judges?", "--wide judge", not sided))
-    words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
+    words = [one for one in free if one.is_categorical and not one.numeric and not _is_chains(one)]
     words = [
         one for one in words if one.different > 1 and not is_beside(one.name) and one.name not in objects
     ]
@@ -167,7 +167,7 @@ def _criterion_of_repeats(
     asked = [tuple(str(record.get(name)) for name in about) for record in records]
     if "judge" not in roles or "criterion" in roles or len(set(asked)) == len(asked):
         return None
-    words = (one.name for one in free if one.few and not one.numeric and one.different > 1)
+    words = (one.name for one in free if one.is_categorical and not one.numeric and one.different > 1)
     cells = ((name, [str(record.get(name)) for record in records]) for name in words)
     return next((name for name, of in cells if len({*zip(asked, of, strict=True)}) == len(asked)), None)
 
@@ -265,7 +265,8 @@ def _suggest_role(
     """Take the first of some columns for one of voirdire's."""
     return [
         Suggestion(
-            f"{one.name!r} holds {holds or one.told}: is it {role}?", f"--map {role}={quote(one.name)}{more}"
+            f"{one.name!r} holds {holds or one.describe_values}: is it {role}?",
+            f"--map {role}={quote(one.name)}{more}",
         )
         for one in some[:1]
     ]

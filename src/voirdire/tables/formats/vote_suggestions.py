@@ -38,7 +38,7 @@ class Suggestion:
 
     sentence: str
     options: str
-    whole: bool = True
+    is_complete: bool = True
 
 
 def _guess_winner_outcomes(one: ColumnSample, sides: Sequence[tuple[str, str]] = _SIDES) -> dict[str, str]:
@@ -95,7 +95,7 @@ def suggest_votes(
             *OUTCOME_WORDS,
         }
         words = {} if items and named_items else _guess_winner_outcomes(one, _sides_of(pair, one))
-        if not words and (complete or not (items and one.few and named_items)):
+        if not words and (complete or not (items and one.is_categorical and named_items)):
             continue
         if complete and "0" in words:  # may be the number of an item, or say that the first is better
             continue

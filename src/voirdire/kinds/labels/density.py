@@ -377,8 +377,10 @@ class LabelsDensity(LabelsLayout):
         return [self._flat_from(start), np.zeros(self.size)]
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """Derivatives from expected counts: of confusion matrices (:class:`.labels.expected.ExpectedLabels`), and of ordered labels
-        without known classes (:class:`.labels.expected_grades.ExpectedGrades`).
+        """Derivatives from expected counts.
+
+        Of confusion matrices (:class:`.labels.expected.ExpectedLabels`), and of ordered labels without known classes
+        (:class:`.labels.expected_grades.ExpectedGrades`).
         """
         if "pinned" in data:
             return None

@@ -165,7 +165,8 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
         foreign = layout.find_foreign(target, known=True)
     if foreign is not None:
         raise InputError(
-            f"{prefix} holds {foreign!r}, which is not that of {layout.title} and would be replaced; name another folder"
+            f"{prefix} holds {foreign!r}, which is not that of {layout.title} and would be replaced; name another "
+            "folder"
         )
 
 

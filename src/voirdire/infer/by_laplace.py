@@ -155,7 +155,7 @@ def draw_about_modes(
 
 
 def modes_near_saddle(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float]]:
-    """Proper modes beside a saddle, each once, with the logarithms of what their approximations hold.
+    """Proper modes beside a saddle, each once, with the log mass of their approximations.
 
     But for (2 pi)^(size / 2), which all have.
     """
@@ -186,7 +186,7 @@ TYPICAL_SDS = 1.0  # standard deviations from the mean of the draws within which
 def infer_by_laplace(
     problem: Problem, approximation: Laplace, method: Method, checks: list[Check]
 ) -> Inferred:
-    """The posterior by the approximation, or by what does better where the method may choose."""
+    """The posterior by the approximation, or by a better method where the method may choose."""
     density, rng, adaptive = problem.density, np.random.default_rng(method.seed), method.name == "auto"
     # what follows does better than to match moments; of small tables that is done sooner
     large = adaptive and Derivatives(density, problem.data).work > MAX_REFINED_NUMBERS

@@ -32,7 +32,7 @@ def check_convergence(gradient: float, converged: bool) -> Check:
 
 
 def check_adam_convergence(moved: float) -> Check:
-    """Check whether the last epochs of Adam still moved anything; ``moved`` is the farthest."""
+    """Check whether the last epochs of Adam still moved a coordinate, by ``moved`` at most."""
     if moved <= MAX_LAST_CHANGE:
         message = f"The last {LAST_EPOCHS} epochs of Adam moved no number by more than {moved:.1e}."
         return Check("convergence", "ok", moved, message)
@@ -96,7 +96,7 @@ def check_propagation(amiss: str) -> list[Check]:
 
 
 def check_chains(rhat: float, of: str, fewest: float) -> list[Check]:
-    """Check whether chains of moves met, in place of whether the search that they began with converged.
+    """Check whether chains have converged, in place of the search that they began with.
 
     Those that ended early but agree are worth fewer draws, which their intervals hold; those that do not may be in
     different places, of which draws say nothing.

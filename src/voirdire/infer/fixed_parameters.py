@@ -44,5 +44,5 @@ def _approximation_draws(problem: Problem, mode: Mode, count: int, rng: np.rando
 
 
 def insert_fixed_values(x: Floats, table: Data) -> Floats:
-    """Flat parameters with what is held in place."""
+    """Flat parameters with the fixed ones at their values."""
     return np.where(table["pinned"]["held"] > 0, table["pinned"]["x"], x)

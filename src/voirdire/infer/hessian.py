@@ -75,8 +75,8 @@ def hessian_matrix(function: Callable[[Node], Node], x: Floats) -> Floats:
 
     Examples
     --------
-    >>> from voirdire.infer.autodiff import TAPED
-    >>> hessian_matrix(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
+    >>> from voirdire.infer.autodiff import TAPE_NUMPY
+    >>> hessian_matrix(lambda x: (x * TAPE_NUMPY.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
     [[2.0, 1.0], [1.0, 8.155]]
     """
     tape, out, unit = HessianProducts(function, x), np.empty((len(x), len(x))), np.zeros(len(x))
@@ -97,8 +97,8 @@ class HessianProducts:
 
     Examples
     --------
-    >>> from voirdire.infer.autodiff import TAPED
-    >>> tape = HessianProducts(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0]))
+    >>> from voirdire.infer.autodiff import TAPE_NUMPY
+    >>> tape = HessianProducts(lambda x: (x * TAPE_NUMPY.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0]))
     >>> tape.along(np.array([1.0, 0.0])).round(3).tolist()
     [2.0, 1.0]
     """

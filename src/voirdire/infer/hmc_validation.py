@@ -42,7 +42,7 @@ MIN_CENTRAL_SHARE = (
 
 @dataclass(frozen=True)
 class HmcValidation:
-    """Result of a trial.
+    """Result of a validation by moves.
 
     Attributes
     ----------

@@ -100,7 +100,7 @@ def _infer_parts(problem: Problem, parts: Sequence[Problem], method: Method) -> 
 
 
 def infer_at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred:
-    """The mode alone, with what was found amiss and how much mass its twins have as far as the mode can tell."""
+    """The mode alone, with the checks so far and the mass of its twins as far as the mode can tell."""
     density = problem.density
     if density.has_mirror:
         _, ratio, _ = mirror.fold_draws(density, mode.x, problem.data)

@@ -276,7 +276,7 @@ def _weigh_draws(
 
 
 def _match_moments(found: _WeightedProposals) -> SkewedLaplace:
-    """The proposals with the means and standard deviations that the weights say, as far as they can tell."""
+    """The proposals with the means and standard deviations of the weighted draws, as far as these can tell."""
     proposal, weights = found.proposal, found.weights
     t = (found.draws - proposal.base.mean) / proposal.scale
     mean = weights @ t

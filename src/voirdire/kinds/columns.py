@@ -93,7 +93,7 @@ def with_intervals(
     prob: float,
     size: int,
 ) -> Columns:
-    """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.summarise_quantities`.
+    """Quantities as columns of ``size`` rows, each before the ends of its interval (:class:`.Posterior`).
 
     What the model fixes, so that all draws are the same (the severity of a panel's only judge), has no interval: its
     ends are missing.

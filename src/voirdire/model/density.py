@@ -129,7 +129,7 @@ class LogDensity(ABC):
 
         Only where :attr:`uses_marginal_likelihood`.
         """
-        raise NotImplementedError(f"model {self.model.name} is no field")
+        raise NotImplementedError(f"model {self.model.name} is no latent Gaussian model")
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched, whatever is found."""

@@ -74,7 +74,7 @@ class TargetAnswers(ABC):
 
     @abstractmethod
     def grid(self) -> list[tuple[float, Any]]:
-        """Log prior weight and value of what else must be known of people."""
+        """Log prior weights and values of the other parameters of people."""
 
     @abstractmethod
     def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:

@@ -1,4 +1,4 @@
-"""Judges that agree more than the model can explain: how much, and how many judges the panel is worth."""
+"""Judges that agree more than the model can explain: how much, and the effective number of judges."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Correlations:
 
 @dataclass(frozen=True, eq=False)
 class Dependence(Correlations):
-    """Residual agreement, and what the panel is worth.
+    """Residual agreement, and the effective size of the panel.
 
     Attributes
     ----------

@@ -255,7 +255,7 @@ def factor_evidence(z: Floats, information: Floats, spread: float, start: Floats
 
 
 def _log_normal(left: Floats, information: Floats) -> float:
-    """Log density of pairs, each of which stands there twice, by what is left of them."""
+    """Log density of the residuals of pairs, each of which is there twice."""
     has_information = information > 0.0
     precision = information[has_information] / (2.0 * np.pi)
     return float(0.25 * (np.log(precision) - information[has_information] * left[has_information] ** 2).sum())

@@ -32,7 +32,7 @@ NO_GPU = (
 
 
 def device_for(asked: str, model: LatentGaussianModel) -> Any:
-    """The device of JAX that chains of a field run on; None for the processor, by the kernel.
+    """The device of JAX that chains of a model run on; None for the processor, by the kernel.
 
     Parameters
     ----------

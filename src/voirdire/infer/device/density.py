@@ -1,4 +1,4 @@
-"""Log density of latent values, spreads and means of a field, traced by JAX for any of its devices.
+"""Log density of latent values, spreads and means of a model, traced by JAX for any of its devices.
 
 Steps of spreads and means of chains as :mod:`voirdire.infer.latent_gaussian.rescaling` has them, traced by JAX.
 """
@@ -21,7 +21,7 @@ SINGLE = jnp.float32
 
 
 class DeviceDensity:
-    """The density of a field as a function that JAX compiles, in single precision.
+    """The density of a model as a function that JAX compiles, in single precision.
 
     Sums are of what cells say beyond what they say at ``at``, so that single precision does.
 
@@ -87,7 +87,7 @@ StepFunction = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
 def apply_steps(
     density: DeviceDensity, parent_child_moves: Sequence[ParentChildMove], steps: Any, x: Any, hyper: Any
 ) -> tuple[Any, Any]:
-    """Latent values, shape (chains, size), and logarithms, (chains, hypers), of an even number of chains after steps.
+    """Apply steps to latent values, shape (chains, size), and logarithms, (chains, hypers), of an even chain count.
 
     Parameters
     ----------

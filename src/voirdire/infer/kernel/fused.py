@@ -120,7 +120,7 @@ class FusedAnswers:
 
 
 def has_kernel(model: LatentGaussianModel) -> bool:
-    """True if the kernel has the answers of a field."""
+    """True if the kernel has the answers of a model."""
     return model.scales is None and fused_answers(model.pattern, model.answers) is not None
 
 

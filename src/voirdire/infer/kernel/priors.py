@@ -1,4 +1,4 @@
-"""Priors of latent values by the kernel: what it needs to know of a field, and the log density of points."""
+"""Priors of latent values by the kernel: what it needs of a model, and the log density of points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from voirdire.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class Priors:
-    """Priors of the latent values of a field and of the logarithms of spreads and means.
+    """Priors of the latent values of a model and of the logarithms of spreads and means.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Priors:
 
     @cached_property
     def structure(self) -> Structure:
-        """The field as the kernel has it."""
+        """The model as the kernel has it."""
         model = self.model
         priors = model.group_priors(np.zeros(len(model.hypers)))
         rates, middle, sd = model.hyper_numbers

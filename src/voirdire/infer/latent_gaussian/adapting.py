@@ -65,7 +65,7 @@ def coordinate_scales(sd: Floats, least: float = MIN_STRETCHED_SD) -> Floats:
 
 
 def _adapt_skewness(where: Coordinates, x: Floats, hyper: Floats, chains: int) -> Coordinates:
-    """The same with what draws say of the values whose prior is skewed: what answers tell of them, and how.
+    """The same, adapted to draws of the values whose prior is skewed.
 
     Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten where
     they began stay as they are.

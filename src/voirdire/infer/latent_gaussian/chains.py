@@ -37,7 +37,7 @@ RECENT_DRAWS = 50  # draws of each chain that tell what is first so far
 
 
 class ChainProgress:
-    """A count of the moves that chains have made, with what is known of them in words.
+    """Count of the moves that chains have made, with a line on their state.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def _run_chains(
 def _device_chains(
     mode: LatentMode, rng: np.random.Generator, watching: ChainProgress, device: Any
 ) -> tuple[Moves, int, float]:
-    """Chains on a device of JAX, their number, and about what a move of all takes, in seconds."""
+    """Chains on a device of JAX, their number, and the seconds that a move of all takes, about."""
     from voirdire.infer.device.executor import Device
 
     count = device_chain_count(device)

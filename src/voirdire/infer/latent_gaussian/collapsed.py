@@ -82,7 +82,7 @@ class SpreadConditional(NamedTuple):
 
 
 class CollapsedDensity:
-    """Density of logarithms of spreads and noises, and draws of what was integrated out.
+    """Density of logarithms of spreads and noises, and draws of the values that were integrated out.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def _latent_places(old: Problem, new: Problem) -> Ints | None:
 def _embed_answers(
     old: LatentGaussianModel, new: LatentGaussianModel, at: Ints
 ) -> LatentGaussianModel | None:
-    """The new field with the old answers alone; None where the new table does not hold their cells."""
+    """The new model with the old answers alone; None where the new table does not hold their cells."""
     if not (isinstance(old.answers, Answers) and isinstance(new.answers, Answers)):
         return None
     if old.pattern.kinds != new.pattern.kinds:

@@ -104,7 +104,7 @@ def evidence_gain(search: SpreadSearch, x: Floats) -> float:
 
 
 def _sampled_blocks(model: LatentGaussianModel) -> tuple[LatentGaussianModel, Ints]:
-    """The field of some of the blocks, always the same ones, and the places of its latent values."""
+    """The model of some of the blocks, always the same ones, and the positions of its latent values."""
     is_kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
     is_kept[np.random.default_rng(0).permutation(len(is_kept))[: _blocks_used(model)]] = True
     return model.model_of_blocks(is_kept)
@@ -138,7 +138,7 @@ def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> Sprea
 
 
 def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tuple[Floats, Floats]:
-    """Inverse curvature of the evidence by the spreads, and what its gradient leaves out."""
+    """Inverse curvature of the evidence by the spreads, and the terms that its gradient leaves out."""
     centre = rough.mode.hyper
     evidence.last = rough.mode
     value, slope = evidence(centre)

@@ -65,7 +65,7 @@ class Prior(NamedTuple):
 
 
 class LatentPriors:
-    """Priors of a field; see :class:`.LatentGaussianModel` for what it is made of."""
+    """Priors of a :class:`.LatentGaussianModel`."""
 
     groups: tuple[Group, ...]
     hypers: tuple[Hyperparameter, ...]

@@ -52,7 +52,7 @@ def _latent_mean(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Floats
 
 
 def _with_layout_of(known: LatentGaussianModel, other: LatentGaussianModel) -> LatentGaussianModel:
-    """A field with the pattern of another of the same cells, whose layout is known."""
+    """A model with the pattern of another of the same cells, whose layout is known."""
     is_same = np.array_equal(known.pattern.index, other.pattern.index)
     return replace(other, pattern=known.pattern) if is_same else other
 

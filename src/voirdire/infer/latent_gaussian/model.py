@@ -79,9 +79,9 @@ class LatentGaussianModel(LatentPriors):
         )
 
     def model_of_blocks(self, kept: Bools) -> tuple[LatentGaussianModel, Ints]:
-        """The field of the answers of some blocks, with the places that its latent values have in this one.
+        """The model of the answers of some blocks, with the positions of its latent values in this one.
 
-        Its ``latent`` and ``flat`` are still those of this field.
+        Its ``latent`` and ``flat`` are still those of this model.
         """
         pattern = self.pattern
         number = np.cumsum(kept) - 1
@@ -109,7 +109,7 @@ class LatentGaussianModel(LatentPriors):
         ), positions
 
     def with_fixed(self, is_held: Callable[[str], bool], x: Floats, hyper: Floats) -> LatentGaussianModel:
-        """The field in which some parameters, by name, are held at given latent values and logarithms of spreads.
+        """The model with some parameters, by name, fixed at given latent values and logarithms of spreads.
 
         Latent values are held by a prior that allows hardly anything else; what is learned of them is not asked for.
         """

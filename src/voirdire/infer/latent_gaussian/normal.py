@@ -143,7 +143,7 @@ MAX_BLOCK_NUMBERS = 4e6  # numbers that the matrices of all classes, and those o
 
 @dataclass(frozen=True, eq=False)
 class NormalBlocks:
-    """Blocks of answers that are normal; those with fewer answers or values are filled up with what changes nothing.
+    """Blocks of answers that are normal; those with fewer answers or values are padded without effect.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class NormalBlocks:
 
 
 def is_normal(model: LatentGaussianModel) -> bool:
-    """True if the answers of a field are normal given its spreads, but for those at the ends, and its blocks small."""
+    """True if the answers of a model are normal given its spreads, but for those at the ends, and its blocks small."""
     answers, pattern = model.answers, model.pattern
     if (
         not isinstance(answers, NormalAnswers)
@@ -208,9 +208,9 @@ def is_normal(model: LatentGaussianModel) -> bool:
     )
 
 
-@lru_cache(maxsize=1)  # of the field that chains are about to be of
+@lru_cache(maxsize=1)  # of the model that chains are about to sample
 def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
-    """The blocks of a field whose answers are normal."""
+    """The blocks of a model whose answers are normal."""
     pattern = model.pattern
     assert isinstance(model.answers, NormalAnswers)
     own_values = _block_rows(pattern.block, len(pattern.block))

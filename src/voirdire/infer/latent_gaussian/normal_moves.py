@@ -71,7 +71,7 @@ class NormalMoves:
     Parameters
     ----------
     search : SpreadSearch
-        Of a field as :func:`.normal.is_normal` says.
+        Of a model as :func:`.normal.is_normal` says.
     rng : numpy.random.Generator
     chains : int
     moved : callable, optional

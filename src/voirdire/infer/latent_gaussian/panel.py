@@ -1,6 +1,6 @@
-"""A density of terms and a family as a field: its terms are the sums, whatever kind of table they are about.
+"""A density of terms and a family as a latent Gaussian model, whatever kind of table they are about.
 
-Latent values have no sum of zero: a constant that a family does not see is free in the field, and what is left when it
+Latent values have no sum of zero: a constant that a family does not see is free in the model, and what is left when it
 is taken off has the density of values that sum to zero.
 
 Parameters of a density as latent values and logarithms of spreads: in their order, each flattened.
@@ -59,7 +59,7 @@ def latent_groups(
         elif isinstance(prior, Normal):
             groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, kept=kept))
         else:
-            raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
+            raise TypeError(f"{p.name}: no latent Gaussian model with a prior {type(prior).__name__}")
     return tuple(groups), tuple(hypers)
 
 
@@ -145,7 +145,7 @@ def panel_answers(density: PanelDensity, data: Data) -> Answers:
 def build_panel_model(
     density: PanelDensity, data: Data, beside: AnsweredSums | None = None
 ) -> LatentGaussianModel:
-    """The field of a density and its table, perhaps with answers of another kind ``beside``.
+    """The latent Gaussian model of a density and its table, perhaps with answers of another kind ``beside``.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def build_latent_model(
     centred: Callable[[Values], Values] | None = None,
     **how: Any,
 ) -> LatentGaussianModel:
-    """The field of answers that depend on sums of latent values.
+    """The latent Gaussian model of answers that depend on sums of latent values.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def build_latent_model(
 
 
 def _centring_matrix(density: LogDensity, hypers: int) -> Any:
-    """Product with what is learned as spreads are: of what has a sum of zero, less its mean."""
+    """Matrix that takes the mean off hyperparameters whose sum is zero."""
     from scipy.sparse import block_array, csr_array
 
     blocks: list[Any] = []

@@ -81,7 +81,7 @@ class ParentChildMove(NamedTuple):
 def find_parent_child_moves(
     model: LatentGaussianModel, found: ConditionalMode
 ) -> tuple[ParentChildMove, ...]:
-    """All pairs of parameters of which one is beneath the other and told.
+    """All pairs of parameters of which one is beneath the other and informed by answers.
 
     Wherever a value that is beneath counts, so does the same one above it. What answers say of a value is reckoned
     where a search ended, all others given.
@@ -151,7 +151,7 @@ def move_parent_and_children(
     normal: Array,
     xp: Any = np,
 ) -> tuple[Array, Array]:
-    """Values of points whose logarithms of spreads go from ``hyper`` to ``there``, and the density of the way.
+    """Values of points whose logarithms of spreads go from ``hyper`` to ``there``, and the log density ratio.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ class _Propagation:
         self._set_cavities()
 
     def _set_cavities(self) -> None:
-        """Set what the others say of each cell's predictors; where that is no density, a wide one in its place."""
+        """Set the cavity of each cell's predictors; where that is no density, a wide one in its place."""
         precision, determinant = invert_matrices(self.near.covariance)
         shift = multiply_vectors(precision, self.near.mean)
         cavity_precision = precision - self.sites.precision

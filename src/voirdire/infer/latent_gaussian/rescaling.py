@@ -33,7 +33,7 @@ STEP_DECADES = 1.5  # by which the shortest step is shorter
 def draw_steps(
     where: Any, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
 ) -> Steps:
-    """Draw what is random of some tries of so many chains."""
+    """Draw the random numbers of some tries of so many chains."""
     parent_child_moves = where.parent_child_moves if exchanging else ()
     turn = np.arange(tries)
     move = np.where(

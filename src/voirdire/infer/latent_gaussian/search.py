@@ -129,7 +129,7 @@ def search_spreads(
 
 
 def values_per_spread(model: LatentGaussianModel) -> Floats:
-    """Number of latent values that tell each spread."""
+    """Number of latent values that inform each spread."""
     names = [hyper.name for hyper in model.hypers]
     total = np.zeros(len(names))
     for group in model.groups:

@@ -55,7 +55,7 @@ class TiltedMoments(NamedTuple):
 
 
 class DerivativeMeans(NamedTuple):
-    """Means of what the likelihood says of all predictors of a cell.
+    """Means of the likelihood's derivatives by all predictors of a cell.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ _panel_cache: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by d
 
 
 def collect_panel_probabilities(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
-    """Collect what a panel says, with the labels that items have.
+    """Collect a panel's probabilities, with the labels that items have.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def averaged_draw_count(problem: LabelsProblem, posterior: Posterior) -> int:
 
 
 def describe_thinning(problem: LabelsProblem, posterior: Posterior) -> list[str]:
-    """Sentence on what is thinned out or not tried in a large table; none of others."""
+    """Sentence on what is thinned out or not validated in a large table; none of others."""
     if not problem.is_sparse or posterior.draws is None:
         return []
     used = averaged_draw_count(problem, posterior)
@@ -196,7 +196,7 @@ def target_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats
 
 
 def shown_probabilities(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:
-    """P(class) of what the fit is about, and of the other."""
+    """P(class) about the fit's subject, and about the other of panel and target."""
     subjects = target_probabilities(problem, posterior), panel_probabilities(problem, posterior)
     return subjects if problem.about == TARGET else subjects[::-1]
 

@@ -77,7 +77,7 @@ def negative_hessian(expected: ExpectedLabels, x: Floats) -> Floats:
 
 
 def _subtract_missing_information(out: Floats, expected: ExpectedLabels, found: Belief, here: slice) -> None:
-    """Take what not knowing the classes of some items hides."""
+    """Subtract the information that the unknown classes of some items hide."""
     weight, counts = expected.weight[here], expected.counts.rows(here)
     counts = counts.reshape(len(weight), expected.judges, -1)
     labelled, q = counts.sum(axis=-1, keepdims=True), found.of_item[:, here] / weight

@@ -377,7 +377,7 @@ class LabelsDensity(LabelsLayout):
         return [self._flat_from(start), np.zeros(self.size)]
 
     def closed_form(self, data: Data) -> ClosedFormDerivatives | None:
-        """Derivatives from expected counts, where they are known.
+        """Derivatives from expected counts.
 
         Of confusion matrices (:class:`.labels.expected.ExpectedLabels`), and of ordered labels without known classes
         (:class:`.labels.expected_grades.ExpectedGrades`).

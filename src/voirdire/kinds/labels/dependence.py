@@ -82,7 +82,7 @@ def _shared_units(problem: LabelsProblem) -> bool:
 def _residuals_given_effects(
     problem: LabelsProblem, values: Values, given: Ints, unit: Ints, place: Ints, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Residuals and variances of judges, shape (judges, units), given the state of items and what families share.
+    """Residuals and variances of judges, shape (judges, units), given the state of items and family effects.
 
     Of the right labels; of ordered ones of the levels.
     """

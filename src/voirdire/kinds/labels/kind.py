@@ -89,7 +89,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return 1.0 / problem.classes
 
     def quantities(self, problem: LabelsProblem, values: Values) -> Quantities:
-        """Confusion matrices in place of what they are made of."""
+        """Quantities with confusion matrices in place of their parameters."""
         quantities = super().quantities(problem, values)
         matrices = results.class_quantities(problem, values)
         parts = {"confusion", "confusion_judge"} if matrices else set()

@@ -195,7 +195,7 @@ class Stacking:
 
     @cached_property
     def _label_covariance(self) -> tuple[Floats, Floats]:
-        """The same of what single labels say, with mean variance 1."""
+        """The same of single labels, with mean variance 1."""
         x = (self.shares - self.shares[: self.scale_items].mean(axis=0)).reshape(len(self.shares), -1)
         variance = (x**2).sum(axis=1)
         scale = max(float(variance[: self.scale_items].mean()), 1e-12)

@@ -74,7 +74,7 @@ def system_shares(
 
 
 def check_size(problem: LabelsProblem) -> None:
-    """Refuse large tables of systems over contexts, as what is believed of all items in all draws is held.
+    """Refuse large tables of systems over contexts, as beliefs about all items in all draws are held.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def _draw_shares(
 
 
 def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tuple[Floats, Floats]:
-    """The most probable shares of every system, and what labels say of every unit beside the shares of all.
+    """The most probable shares of every system, and the evidence of labels on every unit beside the shares of all.
 
     Parameters
     ----------

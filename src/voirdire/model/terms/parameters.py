@@ -129,7 +129,7 @@ class LogExponential:
 
 @dataclass(frozen=True)
 class Spread:
-    """Normal prior in units that answers set: its standard deviation in row c is exp(``log_sd_name``_c), its mean ``level``_c.
+    """Normal prior in units that answers set: in row c its sd is exp(``log_sd_name``_c), its mean ``level``_c.
 
     What is estimated is psi = (x - level_c) / u, where u = (exp(-2 of_c) + information)^(-1/2) is about what the
     standard deviation of an x is given all else, such as how noisy the judges are. So the density of psi and the others
@@ -162,7 +162,8 @@ class Spread:
     axes: int = 1
 
     def __str__(self) -> str:
-        return f"Normal({self.level or 0}, {f'exp({self.log_sd_name})' if self.log_sd_name else f'{self.sd:g}'}) in units of u"
+        sd = f"exp({self.log_sd_name})" if self.log_sd_name else f"{self.sd:g}"
+        return f"Normal({self.level or 0}, {sd}) in units of u"
 
     def log_sd(self, values: dict[str, Array]) -> Array:
         """Logarithm of the standard deviation, broadcasting with x."""

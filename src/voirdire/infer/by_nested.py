@@ -20,7 +20,9 @@ from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Check, Problem
 
-FIRST = ": a first answer, which may name other ranks of items that are close than one that is given longer (--seconds)"
+FIRST = (
+    ": a first answer; one that is given longer (--seconds) may rank items that are close in another order"
+)
 LARGE = 400  # parameters from which a matrix that whitens them is not known well enough from draws
 EARLY = "Ctrl-C ended the chains early: what they had drawn by then is shown."
 NO_DRAWS = (

@@ -113,10 +113,7 @@ class JointKind(TermsKind[VotesAndScores, JointProblem]):
     words = "votes and scores"
     refused = ("classes", "positive", "anchor_mode='cut'", "order")
     compared = ("joint", "votes")
-    needs_contexts = (
-        "contexts need a model with contexts, such as joint-contexts, and tables in which items are in several; the "
-        "model here is {model}"
-    )
+    models_with_contexts = "joint-contexts"
     results: ClassVar[Results] = {
         "items": shared_results.ranking_table,
         "judges": joint_judge_table,

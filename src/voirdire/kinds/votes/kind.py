@@ -55,10 +55,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     page_words = page_words.VOTES
     words = "votes"
     refused = ("levels", "classes", "positive")
-    needs_contexts = (
-        "contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; here it is "
-        "{model} of {contexts} context(s)"
-    )
+    models_with_contexts = "crowd-bt-contexts"
     results: ClassVar[Results] = {
         "items": adjusted.adjusted_ranking,
         "judges": results.judge_table,

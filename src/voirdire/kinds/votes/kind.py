@@ -9,6 +9,7 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen
+from voirdire.kinds.criteria_votes import read_votes_on_criteria
 from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.kind import Packed, Results, TableChange
 from voirdire.kinds.over_time import vote_series
@@ -41,7 +42,7 @@ from voirdire.model.term_rows import parse_terms
 from voirdire.tables.counts import Votes
 from voirdire.tables.graph import constant_item_note, fixed_order_rule
 from voirdire.tables.joined import joined_table
-from voirdire.tables.votes import VoteRows, read_votes
+from voirdire.tables.votes import VoteRows
 from voirdire.typing import Bools
 
 ALONE = "bradley-terry"  # of one judge, whose place and preference cannot be told apart
@@ -158,7 +159,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
             )
         people = None if request.anchors is None else read_anchors(request.anchors, table)
         given = request.criteria
-        on_criteria = None if given is None else read_votes(given, name="votes on criteria")
+        on_criteria = None if given is None else read_votes_on_criteria(given)
         if people is not None and model.context is not None and len(table.contexts) > 1:
             people = encode_contexts(people, table)
         problem = encode_votes(model, table, on_criteria, anchors=people, over=request.over)
@@ -228,7 +229,7 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
 
     def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], given: object) -> Votes:
         """Old and new votes on criteria."""
-        found = read_votes(given, name="votes on criteria")
+        found = read_votes_on_criteria(given)
         return found if problem.criteria_votes is None else joined_table(problem.criteria_votes, found)
 
     def has_unlinked_pairs(self, problem: VotesProblem) -> bool:

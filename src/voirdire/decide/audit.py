@@ -20,6 +20,7 @@ from voirdire.decide.audit_measures import judge_measures
 from voirdire.decide.verdicts import judge_verdict
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB, read_list, share_problems
+from voirdire.tables.covariates import covariate_names
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
 from voirdire.tables.people import join_people_answers, split_people
@@ -101,6 +102,11 @@ def audit(
     table, given, levels = split_people(table, people, levels)
     asked = join_people_answers(humans, given)
     named = read_list("covariates", covariates)
+    if files := [name for name in named if not covariate_names(name)]:
+        raise InputError(
+            f"covariates: an audit takes names of columns of its table, and {files[0]!r} is a file; add its numbers to "
+            "the table (of votes NAME_first and NAME_second)"
+        )
     wanted = [*(named or ("length",)), CONFIDENCE]
     keep = [one for name in wanted for one in (name, f"{name}_first", f"{name}_second")]
     read = read_table(table, levels=levels, keep=keep)

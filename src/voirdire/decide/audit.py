@@ -213,7 +213,7 @@ def _judge_card(
 ) -> dict[str, Any]:
     judge_rows = found[place]
     information = next((row for row in judge_rows if row.measure == INFORMATION), None)
-    biases = [row.note for row in judge_rows if row.is_bias]
+    biases = [row.note for row in judge_rows if row.found]
     copy = None if alike is None else alike.copy_of[place]
     value, high = (None, None) if information is None else (information.value, information.high)
     unknown, reference = "", _describe_reference(answers, place)

@@ -134,3 +134,30 @@ def test_rows_of_mechanical_turk_end_before_the_columns_that_are_to_fill_in(tmp_
     found = read(written(tmp_path, "\n".join([head, *lines, "H9,A9,W9,Submitted,text 9"])))
     assert found.scores["score"].tolist() == [1, 2, 3, 1, 2, 3]
     assert found.refused["reason"].tolist() == ["5 fields, where the header has 8"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("gpt4_tone", "gpt4_style", "human_tone", "human_style"),
+        ("tone (gpt4)", "style (gpt4)", "tone (human)", "style (human)"),
+    ],
+    ids=["judge first", "judge last"],
+)
+def test_columns_that_are_a_judge_and_a_criterion_each_are_proposed_as_pairs(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    rows = "".join(f"t{at},{1 + at % 3},{1 + at % 2},{2 + at % 3},{5 - at % 2}\n" for at in range(4))
+    path = written(tmp_path, f"text,{','.join(names)}\n{rows}")
+    assert proposed(path) == {"wide": "pairs"}
+    scores = read(path, **proposed(path)).scores
+    found = scores.groupby(["judge", "criterion"])["score"].sum().to_dict()
+    assert found == {("gpt4", "tone"): 7, ("gpt4", "style"): 6, ("human", "tone"): 11, ("human", "style"): 18}
+    assert len(set(scores["item"])) == 4
+
+
+def test_columns_of_judges_alone_are_no_pairs(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,gpt-4,gpt-3,claude-2\n1,3,4,5\n2,3,3,3\n")
+    assert "pairs" not in examine_file(path).command
+    with pytest.raises(InputError, match="no columns are called by a judge and a criterion"):
+        read(path, wide="pairs")

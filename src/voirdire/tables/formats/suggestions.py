@@ -19,6 +19,7 @@ from voirdire.tables.formats.column_samples import (
     summarise_columns,
 )
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
+from voirdire.tables.formats.paired_columns import paired_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.unfolded import list_columns
@@ -34,6 +35,7 @@ _LOSER = re.compile(r"(?:.*[_ .-])?(?:loser|rejected)(?:[_ .-].*)?", re.IGNORECA
 _PERSON = re.compile(
     r"e-?mail(?: address)?|response ?id|(?:respondent|participant|prolific).*", re.IGNORECASE
 )
+_RATER = re.compile("annotator|rater|judge|expert|human|evaluator|coder|reviewer|grader", re.IGNORECASE)
 _NAME = re.compile(r"(?:your |full )*name", re.IGNORECASE)  # of a person, in what a form writes
 
 
@@ -84,7 +86,12 @@ def likely_tables(source: Source) -> list[Suggestion]:
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
     elif not found:
         found += suggest_votes(held, roles, records)
-    judges = [] if "judge" in roles or answers else _judge_like_columns(free)
+    paired = {} if "judge" in roles or answers else paired_columns([one.name for one in free])
+    both = [one for one in free if one.name in paired]
+    if both and len({one.numeric for one in both}) == 1:
+        sentence = f"{_quoted_names(both)} are called by a judge and a criterion: are they that?"
+        found.append(Suggestion(sentence, "--wide pairs" + ("" if both[0].numeric else " --table labels")))
+    judges = [] if "judge" in roles or answers or paired else _judge_like_columns(free)
     if judges:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
         found.append(Suggestion(sentence, judge_columns_option([one.name for one in judges])))
@@ -220,7 +227,11 @@ def _is_told(one: Held, roles: Mapping[str, str], records: Sequence[Mapping[str,
 def _are_of_two_items(scored: Sequence[Held], free: Sequence[Held]) -> str:
     """Say that two columns of numbers are of two items of a row, as two of texts are; nothing where they are not."""
     texts = [one.name for one in free if not one.numeric]
-    if len(scored) != 2 or not are_called_alike(scored[0].name, scored[1].name):
+    if (
+        len(scored) != 2
+        or not are_called_alike(scored[0].name, scored[1].name)
+        or _RATER.search(scored[0].name)
+    ):
         return ""
     if not any(are_called_alike(one, other) for one, other in combinations(texts[:_TEXTS], 2)):
         return ""

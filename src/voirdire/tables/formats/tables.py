@@ -21,6 +21,7 @@ from voirdire.tables.formats.example_table import answer_columns, other_answer_c
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
 from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
+from voirdire.tables.formats.paired_columns import spread_pairs
 from voirdire.tables.formats.ranking_table import ranking_column_names, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
@@ -54,6 +55,8 @@ class PlainTable(Format):
         return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
+#: Wide tables that are read as rows of judges, by what their columns are.
+_SPREAD = {"lists": spread_lists, "pairs": spread_pairs}
 BATTLES = frozenset(("question_id", "model_a", "model_b", "winner"))
 REPEATED = (
     "these are Arena-Hard's battles, which name no judge and repeat rows by strength; give the files in "
@@ -127,8 +130,8 @@ def _layout(
     source: Source, asked: Asked, used: dict[str, str], given: Mapping[str, str]
 ) -> tuple[Callable[[], Iterator[Row]] | None, Callable[[], dict[str, str]]]:
     """Reader of a table by its layout, or None where that is not known; and what gives the roles of its columns."""
-    if asked.wide == "lists":
-        asked = spread_lists(source, asked)
+    if asked.wide in _SPREAD:
+        asked = _SPREAD[asked.wide](source, asked)
         used, given = roles_of(source, asked)
     columns = source.columns()
     roles = {name: column for column, name in used.items()}

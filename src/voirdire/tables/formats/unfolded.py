@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -225,7 +225,7 @@ def spread_lists(source: Source, asked: Asked) -> Asked:
         (name for name in free if _names_judges(name) and _counts_of_names(source, name) == sizes), None
     )
     by = "run" if "judge" in roles and who is None else "judge"
-    subject = _subject(source, [name for name in free if name != who], roles)
+    subject = subject_of(source, [name for name in free if name != who], roles)
     taken = {by, *answers}
 
     def rows(record: Record, place: str) -> Iterator[Record]:
@@ -280,7 +280,9 @@ def _counts_of_names(source: Source, column: str) -> list[int]:
     return [len(_names_of(cell)) for _, cell in source.cells(column)]
 
 
-def _subject(source: Source, names: Sequence[str], roles: Mapping[str, str]) -> Any:
+def subject_of(
+    source: Source, names: Sequence[str], roles: Mapping[str, str]
+) -> Callable[[Record, str], Record]:
     """What says of a record what it is about: nothing where its columns do, else a column, else its line."""
     crossed = [roles[name] for name in ("context", "system") if name in roles]
     own = [roles["item"]] if "item" in roles else crossed if len(crossed) == 2 else []

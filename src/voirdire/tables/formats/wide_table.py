@@ -80,7 +80,7 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
 
 def _checked_kind(wide: str) -> str:
     if wide not in WIDE:
-        known = [*WIDE, "lists"]
+        known = [*WIDE, "lists", "pairs"]
         raise InputError(f"wide {wide!r} is none of {', '.join(known)}{nearest_name(wide, known)}")
     return wide
 

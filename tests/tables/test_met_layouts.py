@@ -161,3 +161,30 @@ def test_columns_of_judges_alone_are_no_pairs(tmp_path: Path) -> None:
     assert "pairs" not in examine_file(path).command
     with pytest.raises(InputError, match="no columns are called by a judge and a criterion"):
         read(path, wide="pairs")
+
+
+def answers_of_systems(item: str) -> str:
+    """Two judges' scores of two systems, one far better, in six documents."""
+    rows = [
+        f"{judge},{doc},{system},{base + (doc + at) % 2}"
+        for at, judge in enumerate(("a", "b"))
+        for doc in range(6)
+        for system, base in (("weak", 1), ("strong", 4))
+    ]
+    return "\n".join([f"judge,{item},system,score", *rows, ""])
+
+
+@pytest.mark.parametrize("name", ["doc_id", "task", "example_id"])
+def test_what_several_systems_were_asked_is_a_context(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, answers_of_systems(name))
+    scores = read(path).scores
+    assert len(set(scores["item"])) == 12
+    assert set(scores["context"]) == {*range(6)} or set(scores["context"]) == set("012345")
+    ranking = voirdire.fit(path).ranking()
+    assert ranking["item"].iloc[0].endswith("strong")
+
+
+def test_items_of_several_systems_are_told(tmp_path: Path) -> None:
+    path = written(tmp_path, answers_of_systems("item"))
+    assert any("call it context" in note for note in examine_file(path).stands_out)
+    assert any("call it context" in note for note in voirdire.fit(path).notes)

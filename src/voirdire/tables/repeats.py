@@ -70,7 +70,26 @@ def notes_on_answers(source: object, table: Any) -> list[str]:
                 of = next(one for one in sources if columns_among(one, [part.answer], problems))
             cells = read_columns(of, [*part.column_names], None, problems)
             found += repeat_notes(cells, part.answer, part.answers)
+        if getattr(part, "system", None) is not None:
+            found += systems_of_items_notes(part.item, part.system)
     return [*found, *name_notes(table.parts[0].names)]
+
+
+def systems_of_items_notes(items: Sequence[object], systems: Sequence[object]) -> list[str]:
+    """Sentence about rows whose items have several systems each; nothing where every item has one.
+
+    Examples
+    --------
+    >>> len(systems_of_items_notes(["x", "x"], ["m", "n"])), systems_of_items_notes(["x", "y"], ["m", "n"])
+    (1, [])
+    """
+    own: dict[object, object] = {}
+    if all(own.setdefault(item, system) == system for item, system in zip(items, systems, strict=True)):
+        return []
+    return [
+        "items have answers of several systems each, which count as repeated answers about one thing: where item is "
+        "what the systems were asked, call it context (--map context=item), and each system's answer is an item"
+    ]
 
 
 def _has_repeats(table: Any) -> bool:

@@ -18,7 +18,7 @@ from voirdire.tables.columns import (
     table_kind,
 )
 from voirdire.tables.encode import MISSING
-from voirdire.tables.formats.column_content import all_numbers, count_cells
+from voirdire.tables.formats.column_content import all_numbers, count_cells, names_contexts
 from voirdire.tables.formats.column_samples import is_told_by
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
@@ -351,4 +351,7 @@ def roles_of(source: Source, asked: Asked) -> tuple[dict[str, str], dict[str, st
     found = {column: name for column, name in find_roles(free, known).items() if column not in given}
     if asked.judge and found.get("judge", "judge") != "judge":
         del found["judge"]  # a column of another name is not taken for who judged where that is said
+    if "item" in found and names_contexts(source, found | given):
+        of_rows = found.pop("item")
+        found = {"context": of_rows} | found
     return found | given, given

@@ -15,7 +15,7 @@ from voirdire.tables.columns import (
     table_kind,
     unknown_column_messages,
 )
-from voirdire.tables.formats.column_content import all_numbers
+from voirdire.tables.formats.column_content import all_numbers, names_contexts
 from voirdire.tables.formats.column_samples import first_records
 from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
 from voirdire.tables.formats.format import Asked, Format
@@ -88,7 +88,7 @@ def column_roles(source: Source, asked: Asked) -> dict[str, str]:
 
 def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
     """True where a table is known by its layout or by what an answer holds, not by the names of its columns alone."""
-    if count_column(source.columns(), roles) is not None:
+    if count_column(source.columns(), roles) is not None or names_contexts(source, roles):
         return True
     if set(ANSWERS.values()) & roles.keys() and not is_ambiguous(source, roles):
         return False

@@ -15,6 +15,7 @@ from voirdire.tables.formats.column_content import (
     check_totals,
     count_cells,
     has_repeats,
+    names_contexts,
     numbers_rows,
     numeric_columns,
 )
@@ -95,6 +96,8 @@ def _subject_columns(
     if wide == "criterion" and _is_answered(source, known):
         del known["item"]
     places = known | {column: name for column, name in given.items() if column != wide}
+    if "item" in known and "item" not in given and names_contexts(source, places):
+        places = {"context": places.pop("item")} | places
     if wide != "item" and "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)

@@ -191,3 +191,24 @@ def test_objects_beside_known_columns_stay_as_they_are(tmp_path: Path) -> None:
 def test_lists_in_dataframes_are_read_alike() -> None:
     frame = pd.DataFrame({"id": ["a", "b"], "scores": [[1, 2], [3, 4]]})
     assert read(frame, wide="lists").scores["score"].tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("column", ["gen", "outputs", "Systems"])
+def test_objects_by_the_name_of_a_system_are_its_answers(tmp_path: Path, column: str) -> None:
+    def said(at: int) -> dict[str, Any]:
+        return {
+            name: {"text": f"{name} {at}", "score": {"human": at, "gpt": at + 1}}
+            for name in ("s2s", "fusion")
+        }
+
+    path = written(tmp_path, [{"doc_id": f"d{at}", column: said(at)} for at in range(4)], "t.json")
+    scores = read(path, wide="judge", columns=["score.human", "score.gpt"]).scores
+    assert len(scores) == 16
+    assert set(scores["system"]) == {"s2s", "fusion"}
+    assert len(set(scores["item"])) == 8
+
+
+def test_objects_by_the_name_of_a_judge_are_its_answers(tmp_path: Path) -> None:
+    records = [{"item": f"i{at}", "judges": {"ann": {"score": at}, "bob": {"score": 1}}} for at in range(3)]
+    scores = read(written(tmp_path, records)).scores
+    assert scores.groupby("judge")["score"].sum().to_dict() == {"ann": 3, "bob": 3}

@@ -12,9 +12,9 @@ from voirdire.tables.columns import find_roles, list_names
 from voirdire.tables.formats.column_samples import is_beside, is_key
 from voirdire.tables.formats.example_table import judge_columns
 from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.listed_answers import subject_of
 from voirdire.tables.formats.records import Placed, Record
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.unfolded import subject_of
 
 _BETWEEN = re.compile(r"\s*[_.:/(-]+\s*|\s+")
 _SHORT = re.compile(r"[A-Z]{1,2}\d+", re.IGNORECASE)  # of a judge: A1, r2

@@ -19,10 +19,10 @@ from voirdire.tables.formats.column_samples import (
     summarise_columns,
 )
 from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
+from voirdire.tables.formats.listed_answers import list_columns
 from voirdire.tables.formats.paired_columns import paired_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
-from voirdire.tables.formats.unfolded import list_columns
 from voirdire.tables.formats.vote_suggestions import COUNTED, Suggestion, are_called_alike, suggest_votes
 
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)

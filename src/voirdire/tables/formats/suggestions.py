@@ -108,6 +108,9 @@ def likely_tables(source: Source) -> list[Suggestion]:
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
         others = held if source.changes else numeric  # of which some are not in the file as it stands
         options = "--wide criterion" + _columns_option(scored, others)
+        keyed = source.unfolded and len({one.name.rpartition(".")[2] for one in scored}) < len(scored)
+        if keyed:  # by names that are data, of systems or of judges
+            sided = f"{_quoted_names(scored)} stand under names that are no columns: write a row for each of those"
         found += [Suggestion(sided, "")] if sided else [] if losers else [Suggestion(sentence, options)]
         if "judge" not in roles and not judges and not losers:
             found.append(Suggestion("Or judges?", "--wide judge", not sided))
@@ -137,7 +140,10 @@ def likely_tables(source: Source) -> list[Suggestion]:
         items = [name for name, short in plain.items() if short.endswith(("id", *_ITEMS))]
         texts = [one.name for one in free if one.filled and not one.numeric]
         items = items or (texts if len(texts) == 1 else [])
-        found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
+        of_systems = {one.name for one in held if "system" in roles and 1 < one.different < one.filled}
+        for name in items[:1]:
+            role = "context" if name in of_systems and "context" not in roles else "item"
+            found.append(Suggestion(f"is {name!r} {role}?", f"--map {role}={quote(name)}{who}"))
     if losers and not pair_known:
         sentence = (
             f"{losers[0]!r} is one of two items: write both into columns first and second, as they were shown"

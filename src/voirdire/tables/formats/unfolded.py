@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.tables.columns import find_roles, list_names, normalise_column_name
@@ -47,11 +48,13 @@ def holds_objects(source: Source) -> bool:
 
 
 def unfold_objects(source: Source, asked: Asked) -> None:
-    """Have keys of objects be columns, ``info.id``, and members of a list of objects that name something be rows.
+    """Have keys of objects be columns, and members of a list of objects that name something be rows.
+
+    A column is called by its key, or, where several are called so, by all keys that lead to it: ``first.id``.
 
     What is asked for by its name stays as it is.
     """
-    kept = {*(asked.map or {}).values(), *asked.columns}
+    kept, whole = {*(asked.map or {}).values(), *asked.columns}, {*source.columns()}
     maps = {
         name: key
         for name in source.columns()
@@ -67,6 +70,23 @@ def unfold_objects(source: Source, asked: Asked) -> None:
     elif len(lists) == 1:
         source.change(lambda placed: _member_records(placed, lists[0], {*columns}))
         source.notes.append(f"{source.name}: each member of the lists in {lists[0]!r} is a row")
+    short = _short_names([name for name in source.columns() if name not in whole | kept], whole)
+    if short:
+        source.change(lambda placed: _renamed_records(placed, short))
+
+
+def _short_names(columns: Sequence[str], others: Collection[str]) -> dict[str, str]:
+    """Last keys of columns that are paths of keys, where no other has it and the path is no name that is known."""
+    last = Counter(name.rpartition(".")[2] for name in columns)
+    short = {name: name.rpartition(".")[2] for name in columns if "." in name and not find_roles([name])}
+    return {name: key for name, key in short.items() if last[key] == 1 and key not in others}
+
+
+def _renamed_records(placed: Placed, names: Mapping[str, str]) -> Placed:
+    for place, record in placed:
+        if isinstance(record, dict):
+            record = {names.get(key, key): cell for key, cell in record.items()}
+        yield place, record
 
 
 def _names_of_members(source: Source, column: str) -> str:

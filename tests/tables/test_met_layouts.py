@@ -188,3 +188,28 @@ def test_items_of_several_systems_are_told(tmp_path: Path) -> None:
     path = written(tmp_path, answers_of_systems("item"))
     assert any("call it context" in note for note in examine_file(path).stands_out)
     assert any("call it context" in note for note in voirdire.fit(path).notes)
+
+
+def test_points_of_a_scale_are_no_labels(tmp_path: Path) -> None:
+    path = written(tmp_path, "judge,item,rating\na,x,4/5\na,y,3/5\nb,x,5/5\nb,y,2/5\n")
+    with pytest.raises(InputError, match="write 4, and name the scale that ends at 5 by --levels"):
+        voirdire.fit(path)
+
+
+def test_winners_and_losers_are_no_labels(tmp_path: Path) -> None:
+    text = "prompt_id,winner_model,loser_model,annotator\np1,x,y,a\np2,y,z,b\np3,x,z,a\np4,z,y,b\n"
+    assert "label" not in examine_file(written(tmp_path, text)).command
+
+
+def test_texts_that_each_judge_has_once_name_items_of_criteria(tmp_path: Path) -> None:
+    rows = "".join(f"segment {at},{1 + at % 3},{2 + at % 2},{who}\n" for at in range(4) for who in ("a", "b"))
+    scores = read(written(tmp_path, f"source,tone,style,evaluator\n{rows}"), wide="criterion").scores
+    assert len(set(scores["item"])) == 4
+
+
+def test_relevance_of_documents_is_judged_by_query(tmp_path: Path) -> None:
+    rows = "".join(f"q{at // 3},d{at % 3},{who},{at % 4}\n" for at in range(9) for who in ("a", "b"))
+    path = written(tmp_path, f"query_id,doc_id,assessor,relevance\n{rows}")
+    scores = read(path, **proposed(path)).scores
+    assert set(scores["judge"]) == {"a", "b"}
+    assert set(scores["context"]) == {"q0", "q1", "q2"}

@@ -12,7 +12,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "judge": (
         "annotator", "rater", "worker", "grader", "evaluator", "coder", "user", "userid", "workerid", "annotatorid",
         "raterid", "judgeid", "graderid", "coderid", "evaluatorid", "judgename", "annotatorname", "judgemodel",
-        "participant", "participantid", "evalmodelname",
+        "participant", "participantid", "evalmodelname", "assessor", "assessorid", "reviewer", "reviewerid",
     ),
     "first": ("modela", "left", "optiona", "systema", "model0", "model1", "itema", "item0", "item1"),
     "second": ("modelb", "right", "optionb", "systemb", "model1", "model2", "itemb", "item1", "item2"),
@@ -25,7 +25,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "label": ("class", "category", "annotation", "answer"),
     "rank": (),
     "criterion": ("aspect", "dimension", "attribute", "metric"),
-    "context": ("prompt", "promptid", "questionid", "question", "instruction", "query", "topic"),
+    "context": (
+        "prompt", "promptid", "questionid", "question", "instruction", "query", "queryid", "qid", "topic", "topicid",
+    ),
     "system": ("model", "policy", "modelname", "modelid", "systemname", "systemid", "sysid"),
     "run": ("repeat", "trial"),
 }  # fmt: skip

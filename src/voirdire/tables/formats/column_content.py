@@ -110,6 +110,15 @@ def has_repeats(source: Source, column: str) -> bool:
     return False
 
 
+def column_asked_of_each(source: Source, columns: Sequence[str], judge: str) -> str | None:
+    """The first of some columns of which several judges have a cell each and none has it twice; None without one."""
+    for name in columns:
+        rows = [(str(cell), str(who)) for _, cell, who in source.cells(name, judge)]
+        if len({cell for cell, _ in rows}) < len({*rows}) == len(rows):
+            return name
+    return None
+
+
 def check_names_items(source: Source, column: str, judges: Sequence[str]) -> None:
     """Raise where a column that nothing calls item holds answers as those of judges, rather than names of items.
 

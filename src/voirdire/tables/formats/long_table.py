@@ -155,7 +155,7 @@ def _describes_items(source: Source, column: str, used: Mapping[str, str]) -> bo
 
 
 def _holds_scores(source: Source, column: str) -> bool:
-    """True where all cells of an answer are numbers.
+    """True where all cells of an answer are numbers, or written as no number is.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def _holds_scores(source: Source, column: str) -> bool:
                 for one in found.first_texts
             ]
         )
-    return found.numeric
+    return found.numeric or 0 < found.miswritten == len(found.first_texts)  # as 4/5 is
 
 
 def long_rows(

@@ -118,7 +118,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     words = [
         one for one in words if one.different > 1 and not is_beside(one.name) and one.name not in objects
     ]
-    if not counts and not answers and "judge" in roles:
+    if not counts and not answers and not losers and "judge" in roles:
         task, more = "", ""
         if not about and (task := _repeated_key(held, roles, records) or ""):
             more = f",{'context' if 'system' in roles else 'item'}={quote(task)}"

@@ -13,6 +13,7 @@ from voirdire.tables.formats.column_content import (
     check_names_items,
     check_no_text_columns,
     check_totals,
+    column_asked_of_each,
     count_cells,
     has_repeats,
     names_contexts,
@@ -110,6 +111,11 @@ def _subject_columns(
             item = keys[0] if keys else None
             if item is None and wide != "criterion":
                 item = _first_column_as_item(source, rest, wide)
+            elif item is None and "judge" in places:
+                texts = [
+                    name for name, one in count_cells(source, rest).items() if one.texts and not one.numbers
+                ]
+                item = column_asked_of_each(source, texts, places["judge"])
         if item is not None:
             crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item

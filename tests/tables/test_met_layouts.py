@@ -213,3 +213,37 @@ def test_relevance_of_documents_is_judged_by_query(tmp_path: Path) -> None:
     scores = read(path, **proposed(path)).scores
     assert set(scores["judge"]) == {"a", "b"}
     assert set(scores["context"]) == {"q0", "q1", "q2"}
+
+
+def test_who_voted_is_no_winner(tmp_path: Path) -> None:
+    text = "player_a,player_b,result,voter\nx,y,a_wins,v0\ny,z,b_wins,v1\nx,z,draw,v0\nz,y,a_wins,v1\n"
+    votes = read(path := written(tmp_path, text), **proposed(path)).votes
+    assert votes["winner"].tolist() == ["first", "second", "tie", "first"]
+    assert set(votes["judge"]) == {"v0", "v1"}
+
+
+def test_several_numbered_items_are_no_pair(tmp_path: Path) -> None:
+    rows = "".join(f"R{at},{1 + at % 5},{1 + at % 3},{1 + at % 4}\n" for at in range(5))
+    scores = read(path := written(tmp_path, f"Rater,Item 1,Item 2,Item 3\n{rows}"), **proposed(path)).scores
+    assert set(scores["item"]) == {"Item 1", "Item 2", "Item 3"}
+
+
+def test_averages_are_no_judges(tmp_path: Path) -> None:
+    text = "item_id,annotator_1_score,annotator_2_score,avg_score\na,1,2,1.5\nb,3,4,3.5\nc,5,5,5\n"
+    assert set(read(written(tmp_path, text)).scores["judge"]) == {"annotator_1_score", "annotator_2_score"}
+
+
+def test_systems_of_tasks_are_what_is_ranked(tmp_path: Path) -> None:
+    rows = "".join(f"t{task},{name},{at},j\n" for task in range(2) for at, name in enumerate("xyz", 1))
+    rankings = read(written(tmp_path, f"task,system,rank,judge\n{rows}")).rankings
+    assert set(rankings["item"]) == set("xyz")
+    assert set(rankings["context"]) == {"t0", "t1"}
+
+
+def test_a_column_that_alone_tells_answers_apart_is_told(tmp_path: Path) -> None:
+    rows = "".join(
+        f"d{doc},{who},{judge},{1 + doc}\n" for doc in range(3) for who in ("bart", "t5") for judge in "ab"
+    )
+    path = written(tmp_path, f"doc_id,summarizer,annotator,score\n{rows}")
+    assert any("differ in 'summarizer' alone" in note for note in examine_file(path).stands_out)
+    assert len(set(read(path, map={"system": "summarizer"}).scores["item"])) == 6

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.encode import IntArray
 from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.numbers import is_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 
@@ -142,6 +143,13 @@ def repeat_notes(
     further = [name for name, text in texts.items() if text.nunique() <= len(whole) / 2]
     twice = whole[chosen].assign(**{name: texts[name][chosen] for name in further})
     group = twice.groupby(known + further, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
+    words = [name for name in further if not whole[name].map(is_number).any()]
+    alone = [name for name in words if not twice.duplicated([*known, name]).any()]
+    if alone and len(np.unique(group)) == len(group):
+        return [
+            f"a judge's answers about one item differ in {alone[0]!r} alone, which no model reads: where it says whose "
+            f"answers these are, --map system={alone[0]} makes each an item"
+        ]
     read = whole[answer].map(repr).to_numpy() if answers is None else np.asarray(answers)
     said, number = pd.factorize(read[chosen])[0].astype(np.int64), np.flatnonzero(chosen) + 1
     return [*_copies(group, said, number), *_contradictions(twice, known, answer, group, said, number)]

@@ -354,4 +354,6 @@ def roles_of(source: Source, asked: Asked) -> tuple[dict[str, str], dict[str, st
     if "item" in found and names_contexts(source, found | given):
         of_rows = found.pop("item")
         found = {"context": of_rows} | found
+        if "rank" in found and "system" in found:
+            found["item"] = found.pop("system")  # which is what is ranked
     return found | given, given

@@ -113,7 +113,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
             sided = f"{_quoted_names(scored)} stand under names that are no columns: write a row for each of those"
         found += [Suggestion(sided, "")] if sided else [] if losers else [Suggestion(sentence, options)]
         if "judge" not in roles and not judges and not losers:
-            found.append(Suggestion("Or judges?", "--wide judge", not sided))
+            found.append(Suggestion("or judges?", "--wide judge", not sided))
     words = [one for one in free if one.is_categorical and not one.numeric and not _is_chains(one)]
     words = [
         one for one in words if one.different > 1 and not is_beside(one.name) and one.name not in objects

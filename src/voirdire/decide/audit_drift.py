@@ -51,7 +51,7 @@ def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect |
 
     The position bias is half the difference between the win rates of the item first by name when shown first and when
     shown second: noise moves answers towards both places alike and does not bias it. The share is that of two answers,
-    one in each order, that differ; part of it is noise (:func:`excess_order_change`).
+    one in each order, that differ; part of it is noise (:func:`repeat_disagreement`).
     """
     if answers.side is None:
         return None, None

@@ -143,7 +143,7 @@ def subtract_median(
     effects : sequence of Effect or None
     reference, compared : ndarray of bool, shape (judges,)
     shrunk : bool
-        True where each of m reference judges was compared with the mean of the others, which scales slopes by m / (m - 1).
+        True where each of m reference judges was compared with the mean of the others: slopes are m / (m - 1)-fold.
 
     Returns
     -------

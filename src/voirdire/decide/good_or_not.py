@@ -253,8 +253,9 @@ def _judge_predictions(
         return mean, len(names) == 1 and bool(np.isin(mean, (0.0, 1.0)).all())
     codes = np.array([f"{index:09d}" for index in range(size)])
     binary_table = replace(
-        judge_table, labels=("bad", "good"), label=is_good, declared=False, members=None, vocabulary=(), items=tuple(codes),
-        item=unit.astype(np.int64), criterion=np.zeros(judge_table.rows, np.int64), criteria=judge_table.criteria[:1],
+        judge_table, labels=("bad", "good"), label=is_good, declared=False, members=None, vocabulary=(),
+        items=tuple(codes), item=unit.astype(np.int64), criterion=np.zeros(judge_table.rows, np.int64),
+        criteria=judge_table.criteria[:1],
         has_criteria=False, context=None, contexts=(), system=None, systems=(), phase=None, phases=(), run=None,
         runs=(),
     )  # fmt: skip

@@ -21,9 +21,9 @@ from voirdire.settings import PROB, is_number, share_problems
 JOINT, POWERED, CORRECTED, PEOPLE = "joint", "prediction-powered", "rogan-gladen", "people"
 MIN_PEOPLE_ANSWERS = 10  # number of human answers below which judges' answers are not used
 RULE = (
-    "The joint model where people answered ten items or more and judges' answers differ between items: people's answers "
-    "within levels of judges' answers, weighted by the frequency of the level; else people alone. It is valid for any "
-    "quality of the judges, if the items that people answered are a random sample."
+    "The joint model where people answered ten items or more and judges' answers differ between items: people's "
+    "answers within levels of judges' answers, weighted by the frequency of the level; else people alone. It is valid "
+    "for any quality of the judges, if the items that people answered are a random sample."
 )
 
 

@@ -1,10 +1,11 @@
 """Win rates against a reference, where every vote compares the same item with another.
 
 The rate of an item is the mean of its votes, 1 for a win, 1/2 for a tie (for a vote with a degree, the degree), as in
-leaderboards with a fixed baseline. Its variance is clustered by contexts (prompts): the sum over contexts of the squared
-sum of residuals, times G / (G - 1) over n^2; without contexts, votes are the clusters. The interval is Wilson's (1927,
-Journal of the American Statistical Association 22) with the number of votes that would have that variance. The rate
-describes these votes: unlike the scores of the board, it is not corrected for biases of judges and lengths.
+leaderboards with a fixed baseline. Its variance is clustered by contexts (prompts): the sum over contexts of the
+squared sum of residuals, times G / (G - 1) over n^2; without contexts, votes are the clusters. The interval is
+Wilson's (1927, Journal of the American Statistical Association 22) with the number of votes that would have that
+variance. The rate describes these votes: unlike the scores of the board, it is not corrected for biases of judges and
+lengths.
 """
 
 from __future__ import annotations

@@ -22,10 +22,8 @@ import numpy as np
 from voirdire.typing import Bools, Floats
 
 PART_SIZES = 20  # number of sizes that are tested
-START_FACTOR = 1.5  # expected human answers in the first part, relative to the number that suffices without an error
-MIN_FIRST_SHARE = (
-    0.25  # smallest share of answers in the first part: one difference in a smaller part would end the sequence
-)
+START_FACTOR = 1.5  # expected human answers in the first part, relative to those sufficient without an error
+MIN_FIRST_SHARE = 0.25  # smallest first part, as a share of all: a difference in a smaller part ends the test
 
 
 class Part(NamedTuple):

@@ -9,9 +9,9 @@ the model: the class of an item from the table's distribution, or the better of 
 (``agreement_information``) it is the answer of people, or of most of the other judges, to the table's own questions, by
 counting. The latter is lower where these answers are wrong, too, and where questions are hard.
 
-For votes, scores and rankings of a fit, an answer to which of two typical items is better, right with probability p, has
-ln 2 + p ln p + (1 - p) ln (1 - p) nats. For labels it has sum_c s_c sum_l r_cl ln(r_cl / sum_c s_c r_cl), with s the
-shares of the classes and r the judge's rates.
+For votes, scores and rankings of a fit, an answer to which of two typical items is better, right with probability p,
+has ln 2 + p ln p + (1 - p) ln (1 - p) nats. For labels it has sum_c s_c sum_l r_cl ln(r_cl / sum_c s_c r_cl), with
+s the shares of the classes and r the judge's rates.
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def mutual_information(joint: Floats) -> Floats:
 
     independent = joint.sum(axis=-1, keepdims=True) * joint.sum(axis=-2, keepdims=True)
     information = rel_entr(joint, independent).sum(axis=(-1, -2))
-    return np.where(
-        information < 1e-12, 0.0, information
-    )  # removes rounding errors at zero; NaN is unknown
+    return np.where(information < 1e-12, 0.0, information)  # removes rounding errors at zero; NaN is unknown
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,9 @@ def judge_verdict(
     if unknown:
         return Verdict(ASK, unknown)
     if information < MIN_NATS and upper == np.inf:
-        return Verdict(ASK, f"an answer tells {information:.2f} nats of {reference}, by a fit without intervals")
+        return Verdict(
+            ASK, f"an answer tells {information:.2f} nats of {reference}, by a fit without intervals"
+        )
     if information < MIN_NATS:
         reason = "too few answers say whether the judge knows what is right"
         return Verdict(ASK, f"{reason} ({information:.2f} nats an answer, at most {upper:.2f})")

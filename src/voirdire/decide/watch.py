@@ -31,8 +31,9 @@ RULE = (
     "simulations at 0.05 it was 0.015 to 0.033."
 )
 ROW_ORDER_NOTE = (
-    "No column has the times of the answers: the order of the rows is taken instead. Where a column has them, map={'time': "
-    "COLUMN} of read() (--map time=COLUMN) names it; rows in another order show false changes, and hide true ones."
+    "No column has the times of the answers: the order of the rows is taken instead. Where a column has them, "
+    "map={'time': COLUMN} of read() (--map time=COLUMN) names it; rows in another order show false "
+    "changes, and hide true ones."
 )
 
 

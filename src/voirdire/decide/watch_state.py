@@ -92,7 +92,9 @@ def _describe_changes(name: str, old_digests: Sequence[str], rows: Sequence[str]
             counts[old_digests[index]] += 1
             missing.append(index)
     if missing:
-        return _describe_missing_rows(name, sorted(missing), old_digests, dict(zip(digests, rows, strict=True)))
+        return _describe_missing_rows(
+            name, sorted(missing), old_digests, dict(zip(digests, rows, strict=True))
+        )
     if (
         ordered
         and (

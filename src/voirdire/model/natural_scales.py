@@ -1,8 +1,8 @@
-"""Names, units and definitions of what a model estimates, on the scale it is estimated on and on its natural one.
+"""Names, units and definitions of a model's quantities, on the scale of estimation and on the natural scale.
 
-One rule for names. A value is estimated on the whole real line. Where that is the logarithm of something it is called
-``log_`` and its name, where it is the log-odds of a probability ``logit_`` and its name; the name alone is the
-something itself: ``logit_reliability`` and ``reliability``, ``log_weight`` and ``weight``.
+Naming rule: values are estimated on the whole real line. A value that is the logarithm of a quantity is called
+``log_`` and the quantity's name, and the log-odds of a probability ``logit_`` and its name; the name alone is the
+quantity itself: ``logit_reliability`` and ``reliability``, ``log_weight`` and ``weight``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ LOG_PARAMETERS = frozenset(
     {"weight", "class_share", "confusion", "confusion_judge", "common_label", "tendency"}
     | {"tie", "tie_judge", "tie_context", "tie_judge_context", "tie_item"}
 )
-NATURAL_NAMES = {  # whose plain name is that of a dimension, or that are no logarithms
+NATURAL_NAMES = {  # names that would clash with a dimension, or parameters that are not logarithms
     "log_gap": "cut_gap",
     "log_gap_judge": "cut_gap_judge",
     "raw_discrimination": "discrimination",
 }
-ARVIZ_DIMENSIONS = {"label": "given_label"}  # that ArviZ 1 has another use for, where it stacks variables
+ARVIZ_DIMENSIONS = {"label": "given_label"}  # names that ArviZ 1 reserves for stacked variables
 SCALE_UNIT = "scale"  # unit of the strengths: log-odds, or points of the scores
 
 
@@ -35,7 +35,7 @@ class Fact(NamedTuple):
 
 
 def dimension_names(dims: Iterable[str]) -> tuple[str, ...]:
-    """Names of dimensions outside a density: in PyMC and in ArviZ.
+    """Names of dimensions in PyMC and in ArviZ.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def dimension_names(dims: Iterable[str]) -> tuple[str, ...]:
 
 
 def estimated_name(parameter: str) -> str:
-    """Name of a parameter on the scale on which it is estimated.
+    """Name of a parameter on the scale of estimation.
 
     Examples
     --------

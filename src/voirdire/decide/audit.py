@@ -213,7 +213,7 @@ def _judge_card(
 ) -> dict[str, Any]:
     judge_rows = measure_rows[judge]
     information = next((row for row in judge_rows if row.measure == INFORMATION), None)
-    biases = [row.note for row in judge_rows if row.is_bias]
+    biases = [row.note for row in judge_rows if row.found]
     copy = None if independence is None else independence.copy_of[judge]
     value, high = (None, None) if information is None else (information.value, information.high)
     unknown, reference = "", _describe_reference(answers, judge)

@@ -25,7 +25,7 @@ class MeasureRow(NamedTuple):
         Ends of the interval.
     n : int
         Number of units.
-    is_bias : bool or None
+    found : bool or None
         True where a bias is found; None for measures that are not biases.
     """
 
@@ -34,7 +34,7 @@ class MeasureRow(NamedTuple):
     low: float | None
     high: float | None
     n: int
-    is_bias: bool | None
+    found: bool | None
     note: str
 
 

@@ -158,8 +158,8 @@ def ties_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
         return []
     message = (
         "Ties are more common between items far apart than the model expects, to which a tie says that items are "
-        "close: scores may be too near to each other, and their intervals too narrow. Compare a fit without the votes "
-        "that are ties."
+        "close: scores may be too near to each other, and their intervals too narrow. Compare a fit without the ties "
+        "(--where winner!=tie)."
     )
     return [Check("ties", "warn", z, message)]
 

@@ -159,7 +159,7 @@ def _missing_data_message(series: Series) -> str:
     if series.measure in (PEOPLE_AGREEMENT, PEOPLE_DISTANCE):
         return f"It takes people's answers to {MIN_VALUES} of its questions (--humans FILE)."
     if series.measure == POSITION:
-        return f"It takes {MIN_VALUES} answers with a known order shown."
+        return f"It takes {MIN_VALUES} answers with a record of what was shown first."
     if series.measure == SEVERITY:
         return (
             f"It takes {MIN_VALUES} questions that other judges answered, too; for labels also the good one "

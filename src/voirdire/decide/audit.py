@@ -220,7 +220,9 @@ def _judge_card(
     if information is None and truth_for(answers, judge) is None:
         unknown = f"people answered fewer than {MIN_PEOPLE_UNITS} of its units, and other judges fewer than {MIN_UNITS}"
     elif information is None:
-        unknown = f"{reference} hardly ever differs, so that nothing shows what an answer tells"
+        unknown = (
+            f"{reference} is almost always the same, so that the information in an answer cannot be measured"
+        )
     verdict = judge_verdict(value, high, biases, copy, unknown, reference)
     measures = [*people, *judge_rows, *([] if independence is None else [independence.row(judge)])]
     return {

@@ -283,11 +283,11 @@ def _notes_on_criteria(claims: Claims, free: Bools, known: Bools) -> tuple[str, 
     place: dict[tuple[str, ...], int] = {}
     unit = np.array([place.setdefault(key, len(place)) for key in about], dtype=np.int64)
     size, answered = np.bincount(unit), np.bincount(unit, known)
-    asked = answered > 0
-    if asked.all() or (answered[asked] < size[asked]).any() or size[asked].max(initial=1) == 1:
+    is_asked = answered > 0
+    if is_asked.all() or (answered[is_asked] < size[is_asked]).any() or size[is_asked].max(initial=1) == 1:
         return ()
     return (
-        f"People answered {answered.sum():,.0f} questions about {asked.sum():,} items, each under all of its criteria: "
-        "errors about one item may go together, and the guarantee is for answers that are drawn one by one. Take one "
+        f"People answered {answered.sum():,.0f} questions about {is_asked.sum():,} items, each under all of its "
+        "criteria: errors about one item may go together, and the guarantee is for answers that are drawn one by one. Take one "
         "criterion at a time (--where criterion=NAME).",
     )

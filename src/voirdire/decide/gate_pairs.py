@@ -168,11 +168,11 @@ def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd
 
 
 def differences_by_unit(
-    both: pd.DataFrame, keys: list[str], unit: str, meaning: Meaning, versions: Versions
+    merged: pd.DataFrame, keys: list[str], unit: str, meaning: Meaning, versions: Versions
 ) -> Differences:
     """Mean over judges of each question, then over the questions of each unit."""
-    judges = tuple(sorted({*both["judge"]}))
-    questions = both.groupby(keys, sort=False, as_index=False).agg(AGGREGATION)
+    judges = tuple(sorted({*merged["judge"]}))
+    questions = merged.groupby(keys, sort=False, as_index=False).agg(AGGREGATION)
     units = questions.groupby(unit, sort=False).agg(AGGREGATION).sort_values(["time", "place"], kind="stable")
     if len(units) < 2:
         hint = "; leave the column 'context' out, and items count" if unit == "context" else ""

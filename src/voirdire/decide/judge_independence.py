@@ -67,15 +67,15 @@ class PanelIndependence:
         without = [{"judge": name, "effective": size} for name, size in rows]
         return {"judges": len(judges), "effective": self.size, "without": without}
 
-    def row(self, place: int) -> MeasureRow:
+    def row(self, judge: int) -> MeasureRow:
         """The measure ``independence`` of a judge, as a row."""
-        name, rho = self.nearest[place]
+        name, rho = self.nearest[judge]
         note = (
             f"independence from {name}, the judge with the most similar answers: 0 is a copy, 1 "
-            f"independent; the panel has {self.size:.1f} effective judges, {self.without[place]:.1f} without it"
+            f"independent; the panel has {self.size:.1f} effective judges, {self.without[judge]:.1f} without it"
             f"{self.counted}"
         )
-        copied = self.copy_of[place] is not None
+        copied = self.copy_of[judge] is not None
         return MeasureRow("independence", min(1.0 - rho, 1.0), None, None, len(self.without), copied, note)
 
 

@@ -140,11 +140,11 @@ def cut_strata(predicted: Floats, has_answer: Bools) -> Ints:
     return stratum
 
 
-def _best_cut(predicted: Floats, has_answer: Bools, part: Bools) -> tuple[float, float]:
+def _best_cut(predicted: Floats, has_answer: Bools, in_stratum: Bools) -> tuple[float, float]:
     """Reduction of the sum of squares by the best cut of a stratum, and the highest value below the cut."""
-    values, inverse = np.unique(predicted[part], return_inverse=True)
+    values, inverse = np.unique(predicted[in_stratum], return_inverse=True)
     number = np.bincount(inverse).astype(float)
-    answered = np.bincount(inverse, has_answer[part], minlength=len(values))
+    answered = np.bincount(inverse, has_answer[in_stratum], minlength=len(values))
     below, total = np.cumsum(number)[:-1], np.cumsum(number * values)[:-1]
     above, above_total = number.sum() - below, (number * values).sum() - total
     known = np.cumsum(answered)[:-1]

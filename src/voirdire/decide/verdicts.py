@@ -100,26 +100,29 @@ def judge_verdict(
     >>> judge_verdict(0.001, 0.01, []).verdict, judge_verdict(None, None, []).verdict
     ('drop', 'ask people')
     >>> judge_verdict(0.001, 0.1, []).why
-    'too few answers say whether the judge knows what is right (0.00 nats an answer, at most 0.10)'
+    'there are too few answers to know whether the judge is informative (0.00 nats an answer, at most 0.10)'
     """
     if copy_of is not None:
         return Verdict(DROP, f"answers as {copy_of} does, mistakes and all: its answers add nothing")
     if information is None or upper is None:
-        return Verdict(ASK, unknown or "nothing says how often it is right")
+        return Verdict(ASK, unknown or "it is unknown how often it is right")
     if upper < MIN_NATS:
-        return Verdict(DROP, f"an answer tells at most {upper:.3f} nats of {reference}")
+        return Verdict(DROP, f"an answer has at most {upper:.3f} nats of information about {reference}")
     if biases:
         return Verdict(RECALIBRATE, "; ".join(biases))
     if unknown:
         return Verdict(ASK, unknown)
     if information < MIN_NATS and upper == np.inf:
         return Verdict(
-            ASK, f"an answer tells {information:.2f} nats of {reference}, by a fit without intervals"
+            ASK,
+            f"an answer has {information:.2f} nats of information about {reference}, by a fit without intervals",
         )
     if information < MIN_NATS:
-        reason = "too few answers say whether the judge knows what is right"
+        reason = "there are too few answers to know whether the judge is informative"
         return Verdict(ASK, f"{reason} ({information:.2f} nats an answer, at most {upper:.2f})")
-    return Verdict(KEEP, f"an answer tells {information:.2f} nats of {reference}, and {clean}")
+    return Verdict(
+        KEEP, f"an answer has {information:.2f} nats of information about {reference}, and {clean}"
+    )
 
 
 FALSE_ALARM = 0.015  # probability of finding anything but drift for a judge without a bias

@@ -175,7 +175,7 @@ class LatentPositions:
         return block_levels
 
 
-def build_design(terms: Sequence[Term], cells: Cells, places: LatentPositions) -> Design:
+def build_design(terms: Sequence[Term], cells: Cells, positions: LatentPositions) -> Design:
     """Build the design of cells: a column for each term, or for each item where terms are by item.
 
     Terms without values in the model have empty columns.
@@ -191,7 +191,7 @@ def build_design(terms: Sequence[Term], cells: Cells, places: LatentPositions) -
     >>> found.index.tolist(), found.coefficients.tolist(), found.predictor.tolist()
     ([[0, 2, 4]], [[1.0, -1.0, 1.0]], [0, 0, 1])
     """
-    columns = [column for term in terms for column in _term_columns(term, cells, places)]
+    columns = [column for term in terms for column in _term_columns(term, cells, positions)]
     index, coefficients, predictor = zip(*columns, strict=True)
     return Design(np.stack(index, axis=1), np.stack(coefficients, axis=1), np.array(predictor))
 
@@ -204,24 +204,24 @@ def stack_designs(designs: Sequence[Design]) -> Design:
     return Design(index, coefficients, designs[0].predictor)
 
 
-def _term_columns(term: Term, cells: Cells, places: LatentPositions) -> list[tuple[Ints, Floats, int]]:
-    no_value = np.full(cells.number, places.size), np.zeros(cells.number)
+def _term_columns(term: Term, cells: Cells, positions: LatentPositions) -> list[tuple[Ints, Floats, int]]:
+    no_value = np.full(cells.number, positions.size), np.zeros(cells.number)
     sides = range(len(cells.items)) if term.has_item_columns else (None,)
     columns = []
     for side in sides:
         predictor = term.predictor + (side or 0) * term.by_item
-        codes = _factor_codes(term, cells, side) if term.name in places.start else None
+        codes = _factor_codes(term, cells, side) if term.name in positions.start else None
         if codes is None:
             columns.append((*no_value, predictor))
             continue
         is_known = (
             np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
         )
-        levels = [np.maximum(code, 0) for code in codes][: len(places.shapes[term.name])]
+        levels = [np.maximum(code, 0) for code in codes][: len(positions.shapes[term.name])]
         position = (
-            places.positions_of(term.name, *levels)
+            positions.positions_of(term.name, *levels)
             if levels
-            else np.full(cells.number, places.start[term.name])
+            else np.full(cells.number, positions.start[term.name])
         )
         sign = -term.sign if side == 1 and term.contrast and not term.by_item else term.sign
         number = np.ones(cells.number)
@@ -230,7 +230,7 @@ def _term_columns(term: Term, cells: Cells, places: LatentPositions) -> list[tup
             if number.ndim > 1:  # a term without a side takes the difference of both
                 number = number[0] - number[1] if side is None else number[side]
         columns.append(
-            (np.where(is_known, position, places.size), np.where(is_known, sign * number, 0.0), predictor)
+            (np.where(is_known, position, positions.size), np.where(is_known, sign * number, 0.0), predictor)
         )
     return columns
 

@@ -229,8 +229,8 @@ class Model:
     @property
     def sections(self) -> dict[str, Section]:
         """Terms of the model, by section."""
-        found = {name: getattr(self, name) for name in SECTION_NAMES}
-        return {name: section for name, section in found.items() if section not in (None, ABSENT_SECTION)}
+        by_name = {name: getattr(self, name) for name in SECTION_NAMES}
+        return {name: section for name, section in by_name.items() if section not in (None, ABSENT_SECTION)}
 
     @property
     def position_aware(self) -> bool:

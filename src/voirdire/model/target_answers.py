@@ -77,12 +77,14 @@ class TargetAnswers(ABC):
         """Log prior weights and values of the other parameters."""
 
     @abstractmethod
-    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
+    def evidence(
+        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
+    ) -> PeopleEvidence:
         """Posterior of people's item values.
 
         Parameters
         ----------
-        places : mapping
+        rows_by_item : mapping
             Row of each item in mean and cov; several items may share one (answers of a system).
         mean, cov : array, shape (rows,), (rows, rows)
             Mean and covariance of the normal prior.
@@ -139,9 +141,14 @@ class ComparedByPeople(TargetAnswers):
         mean, sd = SHARPNESS_PRIOR
         return [(-0.5 * float(z) ** 2, float(np.exp(mean + sd * z))) for z in GRID_NODES]
 
-    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
+    def evidence(
+        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
+    ) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, by Newton's method."""
-        first, second = _places_of_names(places, self.first), _places_of_names(places, self.second)
+        first, second = (
+            _places_of_names(rows_by_item, self.first),
+            _places_of_names(rows_by_item, self.second),
+        )
         won, lost = np.array(self.for_first), np.array(self.for_second)
         design = np.zeros((len(won), len(mean)))
         rows = np.arange(len(won))
@@ -222,10 +229,12 @@ class ScoredByPeople(TargetAnswers):
             for z in GRID_NODES
         ]
 
-    def evidence(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> PeopleEvidence:
+    def evidence(
+        self, rows_by_item: Mapping[str, int], mean: Floats, cov: Floats, value: Any
+    ) -> PeopleEvidence:
         """As in :class:`TargetAnswers`, exactly."""
         rho, variance = value
-        score, row = np.array(self.score), _places_of_names(places, self.item)
+        score, row = np.array(self.score), _places_of_names(rows_by_item, self.item)
         seen, cell = np.unique(row, return_inverse=True)
         count = np.bincount(cell)
         means = np.bincount(cell, score) / count
@@ -259,5 +268,5 @@ def read_target_answers(content: dict[str, Any] | None) -> TargetAnswers | None:
     return form(**{name: tuple(column) for name, column in content.items()})
 
 
-def _places_of_names(places: Mapping[str, int], names: tuple[str, ...]) -> Ints:
-    return np.array([places[name] for name in names], dtype=np.int64)
+def _places_of_names(rows_by_item: Mapping[str, int], names: tuple[str, ...]) -> Ints:
+    return np.array([rows_by_item[name] for name in names], dtype=np.int64)

@@ -69,12 +69,12 @@ def check_dependent_judges(
     if (weight[np.unique(similar)] < 1.0).all():
         message += (
             f". So their answers count for less, all {count} judges as {weight.sum():.1f} independent ones. "
-            f"{'Drop copies, and get' if weight.sum() > dependence.high else 'Get'} {human} where much hangs on it."
+            f"{'Drop copies, and get' if weight.sum() > dependence.high else 'Get'} {human} for important decisions."
         )
         return [Check("dependence", "warn", dependence.size, message)]
     message += (
         ". Their agreement counts more than it should: name families (families=..., --families) or drop copies, and "
-        f"get {human} where much hangs on it."
+        f"get {human} for important decisions."
     )
     return [Check("dependence", "warn", dependence.size, message)]
 
@@ -109,7 +109,7 @@ def check_first_place(
     --------
     >>> draws = np.array([[1.0, 0.0]] * 20)
     >>> check_first_place([("ann", "y")], "item", ["x", "y"], draws).message
-    'Which item is ranked first hangs on single judges: without ann it is y. Ask more judges about the best items.'
+    'Which item is ranked first depends on single judges: without ann it is y. Ask more judges about the best items.'
     """
     leader = int(np.argmax(np.median(draws, axis=0)))
     changed = [
@@ -130,7 +130,7 @@ def check_first_place(
         )
         return Check("influence", "ok", float(len(changed)), message)
     message = (
-        f"Which {called} is ranked first hangs on single judges: {'; '.join(changes)}{rest_note}. "
+        f"Which {called} is ranked first depends on single judges: {'; '.join(changes)}{rest_note}. "
         f"Ask more judges about the best {called}s."
     )
     return Check("influence", "warn", float(len(changed)), message)

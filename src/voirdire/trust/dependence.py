@@ -160,7 +160,7 @@ def most_alike(correlations: Correlations, alpha: float) -> list[tuple[int, int]
     return [(int(first[i]), int(second[i])) for i in order]
 
 
-def alike_pairs_in_words(names: Sequence[str], alike: Sequence[tuple[int, int]]) -> str:
+def alike_pairs_in_words(names: Sequence[str], pairs: Sequence[tuple[int, int]]) -> str:
     """List the names of pairs of judges, up to :data:`MAX_SHOWN_PAIRS`.
 
     Examples
@@ -169,8 +169,8 @@ def alike_pairs_in_words(names: Sequence[str], alike: Sequence[tuple[int, int]])
     'a and b; b and c'
     """
     rest_note = (
-        f" and {count_in_words(len(alike) - MAX_SHOWN_PAIRS, 'more pairs')}"
-        if len(alike) > MAX_SHOWN_PAIRS
+        f" and {count_in_words(len(pairs) - MAX_SHOWN_PAIRS, 'more pairs')}"
+        if len(pairs) > MAX_SHOWN_PAIRS
         else ""
     )
-    return "; ".join(f"{names[i]} and {names[j]}" for i, j in alike[:MAX_SHOWN_PAIRS]) + rest_note
+    return "; ".join(f"{names[i]} and {names[j]}" for i, j in pairs[:MAX_SHOWN_PAIRS]) + rest_note

@@ -113,7 +113,7 @@ def check_drift(*parts: AnswersOverTime | None, seed: int = 0) -> list[Check]:
     changed.sort(key=lambda quantity: -quantity.evidence.log)
     if not changed:
         message = (
-            "No judge's answers are seen to change with time "
+            "No judge's answers change detectably with time "
             f"(false alarms {FALSE_ALARM_RATE:.0%} over all looks)."
         )
         return [Check("drift", "ok", 0.0, message)]
@@ -204,13 +204,13 @@ def log_evidence_steps(x: Floats) -> Floats:
     )
 
 
-def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -> Floats:
+def running_log_evidence(x: Floats, change_points: tuple[Ints, Floats] | None = None) -> Floats:
     """Logarithm of the evidence after each number of answers, shape (answers + 1,).
 
     Parameters
     ----------
     x : float array, shape (answers,)
-    places : (int array, float array), optional
+    change_points : (int array, float array), optional
         Candidate changes as numbers of answers before them, and their stakes, which sum to 1 at most.
 
     Examples
@@ -220,7 +220,7 @@ def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -
     """
     total = np.concatenate([np.zeros((len(BET_SIZES), 1)), np.cumsum(log_evidence_steps(x), axis=1)], axis=1)
     log = np.full(len(x) + 1, -np.inf)
-    for start, stake in zip(*map(np.ndarray.tolist, places or _bet_times_and_stakes()), strict=True):
+    for start, stake in zip(*map(np.ndarray.tolist, change_points or _bet_times_and_stakes()), strict=True):
         # bets on later changes keep their stakes
         log[:start] = np.logaddexp(log[:start], np.log(stake))
         part = np.logaddexp.reduce(total[:, start:] - total[:, start : start + 1], axis=0)

@@ -145,13 +145,13 @@ def shared_variance(residuals: Residuals) -> SharedVariance | None:
     return SharedVariance(float(products.sum()) / total, total**-0.5) if total else None
 
 
-def _mean_by_family(y: Floats, seen: Floats, family: Ints) -> tuple[Floats, Floats, Ints]:
+def _mean_by_family(y: Floats, answered: Floats, family: Ints) -> tuple[Floats, Floats, Ints]:
     """Mean answers of each family with a mean square of one, 1 where there are answers, and each judge's family."""
     voice = np.unique(family, return_inverse=True)[1]
     member = (voice == np.arange(voice.max(initial=-1) + 1)[:, None]).astype(float)
-    count = member @ seen
+    count = member @ answered
     return *_with_unit_square(
-        member @ (y * seen) / np.maximum(count, 1.0), (count > 0.0).astype(float)
+        member @ (y * answered) / np.maximum(count, 1.0), (count > 0.0).astype(float)
     ), voice
 
 
@@ -160,6 +160,6 @@ def _standardised_answers(residuals: Residuals) -> tuple[Floats, Floats]:
     return _with_unit_square(residuals.r[0], (residuals.v[0] > 0.0).astype(float))
 
 
-def _with_unit_square(r: Floats, seen: Floats) -> tuple[Floats, Floats]:
-    square = (r**2).sum(axis=1) / np.maximum(seen.sum(axis=1), 1.0)
-    return r / np.sqrt(np.where(square > 0.0, square, 1.0))[:, None], seen
+def _with_unit_square(r: Floats, answered: Floats) -> tuple[Floats, Floats]:
+    square = (r**2).sum(axis=1) / np.maximum(answered.sum(axis=1), 1.0)
+    return r / np.sqrt(np.where(square > 0.0, square, 1.0))[:, None], answered

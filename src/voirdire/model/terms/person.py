@@ -212,7 +212,7 @@ def softmax_shares(weight: Array, axis: int, xp: Any) -> Array:
     return raw / raw.sum(axis=axis, keepdims=True)
 
 
-def mean_over_criteria(each: Array, values: Values, xp: Any) -> Array:
+def mean_over_criteria(by_criterion: Array, values: Values, xp: Any) -> Array:
     """Means over criteria by their weights, or equal weights where none are learned, of values (..., criteria, items).
 
     Examples
@@ -221,5 +221,5 @@ def mean_over_criteria(each: Array, values: Values, xp: Any) -> Array:
     array([ 2., -2.])
     """
     if "weight" not in values:
-        return each.mean(axis=-2)
-    return (each * softmax_shares(values["weight"], -1, xp)[..., None]).sum(axis=-2)
+        return by_criterion.mean(axis=-2)
+    return (by_criterion * softmax_shares(values["weight"], -1, xp)[..., None]).sum(axis=-2)

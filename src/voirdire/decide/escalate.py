@@ -288,6 +288,6 @@ def _notes_on_criteria(claims: Claims, free: Bools, known: Bools) -> tuple[str, 
         return ()
     return (
         f"People answered {answered.sum():,.0f} questions about {is_asked.sum():,} items, each under all of its "
-        "criteria: errors about one item may go together, and the guarantee is for answers that are drawn one by one. Take one "
-        "criterion at a time (--where criterion=NAME).",
+        "criteria: errors about one item may be correlated, and the guarantee is for answers that are drawn one by "
+        "one. Take one criterion at a time (--where criterion=NAME).",
     )

@@ -1,4 +1,4 @@
-"""Quasi-Newton search for spreads, by any function that gives their density with its gradient."""
+"""Quasi-Newton search for spreads, by any function that computes their density and its gradient."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from voirdire.infer.latent_gaussian.propagation import Propagated
 from voirdire.infer.latent_gaussian.whitening import Whitening, choose_whitening
 from voirdire.typing import Floats
 
-SPREAD_TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
-ROUGH_TOLERANCE = 0.5  # that of a first search
+SPREAD_TOLERANCE = 0.1  # gradient by log spreads at convergence, in standard deviations
+ROUGH_TOLERANCE = 0.5  # the same for a first search
 MAX_STEPS = 60
 MAX_IDLE_STEPS = 4  # steps without a gain after which a search with slack ends
-MAX_STEP = 1.0  # that a logarithm moves in one step
-MIN_LOG_SPREAD, MAX_LOG_SPREAD = -7.0, 4.0  # logarithms of spreads
-MAX_LOG_SPREAD_SD = 1.5  # standard deviation of such a logarithm, at most
+MAX_STEP = 1.0  # longest change of a logarithm in one step
+MIN_LOG_SPREAD, MAX_LOG_SPREAD = -7.0, 4.0  # limits of logarithms of spreads
+MAX_LOG_SPREAD_SD = 1.5  # largest standard deviation of a log spread
 PROPAGATION_NOTE = (
     "Answers say little of each value that is integrated out (an item's in a context, a judge's taste for it): these "
     "were integrated out by expectation propagation."
@@ -30,7 +30,7 @@ PART_NOTE = "Spreads were learned from the answers of {some:,} of {all:,} contex
 
 @dataclass(frozen=True, eq=False)
 class SpreadSearch:
-    """End of the search of the spreads.
+    """Result of the search for the spreads.
 
     Attributes
     ----------
@@ -41,18 +41,17 @@ class SpreadSearch:
         Largest component of the gradient there, in standard deviations.
     evaluations : int
     inverse : array, shape (hypers, hypers)
-        The search's own estimate of the inverse curvature.
+        Inverse curvature, as estimated by the search.
     value : float
         Log density of the spreads there, up to a constant.
     missing : array, shape (hypers,), or None
-        What a gradient of the evidence leaves out; see :mod:`.few_observations`.
+        Terms that a gradient of the evidence neglects; see :mod:`.few_observations`.
     by_part : int
-        Number of blocks that spreads were learned from, in a table so large that little is done again; 0 where it was
-        all.
+        Number of blocks that spreads were learned from in very large tables; 0 for all blocks.
     amiss : str
-        Why propagation, which the table calls for, was not what found them; empty where it was, or is not called for.
+        Reason why propagation failed and Laplace's method was used; empty if it succeeded or was not needed.
     is_rough : bool
-        Whether the search ended early, as chains go on from there.
+        True if the search ended early, because chains go on from there.
     """
 
     model: LatentGaussianModel
@@ -68,12 +67,12 @@ class SpreadSearch:
 
     @cached_property
     def factor_whitening(self) -> Whitening:
-        """Whitening by the factor where the search ended."""
+        """Whitening by the factor at the end of the search."""
         return choose_whitening(self.mode.factor)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on what was done, in words."""
+        """Notes for the user on the method."""
         if isinstance(self.mode, Propagated):
             lines = (PROPAGATION_NOTE,)
             blocks = int(self.model.pattern.block.max(initial=-1)) + 1
@@ -89,12 +88,12 @@ def search_spreads(
     slack: float = 0.0,
     tries: int = 8,
 ) -> SpreadSearch:
-    """Search from ``here``, with a guess of the ``inverse`` curvature, until the gradient is below ``tolerance``.
+    """Search from ``here`` until the gradient is below ``tolerance``, in standard deviations.
 
-    ``tolerance`` in standard deviations; values that are higher by ``slack`` are as good. It ends where so many
-    ``tries`` of one step, each shorter than the last, lead to no better value, and where there is slack after so
-    many steps (``MAX_IDLE_STEPS``) that found none that is lower by it: a slope that is not quite that of the values
-    leads round.
+    ``inverse`` is a guess of the inverse curvature. A step is accepted if the value increases by less than ``slack``,
+    up to the usual condition of decrease. The search ends after ``tries`` shorter and shorter steps without success;
+    with slack also after :data:`MAX_IDLE_STEPS` steps without a decrease by it, because an inexact gradient may lead
+    in circles.
     """
     value, slope = marginal(here)
     state = marginal.last, marginal.moves
@@ -106,7 +105,7 @@ def search_spreads(
         step *= min(1.0, MAX_STEP / max(np.abs(step).max(), 1e-300))
         for _ in range(tries):
             candidate = np.clip(here + step, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
-            # where latent values have several modes, from that of the last step
+            # start from the last step's mode, as latent values may have several modes
             marginal.last, marginal.moves = state
             new_value, new_slope = marginal(candidate)
             if new_value < value + 1e-4 * slope @ (candidate - here) + slack:
@@ -123,13 +122,13 @@ def search_spreads(
         if slack and idle == MAX_IDLE_STEPS:
             break
     best = marginal.best
-    assert best is not None  # it was evaluated once at least
+    assert best is not None  # it was evaluated at least once
     size = math.sqrt(max(float(slope @ inverse @ slope), 0.0))
     return SpreadSearch(marginal.model, best, size, marginal.evaluations, inverse, -marginal.best_value)
 
 
 def values_per_spread(model: LatentGaussianModel) -> Floats:
-    """Number of latent values that inform each spread."""
+    """Count the latent values that inform each spread, shape (hypers,)."""
     names = [hyper.name for hyper in model.hypers]
     total = np.zeros(len(names))
     for group in model.groups:
@@ -140,7 +139,7 @@ def values_per_spread(model: LatentGaussianModel) -> Floats:
 
 
 def bounded_inverse(curvature: Floats, widest: float) -> Floats:
-    """Inverse of second derivatives, made symmetric, in no direction wider than a standard deviation."""
+    """Invert second derivatives, made symmetric, with no standard deviation above ``widest`` in any direction."""
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
     return np.asarray((vectors / np.maximum(values, widest**-2)) @ vectors.T)
 

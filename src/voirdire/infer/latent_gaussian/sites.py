@@ -1,13 +1,11 @@
-"""Sites of expectation propagation: a normal density in the place of each cell's likelihood.
+"""Sites of expectation propagation, and Anderson's mixing, which finds their fixed point faster.
 
-Fixed points found faster: Anderson's mixing of the last steps.
-
-Of a map g whose fixed point x = g(x) is sought, with x_k the points so far and f_k = g(x_k) - x_k, the next point is
+For a map g with the fixed point x = g(x), points x_k so far and f_k = g(x_k) - x_k, the next point is
 
     g(x_k) - sum_j gamma_j (g(x_j+1) - g(x_j)),    gamma the least squares of f_k by the differences f_j+1 - f_j
 
-(Anderson 1965, Journal of the ACM 12; Walker and Ni 2011, SIAM Journal on Numerical Analysis 49). Where one direction
-is slow, as the scale of all values beside that of what answers say, a few steps find how it goes on.
+(Anderson 1965, Journal of the ACM 12; Walker and Ni 2011, SIAM Journal on Numerical Analysis 49). If convergence is
+slow in one direction only, such as the scale of all values, a few steps extrapolate it.
 """
 
 from __future__ import annotations
@@ -21,12 +19,12 @@ from voirdire.infer.latent_gaussian.model import LatentGaussianModel
 from voirdire.infer.latent_gaussian.tilted import multiply_vectors
 from voirdire.typing import Bools, Floats
 
-MAX_DIFFERENCES = 3  # differences
-MAX_GAMMA_SUM = 30.0  # sum of gamma's sizes, beyond which the past says nothing
+MAX_DIFFERENCES = 3  # differences of steps that are used
+MAX_GAMMA_SUM = 30.0  # sum of absolute gamma beyond which the past is dropped
 
 
 class AndersonMixing:
-    """The last steps of a search for a fixed point.
+    """Extrapolation of the last steps of a search for a fixed point.
 
     Examples
     --------
@@ -42,7 +40,7 @@ class AndersonMixing:
         self._maps: list[Floats] = []
 
     def next_point(self, here: Floats, there: Floats, weights: Floats) -> Floats:
-        """The next point, of the last one and what the map makes of it; ``weights`` are of the least squares."""
+        """Compute the next point from the last one and its image; ``weights`` are those of the least squares."""
         step = there - here
         self._steps, self._maps = (
             [*self._steps[-MAX_DIFFERENCES:], step],
@@ -65,14 +63,14 @@ class AndersonMixing:
 
 @dataclass(frozen=True, eq=False)
 class Sites:
-    """A normal density in the place of each cell's likelihood.
+    """Normal densities that replace the likelihood of each cell.
 
     Attributes
     ----------
     shift : array, shape (predictors, cells)
-        nu, of the predictors that are integrated over.
+        nu of the predictors that are integrated over.
     precision : array, shape (predictors, predictors, cells)
-        tau.
+        tau of these predictors.
     """
 
     shift: Floats
@@ -80,7 +78,7 @@ class Sites:
 
 
 def first_sites(model: LatentGaussianModel, wide: Sequence[int], x: Floats) -> Sites:
-    """Sites of the information that answers have on average."""
+    """Build sites from the expected information of answers."""
     sums = model.pattern.linear_predictors(x)
     pairs = model.answers.expected_information(sums).transpose(1, 2, 0)[np.ix_(wide, wide)]
     slope = model.answers.value_gradient(sums)[1][list(wide)]
@@ -88,7 +86,7 @@ def first_sites(model: LatentGaussianModel, wide: Sequence[int], x: Floats) -> S
 
 
 def sites_between(one: Sites, other: Sites, share: float | Floats) -> Sites:
-    """Sites on the way from one to the other, ``share`` of it."""
+    """Interpolate sites, by ``share`` of the way from one to the other."""
     return Sites(
         one.shift + share * (other.shift - one.shift),
         one.precision + share * (other.precision - one.precision),
@@ -96,7 +94,7 @@ def sites_between(one: Sites, other: Sites, share: float | Floats) -> Sites:
 
 
 def are_larger(matrices: Floats, least: Floats) -> Bools:
-    """True for one-by-one or two-by-two matrices that are larger than others in every direction."""
+    """Return True for one-by-one or two-by-two matrices that are larger than others in every direction."""
     difference = matrices - least
     if len(difference) == 1:
         return np.asarray(difference[0, 0] > 0)
@@ -104,7 +102,7 @@ def are_larger(matrices: Floats, least: Floats) -> Bools:
 
 
 def embed_matrices(precision: Floats, wide: Sequence[int], kinds: int) -> Floats:
-    """Matrices of all predictors, shape (cells, kinds, kinds), zero but for those that are integrated over."""
+    """Embed matrices in those of all predictors, shape (cells, kinds, kinds), with zeros elsewhere."""
     out = np.zeros((precision.shape[-1], kinds, kinds))
     for i, u in enumerate(wide):
         for j, v in enumerate(wide):

@@ -119,8 +119,8 @@ class Factor:
         """Compute the variances of all values, shape (size,)."""
         variances = self._common_variances()
 
-        def stack_variances(at: int) -> Floats:
-            stack, (inverse, border) = self.pattern.plan.stacks[at], self.parts[at]
+        def stack_variances(number: int) -> Floats:
+            stack, (inverse, border) = self.pattern.plan.stacks[number], self.parts[number]
             projected = inverse.transpose(0, 2, 1) @ border
             shared = self._common_covariance[stack.shared[:, :, None], stack.shared[:, None, :]]
             return np.asarray((inverse**2).sum(axis=1) + ((projected @ shared) * projected).sum(axis=2))
@@ -168,7 +168,7 @@ class Factor:
         return variances
 
     def _joint_covariances(
-        self, stack: Stack, inverse: Floats, beside: Floats
+        self, stack: Stack, inverse: Floats, border: Floats
     ) -> Iterator[tuple[slice, Floats]]:
         """Yield covariances of each block's own values and the common ones linked to it, own ones first.
 
@@ -185,7 +185,7 @@ class Factor:
             n = batch.stop - start
             transposed, positions = inverse[batch].transpose(0, 2, 1), stack.shared[batch]
             shared = self._common_covariance[positions[:, :, None], positions[:, None, :]]
-            np.matmul(transposed, beside[batch], out=projected[:n])
+            np.matmul(transposed, border[batch], out=projected[:n])
             np.matmul(projected[:n], shared, out=weighted[:n])
             np.matmul(weighted[:n], projected[:n].transpose(0, 2, 1), out=own_part[:n])
             np.add(transposed @ inverse[batch], own_part[:n], out=joint[:n, :size, :size])
@@ -194,9 +194,9 @@ class Factor:
             joint[:n, size:, size:] = shared
             yield batch, joint[:n]
 
-    def _each_stack(self, of: Callable[[int], T]) -> Iterator[T]:
+    def _each_stack(self, function: Callable[[int], T]) -> Iterator[T]:
         assert self._common_covariance is not None  # computed here, before threads need it
-        return _map_stacks(of, self.pattern)
+        return _map_stacks(function, self.pattern)
 
 
 def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
@@ -276,32 +276,32 @@ class _SharedProducts(NamedTuple):
     rows: Floats | None
 
 
-def _shared_products(stack: Stack, beside: Floats, common: int) -> _SharedProducts:
+def _shared_products(stack: Stack, border: Floats, common: int) -> _SharedProducts:
     """Compute Y' Y, or collect rows of Y for a later product, for blocks linked to most common values; else neither."""
-    blocks, size, width = beside.shape
+    blocks, size, width = border.shape
     if 4 * width < common:
         return _SharedProducts(None, None)
     rows = np.zeros((blocks, common, size))
-    rows[np.arange(blocks)[:, None], stack.shared] = beside.transpose(0, 2, 1)
+    rows[np.arange(blocks)[:, None], stack.shared] = border.transpose(0, 2, 1)
     flat = rows.transpose(0, 2, 1).reshape(-1, common)
     return _SharedProducts(flat.T @ flat, None) if len(flat) > common else _SharedProducts(None, flat)
 
 
-def _subtract_products(whole: Floats, waiting: list[Floats]) -> None:
+def _subtract_products(common_matrix: Floats, rows_to_subtract: list[Floats]) -> None:
     """Subtract the products of the waiting rows from the matrix of the common values, and clear the rows."""
-    if waiting:
-        rows = np.concatenate(waiting)
-        whole -= rows.T @ rows
-        waiting.clear()
+    if rows_to_subtract:
+        rows = np.concatenate(rows_to_subtract)
+        common_matrix -= rows.T @ rows
+        rows_to_subtract.clear()
 
 
-def _map_stacks(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
+def _map_stacks(function: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
     """Yield the results of a function of the stack's number for each stack, in order; large patterns use threads."""
     numbers = range(len(pattern.plan.stacks))
     if pattern.work < MIN_THREADED_WORK or len(pattern.common) > MAX_THREADED_COMMON:
-        yield from map(of, numbers)
+        yield from map(function, numbers)
         return
-    yield from map_in_two_threads(of, numbers)
+    yield from map_in_two_threads(function, numbers)
 
 
 def _predictor_covariances(gathered: Floats, coefficients: Floats, by_kind: Floats) -> Floats:

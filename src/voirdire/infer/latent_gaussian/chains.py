@@ -129,7 +129,7 @@ def sample_chains(
     problem: Problem,
     mode: LatentMode,
     rng: np.random.Generator,
-    most_seconds: float,
+    max_seconds: float,
     progress: Progress | None = None,
     device: Any = None,
 ) -> Chains:
@@ -143,7 +143,7 @@ def sample_chains(
         The user ended the chains before each had :data:`MIN_DRAWS` draws.
     """
     with listen_for_interrupt() as stop:
-        chains = _run_chains(problem, mode, rng, most_seconds, ChainProgress(problem, stop, progress), device)
+        chains = _run_chains(problem, mode, rng, max_seconds, ChainProgress(problem, stop, progress), device)
         return chains._replace(draws=include_monte_carlo_error(chains.draws, chains.ess), stopped=stop.asked)
 
 
@@ -151,29 +151,31 @@ def _run_chains(
     problem: Problem,
     mode: LatentMode,
     rng: np.random.Generator,
-    most_seconds: float,
-    watching: ChainProgress,
+    max_seconds: float,
+    chain_progress: ChainProgress,
     device: Any,
 ) -> Chains:
     model = mode.search.model
-    spreads_only = samples_spreads_only(model, most_seconds)
+    spreads_only = samples_spreads_only(model, max_seconds)
     warm = sum(NORMAL_WARM_UP_MOVES if spreads_only else WARM_UP_MOVES)
-    watching.total = warm + MIN_MOVES
+    chain_progress.total = warm + MIN_MOVES
     if device is not None and can_run(mode.search) and not spreads_only:
         run: Moves | NormalMoves
-        run, count, seconds = _device_chains(mode, rng, watching, device)
+        run, count, seconds = _device_chains(mode, rng, chain_progress, device)
         max_draws, device_name = MAX_DEVICE_DRAWS // count, str(device)
     else:
         estimate_seconds = spread_seconds if spreads_only else moves_seconds
         count = (
             CHAINS
-            if estimate_seconds(model, warm + MIN_MOVES) <= min(MAX_QUICK_SECONDS, most_seconds)
+            if estimate_seconds(model, warm + MIN_MOVES) <= min(MAX_QUICK_SECONDS, max_seconds)
             else FEW_CHAINS
         )
-        run = (NormalMoves if spreads_only else Moves)(mode.search, rng, count, moved=watching.count_move)
+        run = (NormalMoves if spreads_only else Moves)(
+            mode.search, rng, count, moved=chain_progress.count_move
+        )
         seconds = estimate_seconds(model, 1, count, run.step)
         max_draws, device_name = MAX_DRAWS // count, ""
-    max_moves = int(most_seconds / seconds) - warm
+    max_moves = int(max_seconds / seconds) - warm
     draws, gap, moves_made, moves = np.zeros((count, 0, problem.density.size)), 1, 0, MIN_MOVES
     while True:
         parts, is_stopped = [draws], False
@@ -195,21 +197,21 @@ def _run_chains(
             moves = min(_moves_needed(chains, moves_made), max_moves - moves_made)
             if chains.has_converged or is_stopped or moves < MIN_MORE_SHARE * moves_made:
                 return chains._replace(device=device_name)
-        watching.note_draws(draws, chains.rhat, chains.ess)
-        watching.total = warm + moves_made + moves
+        chain_progress.note_draws(draws, chains.rhat, chains.ess)
+        chain_progress.total = warm + moves_made + moves
         while draws.shape[1] + moves // gap > max_draws:
             draws, gap = draws[:, 1::2], 2 * gap
 
 
 def _device_chains(
-    mode: LatentMode, rng: np.random.Generator, watching: ChainProgress, device: Any
+    mode: LatentMode, rng: np.random.Generator, chain_progress: ChainProgress, device: Any
 ) -> tuple[Moves, int, float]:
     """Build chains on a JAX device; return them, their number, and the estimated seconds of a move of all."""
     from voirdire.infer.device.executor import Device
 
     count = device_chain_count(device)
     chain_device = Device(mode.search, device)
-    run = Moves(mode.search, rng, count, moved=watching.count_move, executor=chain_device.executor)
+    run = Moves(mode.search, rng, count, moved=chain_progress.count_move, executor=chain_device.executor)
     return run, count, device_seconds(mode.search.model, count, run.step, device)
 
 
@@ -233,11 +235,11 @@ def include_monte_carlo_error(draws: Floats, ess: float) -> Floats:
     return np.asarray(mean + math.sqrt(1.0 + 1.0 / max(ess, LOWEST_ESS)) * (draws - mean))
 
 
-def _moves_needed(found: Chains, made: int) -> int:
+def _moves_needed(chains: Chains, moves_made: int) -> int:
     """Estimate the number of further moves until convergence, from R-hat and the effective sample size so far."""
-    factor = max((found.rhat - 1.0) / (MAX_RHAT - 1.0), MIN_ESS / max(found.ess, 1.0))
+    factor = max((chains.rhat - 1.0) / (MAX_RHAT - 1.0), MIN_ESS / max(chains.ess, 1.0))
     return math.ceil(
-        made * (float(np.clip(MOVES_MARGIN * factor, MIN_MORE_SHARE + 1.0, MAX_MORE_TIMES)) - 1.0)
+        moves_made * (float(np.clip(MOVES_MARGIN * factor, MIN_MORE_SHARE + 1.0, MAX_MORE_TIMES)) - 1.0)
     )
 
 

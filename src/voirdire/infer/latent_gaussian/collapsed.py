@@ -137,7 +137,7 @@ class CollapsedDensity:
         ]
         return AnswerSummaries(mean, np.stack(squares, axis=1))
 
-    def condition_on_spreads(self, hyper: Floats, said: AnswerSummaries) -> SpreadConditional:
+    def condition_on_spreads(self, hyper: Floats, summaries: AnswerSummaries) -> SpreadConditional:
         """Condition on logarithms of spreads, shape (chains, hypers)."""
         blocks = self.blocks
         spread = np.exp(2.0 * self.model.group_priors(hyper).log_spread)
@@ -150,16 +150,16 @@ class CollapsedDensity:
         precision = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
         value = -0.5 * log_determinant(matrix) @ self.counts
         value = value + (self._lighter * log_noise).sum(axis=(1, 2))
-        value = value - 0.5 * (precision * said.squares).sum(axis=(1, 2, 3))
+        value = value - 0.5 * (precision * summaries.squares).sum(axis=(1, 2, 3))
         prior = spread[:, self._common_group]
         weighted = self._counted_x @ precision
         information = (weighted @ blocks.x).sum(axis=1)
         common = np.arange(len(self._common))
         information[:, common, common] += 1.0 / prior
         covariance = np.linalg.inv(information)
-        weighted_mean = (weighted @ said.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
+        weighted_mean = (weighted @ summaries.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
         centre = (covariance @ weighted_mean[..., None])[..., 0]
-        residuals = self._residuals_of(said.mean, centre)
+        residuals = self._residuals_of(summaries.mean, centre)
         quadratic = ((precision @ residuals[..., None])[..., 0] * residuals).sum(axis=2) @ self.counts
         quadratic = quadratic + ((centre - self._common_mean) ** 2 / prior).sum(axis=1)
         value = value - 0.5 * (quadratic + np.log(prior).sum(axis=1) + log_determinant(information))
@@ -172,17 +172,19 @@ class CollapsedDensity:
         """Compute the part of answers, (chains, classes, answers), due to common values, shape (chains, common)."""
         return np.asarray((self.blocks.x @ common[:, None, :, None])[..., 0])
 
-    def log_density(self, hyper: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
+    def log_density(self, hyper: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
         """Compute the log posterior density of log spreads, shape (chains,), and its gradient, (chains, hypers)."""
         bounded = np.clip(
             hyper, np.where(self._is_noise, MIN_LOG_SPREAD, NEGLIGIBLE_LOG_SPREAD), MAX_LOG_SPREAD
         )
-        blocks, conditional = self.blocks, self.condition_on_spreads(bounded, said)
+        blocks, conditional = self.blocks, self.condition_on_spreads(bounded, summaries)
         precision, counted = conditional.precision, self.counts[:, None, None]
-        residuals = self._residuals_of(said.mean, conditional.centre)
+        residuals = self._residuals_of(summaries.mean, conditional.centre)
         scatter = residuals[..., :, None] * residuals[..., None, :]
         scatter = scatter + blocks.x @ conditional.covariance[:, None] @ blocks.x.transpose(0, 2, 1)
-        weighted_scatter = precision @ (said.squares + counted * scatter) @ precision - counted * precision
+        weighted_scatter = (
+            precision @ (summaries.squares + counted * scatter) @ precision - counted * precision
+        )
         by_spread = ((weighted_scatter @ blocks.z) * blocks.z).sum(axis=2) * conditional.spread[
             :, blocks.group
         ]
@@ -242,19 +244,21 @@ class CollapsedDensity:
         return common, residuals + shift, conditional
 
     def draw_latent(
-        self, common: Floats, answers: Floats, known: SpreadConditional, rng: np.random.Generator
+        self, common: Floats, answers: Floats, conditional: SpreadConditional, rng: np.random.Generator
     ) -> Floats:
         """Draw all latent values, shape (chains, size), given common ones, answers and spreads."""
         blocks, size = self.blocks, self.model.size
         x = np.empty((len(common), size + 1))
         x[:, self._common] = common
-        spread, z = known.spread[:, blocks.group][:, blocks.block_class], blocks.z[None]
+        spread, z = conditional.spread[:, blocks.group][:, blocks.block_class], blocks.z[None]
         residuals = answers - self._common_shift(common)[:, blocks.block_class]
         # values and noise drawn from their prior, then corrected by the difference to the answers
         latent = np.sqrt(spread) * rng.standard_normal(spread.shape)
-        noise = np.sqrt(known.noise)[:, blocks.block_class] * rng.standard_normal(residuals.shape)
+        noise = np.sqrt(conditional.noise)[:, blocks.block_class] * rng.standard_normal(residuals.shape)
         remainder = residuals - self._times_matrices(latent, z.transpose(0, 1, 3, 2)) - noise
-        latent = latent + spread * self._times_matrices(self._times_matrices(remainder, known.precision), z)
+        latent = latent + spread * self._times_matrices(
+            self._times_matrices(remainder, conditional.precision), z
+        )
         x[:, blocks.own_values] = latent + self._own_mean
         return x[:, :size]
 

@@ -159,12 +159,14 @@ class Coordinates:
         return value - skewed.log, self._stretch_along(slope, self.gain) * self.scale
 
     def follow_path(
-        self, here: PathPoint, momentum: Floats, steps: int, step: float
+        self, start: PathPoint, momentum: Floats, steps: int, step: float
     ) -> tuple[PathPoint, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
         if self._kernel_paths is None:
-            return follow_path(self.energy_gradient, here, momentum, steps, step)
-        z, momentum, slope, value = self._kernel_paths.follow_path(here.z, momentum, here.slope, steps, step)
+            return follow_path(self.energy_gradient, start, momentum, steps, step)
+        z, momentum, slope, value = self._kernel_paths.follow_path(
+            start.z, momentum, start.slope, steps, step
+        )
         return PathPoint(z, value, slope), momentum
 
     def rescale_chains(

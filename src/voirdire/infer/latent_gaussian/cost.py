@@ -94,24 +94,30 @@ def spread_seconds(
     return float(moves * ((steps * GRADIENTS_PER_STEP + 2) * gradient + drawing))
 
 
-def samples_spreads_only(model: LatentGaussianModel, most: float) -> bool:
-    """Return True if chains sample spreads alone: answers are normal, and few chains take at most ``most`` seconds."""
+def samples_spreads_only(model: LatentGaussianModel, max_seconds: float) -> bool:
+    """Return True if chains sample spreads alone: answers are normal, and few chains take at most ``max_seconds``."""
     min_moves = sum(NORMAL_WARM_UP_MOVES) + MIN_MOVES
-    return is_normal(model) and bool(model.hypers) and spread_seconds(model, min_moves, FEW_CHAINS) <= most
+    return (
+        is_normal(model)
+        and bool(model.hypers)
+        and spread_seconds(model, min_moves, FEW_CHAINS) <= max_seconds
+    )
 
 
-def is_affordable(model: LatentGaussianModel, most: float) -> bool:
-    """Return True if few chains take about ``most`` seconds or less."""
-    if samples_spreads_only(model, most):
+def is_affordable(model: LatentGaussianModel, max_seconds_allowed: float) -> bool:
+    """Return True if few chains take about ``max_seconds_allowed`` seconds or less."""
+    if samples_spreads_only(model, max_seconds_allowed):
         return True
-    max_seconds = most if model.near_normal else MAX_OVERTIME * most
+    max_seconds = max_seconds_allowed if model.near_normal else MAX_OVERTIME * max_seconds_allowed
     return moves_seconds(model, sum(WARM_UP_MOVES) + MIN_MOVES, FEW_CHAINS) <= max_seconds
 
 
-def skips_validation(model: LatentGaussianModel, most: float) -> bool:
+def skips_validation(model: LatentGaussianModel, max_seconds: float) -> bool:
     """Return True if chains run without a validation first.
 
     That holds for votes if chains are affordable, because their approximation is poor where spreads are learned; and
     for other answers if chains sample spreads alone.
     """
-    return samples_spreads_only(model, most) if model.near_normal else is_affordable(model, most)
+    return (
+        samples_spreads_only(model, max_seconds) if model.near_normal else is_affordable(model, max_seconds)
+    )

@@ -105,7 +105,7 @@ def _latent_places(old: Problem, new: Problem) -> Ints | None:
 
 
 def _embed_answers(
-    old: LatentGaussianModel, new: LatentGaussianModel, at: Ints
+    old: LatentGaussianModel, new: LatentGaussianModel, positions_in_new: Ints
 ) -> LatentGaussianModel | None:
     """Put the old answers into the new model, in place of all answers; None where the new table lacks old cells."""
     if not (isinstance(old.answers, Answers) and isinstance(new.answers, Answers)):
@@ -114,7 +114,7 @@ def _embed_answers(
         return None
     # cells with the same sums have the same key: sums of random numbers, one for each latent value
     number = np.random.default_rng(0).standard_normal(new.size)
-    positions = _match_rows(_cell_keys(old, number[at]), _cell_keys(new, number))
+    positions = _match_rows(_cell_keys(old, number[positions_in_new]), _cell_keys(new, number))
     if positions is None:
         return None
     old_counts, new_counts = np.asarray(old.answers.counts), np.asarray(new.answers.counts)
@@ -175,15 +175,17 @@ def _draw_means(
     return x
 
 
-def _draw_prior(model: LatentGaussianModel, hyper: Floats, at: Ints, rng: np.random.Generator) -> Floats:
+def _draw_prior(
+    model: LatentGaussianModel, hyper: Floats, positions: Ints, rng: np.random.Generator
+) -> Floats:
     """Draw some latent values from their prior at the spreads of each draw, shape (draws, values)."""
     from scipy.special import ndtr
 
     priors = model.group_priors(hyper)
     mean, width = (
-        model.expand_group_values(part)[:, at] for part in (priors.mean, np.exp(priors.log_spread))
+        model.expand_group_values(part)[:, positions] for part in (priors.mean, np.exp(priors.log_spread))
     )
-    share = np.repeat([group.reversed for group in model.groups], model.sizes)[at]
+    share = np.repeat([group.reversed for group in model.groups], model.sizes)[positions]
     x: Floats = mean + width * rng.standard_normal(mean.shape)
     rejected = np.broadcast_to(share != UNSKEWED_SHARE, x.shape)
     largest = np.maximum(share, 1.0 - share)

@@ -111,7 +111,7 @@ def _search_result_at(model: LatentGaussianModel, x: Floats, hyper: Floats) -> S
 
 
 def _move_all(
-    where: Coordinates, z: Floats, log_step: float, rng: np.random.Generator
+    coordinates: Coordinates, z: Floats, log_step: float, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Make one transition of every draw; return the draws and the logarithm of the next step.
 
@@ -122,14 +122,14 @@ def _move_all(
     for turn in range(parts):
         batch = slice(turn, None, parts)
         path = sample_path(
-            where.follow_path,
-            PathPoint(z[batch], *where.energy_gradient(z[batch])),
+            coordinates.follow_path,
+            PathPoint(z[batch], *coordinates.energy_gradient(z[batch])),
             log_step,
             rng,
             PATH_LENGTHS,
         )
         log_step = adapt_step(log_step, path.chance, turn)
-        out[batch] = where.rescale_chains(path.end.z, rng)
+        out[batch] = coordinates.rescale_chains(path.end.z, rng)
     return out, log_step
 
 
@@ -144,12 +144,14 @@ class _Error(NamedTuple):
         return float((self.first * self.rho ** (moves - 1)).max(initial=0.0))
 
 
-def _remaining_error(before: Floats, after: Floats) -> _Error:
+def _remaining_error(old_values: Floats, new_values: Floats) -> _Error:
     """Estimate the error left in values, shape (draws, values), and in their squares, beyond chance."""
-    centre = after.mean(axis=0)
-    before, after = (np.concatenate([v - centre, (v - centre) ** 2], axis=1) for v in (before, after))
-    sd = after.std(axis=0)
-    change = (after - before) / np.where(sd > 0, sd, np.inf)
+    centre = new_values.mean(axis=0)
+    old_values, new_values = (
+        np.concatenate([v - centre, (v - centre) ** 2], axis=1) for v in (old_values, new_values)
+    )
+    sd = new_values.std(axis=0)
+    change = (new_values - old_values) / np.where(sd > 0, sd, np.inf)
     mean, error = np.abs(change.mean(axis=0)), change.std(axis=0) / math.sqrt(len(change))
     rho = np.clip(1.0 - 0.5 * change.var(axis=0), 0.0, MAX_CORRELATION)
     is_clear = mean > (1.0 + math.sqrt(2.0 * math.log(max(len(mean), 1)))) * error

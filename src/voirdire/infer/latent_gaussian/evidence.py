@@ -57,23 +57,23 @@ class Evidence(Marginal):
         except NotConverged:
             return np.inf, np.zeros(len(hyper))
 
-    def gradient_at(self, found: ConditionalMode) -> tuple[Floats, Floats]:
+    def gradient_at(self, mode: ConditionalMode) -> tuple[Floats, Floats]:
         """Compute the gradient of the log evidence, and the derivatives of the means, shape (size, hypers)."""
-        slope, moves = evidence_gradient(self.model, found)
+        slope, moves = evidence_gradient(self.model, mode)
         return slope if self.missing is None else slope + self.missing, moves
 
 
-def evidence_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tuple[Floats, Floats]:
+def evidence_gradient(model: LatentGaussianModel, mode: ConditionalMode) -> tuple[Floats, Floats]:
     """Compute the gradient of the log evidence by log spreads, and the derivatives of means, shape (size, hypers)."""
-    sd = np.sqrt(found.factor.marginal_variances())
+    sd = np.sqrt(mode.factor.marginal_variances())
     nodes, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
-    total = np.zeros(len(found.hyper))
+    total = np.zeros(len(mode.hyper))
     for node, weight in zip(nodes, weights / weights.sum(), strict=True):
-        total += weight * model.slopes_of_prior(found.x + node * sd, found.hyper)[2]
-    steps = DIFFERENCE_STEP * np.eye(len(found.hyper))
+        total += weight * model.slopes_of_prior(mode.x + node * sd, mode.hyper)[2]
+    steps = DIFFERENCE_STEP * np.eye(len(mode.hyper))
     pushes = [
-        model.prior(found.x, found.hyper + step).slope - model.prior(found.x, found.hyper - step).slope
+        model.prior(mode.x, mode.hyper + step).slope - model.prior(mode.x, mode.hyper - step).slope
         for step in steps
     ]
-    moves = found.factor.solve_system(np.reshape(pushes, (len(steps), -1)).T / (2.0 * DIFFERENCE_STEP))
+    moves = mode.factor.solve_system(np.reshape(pushes, (len(steps), -1)).T / (2.0 * DIFFERENCE_STEP))
     return total, moves

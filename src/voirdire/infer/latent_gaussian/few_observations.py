@@ -75,8 +75,8 @@ def search_by_evidence(model: LatentGaussianModel, x: Floats, hyper: Floats) -> 
     return replace(part_search, model=model, mode=mode, value=_log_posterior(model, mode), by_part=count)
 
 
-def _log_posterior(model: LatentGaussianModel, found: ConditionalMode) -> float:
-    return found.log_marginal + float(model.hyper_prior(found.hyper)[0])
+def _log_posterior(model: LatentGaussianModel, mode: ConditionalMode) -> float:
+    return mode.log_marginal + float(model.hyper_prior(mode.hyper)[0])
 
 
 def has_many_blocks(model: LatentGaussianModel) -> bool:
@@ -133,10 +133,10 @@ def _search_whole(model: LatentGaussianModel, x: Floats, hyper: Floats) -> Sprea
     return replace(search, evaluations=evaluations, missing=missing, inverse=inverse)
 
 
-def _finite_difference_curvature(evidence: Evidence, rough: SpreadSearch) -> tuple[Floats, Floats]:
+def _finite_difference_curvature(evidence: Evidence, rough_search: SpreadSearch) -> tuple[Floats, Floats]:
     """Compute the inverse curvature of the evidence by the spreads, and the terms that its gradient neglects."""
-    centre = rough.mode.hyper
-    evidence.last = rough.mode
+    centre = rough_search.mode.hyper
+    evidence.last = rough_search.mode
     value, slope = evidence(centre)
     start, moves = evidence.last, evidence.moves
     curvature, missing = np.empty((len(centre), len(centre))), np.empty(len(centre))

@@ -43,10 +43,10 @@ PathFunction = Callable[[PathPoint, Floats, int, float], tuple[PathPoint, Floats
 
 
 def follow_path(
-    energy: EnergyFunction, here: PathPoint, momentum: Floats, steps: int, step: float
+    energy: EnergyFunction, start: PathPoint, momentum: Floats, steps: int, step: float
 ) -> tuple[PathPoint, Floats]:
     """Follow the paths of all chains with momentum, shape (chains, size); return their ends and the momentum there."""
-    position, value, slope = here
+    position, value, slope = start
     p = momentum
     for _ in range(steps):
         p = p - OUTER_SHARE * step * slope
@@ -60,7 +60,7 @@ def follow_path(
 
 def sample_path(
     follow: PathFunction,
-    here: PathPoint,
+    start: PathPoint,
     log_step: float,
     rng: np.random.Generator,
     lengths: tuple[float, float] = (MIN_PATH_LENGTH, MAX_PATH_LENGTH),
@@ -69,16 +69,16 @@ def sample_path(
     length = rng.uniform(*lengths)
     steps = math.ceil(length / math.exp(log_step))
     step, steps = length / steps, min(steps, MAX_PATH_STEPS)
-    momentum = rng.standard_normal(here.z.shape)
+    momentum = rng.standard_normal(start.z.shape)
     with np.errstate(all="ignore"):  # a diverging path is not accepted
-        return accept_ends(here, *follow(here, momentum, steps, step), momentum, rng)
+        return accept_ends(start, *follow(start, momentum, steps, step), momentum, rng)
 
 
 def accept_ends(
-    here: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator
+    start: PathPoint, end: PathPoint, p: Floats, momentum: Floats, rng: np.random.Generator
 ) -> Path:
     """Accept or reject ends of paths with momentum p there and ``momentum`` at the start; rejected chains stay."""
-    (z, value, slope), (new_z, new_value, new_slope) = here, end
+    (z, value, slope), (new_z, new_value, new_slope) = start, end
     with np.errstate(all="ignore"):
         gain = value - new_value + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
         chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))

@@ -172,21 +172,23 @@ def matrix_plan(pattern: Pattern) -> MatrixPlan:
     )
 
 
-def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> Stack:
-    """Stack the blocks ``some``; ``order`` sorts cells by block, and ``bounds`` are the first index of each block."""
+def _stack_blocks(pattern: Pattern, block_numbers: Ints, order: Ints, bounds: Ints) -> Stack:
+    """Stack blocks; ``order`` sorts cells by block, and ``bounds`` are the first index of each block in that order."""
     common, members = len(pattern.common), pattern.members
     position = members.place
-    own_values = np.stack([members.own_values[members.starts[b] : members.starts[b + 1]] for b in some])
-    keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in some])
-    shared = keys - some[:, None] * common
-    cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in some])
-    cell_block = np.repeat(np.arange(len(some)), bounds[some + 1] - bounds[some])
+    own_values = np.stack(
+        [members.own_values[members.starts[b] : members.starts[b + 1]] for b in block_numbers]
+    )
+    keys = np.stack([members.keys[members.edges[b] : members.edges[b + 1]] for b in block_numbers])
+    shared = keys - block_numbers[:, None] * common
+    cells = np.concatenate([order[bounds[b] : bounds[b + 1]] for b in block_numbers])
+    cell_block = np.repeat(np.arange(len(block_numbers)), bounds[block_numbers + 1] - bounds[block_numbers])
     index, used = pattern.index[cells], pattern.coefficients[cells] != 0
     size, width = own_values.shape[1], shared.shape[1]
     is_own = np.append(pattern.block >= 0, False)[index] & used
     is_shared = used & ~is_own
     positions = np.where(is_own, position[index], 0)
-    codes = some[cell_block][:, None] * common + position[index]
+    codes = block_numbers[cell_block][:, None] * common + position[index]
     column = np.searchsorted(keys.ravel(), codes[is_shared])
     positions[is_shared] = (
         size + column - np.broadcast_to((cell_block * width)[:, None], positions.shape)[is_shared]
@@ -199,7 +201,7 @@ def _stack_blocks(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> St
     target = np.where(
         left < size,
         (b * size + left) * size + right,
-        len(some) * size**2 + (b * size + right) * width + left - size,
+        len(block_numbers) * size**2 + (b * size + right) * width + left - size,
     )
     is_used = used[:, left_index] & used[:, right_index] & (right < size)
     flat = np.arange(is_used.size).reshape(is_used.shape)

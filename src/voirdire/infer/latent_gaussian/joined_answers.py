@@ -159,11 +159,11 @@ class SeveralAnswers:
         return jnp.concatenate(values, axis=1), slope
 
     def _sum_kinds(
-        self, predictors: Floats, of: Callable[[CellAnswers, Floats], tuple[Any, Floats]]
+        self, predictors: Floats, function: Callable[[CellAnswers, Floats], tuple[Any, Floats]]
     ) -> tuple[Any, Floats]:
         total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
         for cells, numbers, answers in self._kind_places:
-            value, slope[..., numbers, cells] = of(
+            value, slope[..., numbers, cells] = function(
                 answers, np.ascontiguousarray(predictors[..., numbers, cells])
             )
             total = total + value

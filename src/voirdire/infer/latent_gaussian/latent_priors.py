@@ -182,11 +182,11 @@ class LatentPriors:
             xp.where(mean_at >= 0, xp.exp(padded[..., mean_at]), mean),
         )
 
-    def rescaled(self, x: Array, hyper: Array, there: Array, xp: Any = np) -> tuple[Array, Array]:
-        """Rescale values as logarithms go from ``hyper`` to ``there``; return them and the log volume, (points,)."""
-        log_ratio = _pad_last(there - hyper, xp)[..., self._numbers[0]]
+    def rescaled(self, x: Array, hyper: Array, new_hyper: Array, xp: Any = np) -> tuple[Array, Array]:
+        """Rescale values as logarithms go from ``hyper`` to ``new_hyper``; return them and the log volume."""
+        log_ratio = _pad_last(new_hyper - hyper, xp)[..., self._numbers[0]]
         deviation = (x - self.prior_means(hyper, xp)) * self.expand_group_values(xp.exp(log_ratio), xp)
-        return self.prior_means(there, xp) + deviation, (log_ratio * self.sizes).sum(axis=-1)
+        return self.prior_means(new_hyper, xp) + deviation, (log_ratio * self.sizes).sum(axis=-1)
 
     def prior_means(self, hyper: Array, xp: Any = np) -> Array:
         """Compute the prior mean of each value, shape (..., size), or (size,) if no mean is learned."""

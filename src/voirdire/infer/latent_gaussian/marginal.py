@@ -75,27 +75,27 @@ class ConditionalMode:
         )
 
 
-def refine_fixed_effects(model: LatentGaussianModel, found: ConditionalMode) -> ConditionalMode:
+def refine_fixed_effects(model: LatentGaussianModel, mode: ConditionalMode) -> ConditionalMode:
     """Move the kept values to their mode with the others integrated out, the spreads given."""
-    correction = log_det_gradient(model, found)
+    correction = log_det_gradient(model, mode)
     for _ in range(MAX_REFINEMENTS):
-        change = correction.slope - found.kept_gradient
-        step = found.factor.solve_system(change)
+        change = correction.slope - mode.kept_gradient
+        step = mode.factor.solve_system(change)
         size = float(change @ step)
         if size < LOG_DET_TOLERANCE:
             break
         share = min(1.0, MAX_FIXED_EFFECT_STEP / math.sqrt(size))
         candidate = find_conditional_mode(
-            model, found.hyper, found.x - share * step, found.kept_gradient + share * change, found.factor
+            model, mode.hyper, mode.x - share * step, mode.kept_gradient + share * change, mode.factor
         )
         new_correction = log_det_gradient(model, candidate)
         if (
             not candidate.log_joint - new_correction.half_log_determinant
-            > found.log_joint - correction.half_log_determinant
+            > mode.log_joint - correction.half_log_determinant
         ):
             break
-        found, correction = candidate, new_correction
-    return found
+        mode, correction = candidate, new_correction
+    return mode
 
 
 class LogDetGradient(NamedTuple):
@@ -116,14 +116,14 @@ class LogDetGradient(NamedTuple):
     shift: Floats
 
 
-def log_det_gradient(model: LatentGaussianModel, found: ConditionalMode) -> LogDetGradient:
+def log_det_gradient(model: LatentGaussianModel, mode: ConditionalMode) -> LogDetGradient:
     """Compute a :class:`LogDetGradient`."""
     kept, pattern, answers = model.kept, model.integrated, model.answers
-    information = answers.expected_information(found.predictors)
-    precision = model.prior(found.x, found.hyper).precision
+    information = answers.expected_information(mode.predictors)
+    precision = model.prior(mode.x, mode.hyper).precision
     factor = sparse_factor(pattern, np.where(kept, 1.0, precision), information)
     covariances = factor.marginal_covariances()[1]
-    slope = model.pattern.gather_gradient(answers.information_gradient(found.predictors, covariances))
+    slope = model.pattern.gather_gradient(answers.information_gradient(mode.predictors, covariances))
     shift = factor.solve_system(np.where(kept, 0.0, slope))
     sums = pattern.linear_predictors(np.where(kept, 0.0, shift))
     correction = model.pattern.gather_gradient(np.einsum("cpq,qc->pc", information, sums))
@@ -136,12 +136,15 @@ def find_conditional_mode(
     hyper: Floats,
     x: Floats,
     kept_gradient: Floats | None = None,
-    near: Factor | None = None,
+    near_factor: Factor | None = None,
 ) -> ConditionalMode:
     """Maximise the log density less ``kept_gradient`` times the values, from ``x``; see :func:`climb_to_mode`."""
     kept_gradient = np.zeros(len(x)) if kept_gradient is None else kept_gradient
     return conditional_at(
-        model, hyper, climb_to_mode(model, hyper, x, kept_gradient, near, GRADIENT_TOLERANCE), kept_gradient
+        model,
+        hyper,
+        climb_to_mode(model, hyper, x, kept_gradient, near_factor, GRADIENT_TOLERANCE),
+        kept_gradient,
     )
 
 
@@ -168,19 +171,20 @@ def climb_to_mode(
     hyper: Floats,
     x: Floats,
     kept_gradient: Floats,
-    near: Factor | None = None,
-    close: float = GRADIENT_TOLERANCE,
+    near_factor: Factor | None = None,
+    tolerance: float = GRADIENT_TOLERANCE,
 ) -> Floats:
     """Find the latent values with the largest log density less ``kept_gradient`` times them, starting from ``x``.
 
     A trust-region Newton method (Steihaug 1983, SIAM Journal on Numerical Analysis 20; SciPy's trust-ncg), in
-    coordinates where the expected information is the identity: that at ``x``, or that of ``near``, the factor of a
-    nearby point, which saves a factorisation. ``close`` is the largest gradient at the end, in standard deviations.
+    coordinates where the expected information is the identity: that at ``x``, or that of ``near_factor``, the factor
+    of a nearby point, which saves a factorisation. ``tolerance`` bounds the gradient at the end, in standard
+    deviations.
     """
     from scipy.optimize import minimize
 
     pattern, answers = model.pattern, model.answers
-    factor = whitening_factor(model, hyper, x) if near is None else near
+    factor = whitening_factor(model, hyper, x) if near_factor is None else near_factor
     for _ in range(MAX_STEP_ROUNDS):
         place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.to_draws(np.frombuffer(z)))
 
@@ -202,9 +206,9 @@ def climb_to_mode(
             )
 
         def hessian_product(
-            z: Floats, change: Floats, bent: Any = local_curvature, factor: Factor = factor
+            z: Floats, change: Floats, curvature_at: Any = local_curvature, factor: Factor = factor
         ) -> Floats:
-            (curvature, change_gradient), step = bent(z.tobytes()), factor.to_draws(change)
+            (curvature, change_gradient), step = curvature_at(z.tobytes()), factor.to_draws(change)
             gathered = pattern.gather_gradient(change_gradient(pattern.linear_predictors(step)))
             return factor.whiten_gradients(curvature * step - gathered)
 
@@ -215,7 +219,7 @@ def climb_to_mode(
             hessp=hessian_product,
             method="trust-ncg",
             options={
-                "gtol": close,
+                "gtol": tolerance,
                 "maxiter": MAX_STEPS_PER_ROUND,
                 "initial_trust_radius": max(1.0, 0.2 * math.sqrt(len(x))),
             },
@@ -268,16 +272,16 @@ class Marginal:
             self.best, self.best_value = mode, value
         return value, -slope - prior_slope
 
-    def gradient_at(self, found: ConditionalMode) -> tuple[Floats, Floats]:
+    def gradient_at(self, mode: ConditionalMode) -> tuple[Floats, Floats]:
         """Compute the gradient of the log marginal likelihood, and derivatives of the mode, shape (size, hypers)."""
-        return marginal_gradient(self.model, found)
+        return marginal_gradient(self.model, mode)
 
 
-def marginal_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tuple[Floats, Floats]:
+def marginal_gradient(model: LatentGaussianModel, mode: ConditionalMode) -> tuple[Floats, Floats]:
     """Compute the gradient of the log marginal likelihood, and derivatives of the mode, shape (size, hypers)."""
-    variances, covariances = found.factor.marginal_covariances()
-    x, hyper = found.x, found.hyper
-    information_slope = model.answers.information_gradient(found.predictors, covariances)
+    variances, covariances = mode.factor.marginal_covariances()
+    x, hyper = mode.x, mode.hyper
+    information_slope = model.answers.information_gradient(mode.predictors, covariances)
     latent_slope = model.pattern.gather_gradient(information_slope)
     steps = DIFFERENCE_STEP * np.eye(len(hyper))
     ahead, behind = ([model.prior(x, hyper + sign * step) for step in steps] for sign in (1.0, -1.0))
@@ -286,32 +290,32 @@ def marginal_gradient(model: LatentGaussianModel, found: ConditionalMode) -> tup
     pushes /= 2.0 * DIFFERENCE_STEP
     direct = model.slopes_of_prior(x, hyper)[2]
     if model.scales is not None:
-        residual = model.answers.value_gradient(found.predictors)[1] - information_slope
+        residual = model.answers.value_gradient(mode.predictors)[1] - information_slope
         direct = direct + model.scales.T @ residual.ravel()
-        pushes = pushes + _scale_gradients(model, found)
-    adjoint = _solve_at_mode(model, found, found.kept_gradient - latent_slope)
+        pushes = pushes + _scale_gradients(model, mode)
+    adjoint = _solve_at_mode(model, mode, mode.kept_gradient - latent_slope)
     slope = direct - widths / (4.0 * DIFFERENCE_STEP) + pushes @ adjoint
-    return slope, found.factor.solve_system(pushes.T)
+    return slope, mode.factor.solve_system(pushes.T)
 
 
-def _scale_gradients(model: LatentGaussianModel, found: ConditionalMode) -> Floats:
+def _scale_gradients(model: LatentGaussianModel, mode: ConditionalMode) -> Floats:
     """Compute mixed second derivatives by hyperparameters in predictors and latent values, shape (hypers, size)."""
     from scipy.sparse import diags_array, vstack
 
-    kinds, cells = found.predictors.shape
-    total = np.zeros((len(found.hyper), len(found.x)))
+    kinds, cells = mode.predictors.shape
+    total = np.zeros((len(mode.hyper), len(mode.x)))
     for kind in range(kinds):
         scales = model.scales[kind * cells : (kind + 1) * cells]
         if not scales.nnz:
             continue
-        direction = np.zeros_like(found.predictors)
+        direction = np.zeros_like(mode.predictors)
         direction[kind] = 1.0
-        changes = model.answers.gradient_change(found.predictors)(direction)  # cells are independent
+        changes = model.answers.gradient_change(mode.predictors)(direction)  # cells are independent
         total += (model.pattern.columns @ vstack([diags_array(row) @ scales for row in changes])).toarray().T
     return total
 
 
-def _solve_at_mode(model: LatentGaussianModel, found: ConditionalMode, slope: Floats) -> Floats:
+def _solve_at_mode(model: LatentGaussianModel, mode: ConditionalMode, slope: Floats) -> Floats:
     """Multiply ``slope`` by the inverse of the second derivatives of the observed answers at the mode.
 
     Minimal residual method of Paige and Saunders (1975, SIAM Journal on Numerical Analysis 12), in coordinates where
@@ -320,8 +324,8 @@ def _solve_at_mode(model: LatentGaussianModel, found: ConditionalMode, slope: Fl
     from scipy.sparse.linalg import LinearOperator, minres
 
     pattern, size = model.pattern, len(slope)
-    precision = model.curvature_of_prior(found.x, found.hyper)
-    change_gradient = model.answers.gradient_change(found.predictors)
+    precision = model.curvature_of_prior(mode.x, mode.hyper)
+    change_gradient = model.answers.gradient_change(mode.predictors)
 
     def hessian_product(x: Floats) -> Floats:
         return np.asarray(
@@ -329,7 +333,7 @@ def _solve_at_mode(model: LatentGaussianModel, found: ConditionalMode, slope: Fl
         )
 
     matrix = LinearOperator((size, size), matvec=hessian_product, dtype=float)
-    preconditioner = LinearOperator((size, size), matvec=found.factor.solve_system, dtype=float)
+    preconditioner = LinearOperator((size, size), matvec=mode.factor.solve_system, dtype=float)
     return np.asarray(
         minres(matrix, slope, M=preconditioner, rtol=SOLVER_TOLERANCE, maxiter=MAX_SOLVER_STEPS)[0]
     )

@@ -51,10 +51,10 @@ def _latent_mean(model: LatentGaussianModel, hyper: Floats, x: Floats) -> Floats
         return climb_to_mode(model, hyper, x, np.zeros(len(x)))
 
 
-def _with_layout_of(known: LatentGaussianModel, other: LatentGaussianModel) -> LatentGaussianModel:
+def _with_layout_of(known: LatentGaussianModel, model: LatentGaussianModel) -> LatentGaussianModel:
     """Give a model the pattern of another model of the same cells, whose index arrays are computed already."""
-    is_same = np.array_equal(known.pattern.index, other.pattern.index)
-    return replace(other, pattern=known.pattern) if is_same else other
+    is_same = np.array_equal(known.pattern.index, model.pattern.index)
+    return replace(model, pattern=known.pattern) if is_same else model
 
 
 MAX_GRADIENT = (
@@ -119,17 +119,17 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
     )
 
 
-def _gain_at_spreads(found: SpreadSearch, latent: Floats) -> tuple[Floats, float]:
+def _gain_at_spreads(search: SpreadSearch, latent: Floats) -> tuple[Floats, float]:
     """Find latent values from ``latent`` at the spreads found, and their gain in log marginal density."""
-    if isinstance(found.mode, Propagated):
-        return latent, evidence_gain(found, latent)
-    mode = find_conditional_mode(found.model, found.mode.hyper, latent)
-    return mode.x, mode.log_marginal - found.mode.log_marginal
+    if isinstance(search.mode, Propagated):
+        return latent, evidence_gain(search, latent)
+    mode = find_conditional_mode(search.model, search.mode.hyper, latent)
+    return mode.x, mode.log_marginal - search.mode.log_marginal
 
 
-def draw_about_mode(mode: LatentMode, rng: np.random.Generator, most: int = MAX_DRAWS) -> Floats:
+def draw_about_mode(mode: LatentMode, rng: np.random.Generator, max_draws: int = MAX_DRAWS) -> Floats:
     """Draw from the posterior in flat coordinates, shape (draws, size); fewer draws of very many values."""
     model = mode.search.model
-    count = int(min(most, max(MAX_DRAW_NUMBERS / max(model.size, 1), 200)))
+    count = int(min(max_draws, max(MAX_DRAW_NUMBERS / max(model.size, 1), 200)))
     with one_thread():
         return np.asarray(model.flat(*draw_posterior(mode.search, count, rng)))

@@ -42,7 +42,7 @@ class Executor(Protocol):
         """Compute minus the log density, shape (chains,), up to a constant, and its gradient, shape (chains, size)."""
 
     def follow_path(
-        self, here: PathPoint, momentum: Floats, steps: int, step: float
+        self, start: PathPoint, momentum: Floats, steps: int, step: float
     ) -> tuple[PathPoint, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
 
@@ -119,10 +119,10 @@ class Moves:
         self._value, self._slope = self._run.energy_gradient(self.z)
         self._warm_up(warm[1])
 
-    def _use_coordinates(self, where: Coordinates) -> None:
+    def _use_coordinates(self, coordinates: Coordinates) -> None:
         """Continue in other coordinates."""
-        self.where: Coordinates = where
-        self._run: Executor = self._executor(where)
+        self.where: Coordinates = coordinates
+        self._run: Executor = self._executor(coordinates)
 
     def _warm_up(self, moves: int, *, exchanging: bool = True) -> tuple[list[Floats], list[Bools]]:
         """Move chains while the step is adapted; return their positions, and masks of accepted paths.

@@ -246,11 +246,11 @@ def normal_blocks(model: LatentGaussianModel) -> NormalBlocks:
     )
 
 
-def _block_rows(block: Ints, none: int) -> Ints:
-    """List the members of each block, shape (blocks, most), padded with ``none``; numbers below zero have no block."""
+def _block_rows(block: Ints, padding: int) -> Ints:
+    """List the members of each block, shape (blocks, most), with ``padding`` at the end; a block below zero is none."""
     order = np.argsort(block, kind="stable")
     order = order[block[order] >= 0]
     counts = np.bincount(block[order])
-    rows = np.full((len(counts), int(counts.max())), none)
+    rows = np.full((len(counts), int(counts.max())), padding)
     rows[np.arange(rows.shape[1]) < counts[:, None]] = order
     return rows

@@ -32,8 +32,8 @@ def may_be_zero(model: LatentGaussianModel) -> Bools:
     return np.array([hyper.sd == 0 for hyper in model.hypers], dtype=bool)
 
 
-def bend_logarithms(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
-    """Compute distances of logarithms from log t^ at coordinates u; entries not in mask ``which`` are u themselves.
+def bend_logarithms(u: Floats, mask: Bools) -> tuple[Floats, Floats, Floats, Floats]:
+    """Compute distances of logarithms from log t^ at coordinates u; entries not in mask ``mask`` are u themselves.
 
     Returns
     -------
@@ -51,10 +51,10 @@ def bend_logarithms(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Fl
     >>> [part.round(3).tolist() for part in bend_logarithms(np.zeros((1, 2)), np.array([True, False]))]
     [[[0.0, 0.0]], [[1.414, 1.0]], [0.347], [[-0.707, 0.0]]]
     """
-    argument = np.where(which, SINH_OFFSET + u, 1.0)
+    argument = np.where(mask, SINH_OFFSET + u, 1.0)
     tanh = np.tanh(argument)
-    log_ratio = np.where(which, np.log(np.abs(np.sinh(argument))), u)
-    slope, log_slope = np.where(which, 1.0 / tanh, 1.0), np.where(which, tanh - 1.0 / tanh, 0.0)
+    log_ratio = np.where(mask, np.log(np.abs(np.sinh(argument))), u)
+    slope, log_slope = np.where(mask, 1.0 / tanh, 1.0), np.where(mask, tanh - 1.0 / tanh, 0.0)
     return log_ratio, slope, np.log(np.abs(slope)).sum(axis=-1), log_slope
 
 
@@ -136,14 +136,14 @@ class NormalMoves:
     def _place_at(self, z: Floats) -> PathPoint:
         return PathPoint(z, *self._energy_gradient(z, self._density.summarise_answers(self._answers)))
 
-    def _energy_gradient(self, z: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
-        value, slope = self._log_density_gradient(self._centre + z @ self._root.T, said)
+    def _energy_gradient(self, z: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
+        value, slope = self._log_density_gradient(self._centre + z @ self._root.T, summaries)
         return -value, -slope @ self._root
 
-    def _log_density_gradient(self, u: Floats, said: AnswerSummaries) -> tuple[Floats, Floats]:
+    def _log_density_gradient(self, u: Floats, summaries: AnswerSummaries) -> tuple[Floats, Floats]:
         """Compute the log density of coordinates u, and its gradient."""
         log_ratio, slope_by_u, log_turned, by_u = bend_logarithms(u, self._bends)
-        value, slope = self._density.log_density(self._found + log_ratio, said)
+        value, slope = self._density.log_density(self._found + log_ratio, summaries)
         return value + log_turned, slope * slope_by_u + by_u
 
     def _warm_up(self, moves: int) -> list[Floats]:

@@ -63,7 +63,7 @@ def sample_nuts(
     return replace(run, x=np.stack(flat))
 
 
-def _potential_function(where: Coordinates) -> Callable[[Array], Any]:
+def _potential_function(coordinates: Coordinates) -> Callable[[Array], Any]:
     """Wrap minus the log density at a point, shape (size,), as a function that JAX can differentiate.
 
     Numbers pass as bits, shape (numbers, 2): JAX calls back from threads that are not set to double precision.
@@ -72,11 +72,11 @@ def _potential_function(where: Coordinates) -> Callable[[Array], Any]:
     def evaluate_bits(bits: Any) -> Any:
         z = np.ascontiguousarray(bits).view(np.float64).reshape(1, -1)
         with np.errstate(all="ignore"):  # a diverging path is not accepted
-            value, slope = where.energy_gradient(z)
+            value, slope = coordinates.energy_gradient(z)
         numbers = np.append(np.where(np.isfinite(value), value, np.inf), np.nan_to_num(slope))
         return numbers.view(np.uint32).reshape(-1, 2)
 
-    shape = jax.eval_shape(lambda: jnp.zeros((1 + where.size, 2), jnp.uint32))
+    shape = jax.eval_shape(lambda: jnp.zeros((1 + coordinates.size, 2), jnp.uint32))
 
     def value_gradient(z: Array) -> Any:
         bits = jax.pure_callback(evaluate_bits, shape, jax.lax.bitcast_convert_type(z, jnp.uint32))

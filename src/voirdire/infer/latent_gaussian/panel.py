@@ -143,9 +143,9 @@ def panel_answers(density: PanelDensity, data: Data) -> Answers:
 
 
 def build_panel_model(
-    density: PanelDensity, data: Data, beside: AnsweredSums | None = None
+    density: PanelDensity, data: Data, other_answers: AnsweredSums | None = None
 ) -> LatentGaussianModel:
-    """Build the latent Gaussian model of a density and its table, with answers ``beside`` of another kind if given.
+    """Build the latent Gaussian model of a density and its table, with ``other_answers`` of another kind if given.
 
     Raises
     ------
@@ -155,8 +155,8 @@ def build_panel_model(
     positions, part = LatentPositions(density), data["panel"]
     sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
     answered = AnsweredSums(sums, panel_answers(density, data), len(density.family.predictors))
-    if beside is not None:
-        answered = join_answered_sums([answered, beside._replace(learned=None)], positions.size)
+    if other_answers is not None:
+        answered = join_answered_sums([answered, other_answers._replace(learned=None)], positions.size)
     multi_level = {
         factor for term in density.terms for factor, _ in term.fixed_levels
     }  # a cell may have values of many levels
@@ -175,12 +175,12 @@ def build_latent_model(
     density: LogDensity,
     sums: AnsweredSums,
     blocks: Sequence[Ints],
-    instead: str,
+    remedy: str,
     *,
     well_identified: Set[str] = frozenset(),
-    apart: Callable[[Values], Values] = dict,
-    centred: Callable[[Values], Values] | None = None,
-    **how: Any,
+    to_latent: Callable[[Values], Values] = dict,
+    to_density: Callable[[Values], Values] | None = None,
+    **fields: Any,
 ) -> LatentGaussianModel:
     """Build the latent Gaussian model of answers that depend on sums of latent values.
 
@@ -190,14 +190,14 @@ def build_latent_model(
     sums : AnsweredSums
     blocks : list of int array, shape (latent values,)
         Alternative divisions of the matrix of second derivatives into blocks; the one with the cheapest factor is used.
-    instead : str
+    remedy : str
         Remedy in the error message where the factor is too large.
     well_identified : set of str
         Dimensions of values that many answers inform; see :func:`.panel.latent_groups`.
-    apart, centred : callable
+    to_latent, to_density : callable
         Functions from named values of the density to the latent ones, and back; by default the second takes the mean
         off values that sum to zero.
-    **how
+    **fields
         Further fields of :class:`.LatentGaussianModel`.
 
     Raises
@@ -218,20 +218,20 @@ def build_latent_model(
     if pattern.numbers > MAX_FACTOR_NUMBERS:
         raise InputError(
             f"{pattern.size:,} latent values of {density.judges:,} judges and {density.items:,} items: their factor "
-            f"would take {8 * pattern.numbers / 1e9:.2g} GB; {instead}"
+            f"would take {8 * pattern.numbers / 1e9:.2g} GB; {remedy}"
         )
     return LatentGaussianModel(
         groups,
         hypers,
         pattern,
         sums.answers,
-        lambda x: latent_from_values(density, apart(density.values(x, np))),
+        lambda x: latent_from_values(density, to_latent(density.values(x, np))),
         lambda x, hyper: flat_vectors(
-            density, x, hyper, centred or (lambda values: centre_zero_sum(density, values))
+            density, x, hyper, to_density or (lambda values: centre_zero_sum(density, values))
         ),
         scales=scales,
         division=build_division(density, [hyper.name for hyper in hypers]),
-        **how,
+        **fields,
     )
 
 

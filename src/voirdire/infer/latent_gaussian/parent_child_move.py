@@ -78,9 +78,7 @@ class ParentChildMove(NamedTuple):
         return np.asarray(length * rng.standard_normal((points, len(self.spread))) * self.spread)
 
 
-def find_parent_child_moves(
-    model: LatentGaussianModel, found: ConditionalMode
-) -> tuple[ParentChildMove, ...]:
+def find_parent_child_moves(model: LatentGaussianModel, mode: ConditionalMode) -> tuple[ParentChildMove, ...]:
     """Find all pairs of parameters of which one is beneath the other and informed by answers.
 
     A child is a value that enters answers only together with its parent. Its information is computed at the end of a
@@ -90,9 +88,9 @@ def find_parent_child_moves(
     square = rows.multiply(rows).T
     counted = np.asarray(square.sum(axis=1)).ravel()
     information = (
-        square @ model.answers.expected_information(found.predictors).diagonal(axis1=1, axis2=2).T.ravel()
+        square @ model.answers.expected_information(mode.predictors).diagonal(axis1=1, axis2=2).T.ravel()
     )
-    is_informed = information > model.prior(found.x, found.hyper).precision
+    is_informed = information > model.prior(mode.x, mode.hyper).precision
     pairs: list[ParentChildMove] = []
     for above, below in permutations([values[counted[values] > 0] for values in _learned_values(model)], 2):
         if not 0 < len(above) < len(below):
@@ -106,18 +104,18 @@ def find_parent_child_moves(
 
 
 def _moves_by_spread(
-    model: LatentGaussianModel, told: Bools, above: Ints, below: Ints, of: Ints
+    model: LatentGaussianModel, is_informed: Bools, above: Ints, below: Ints, parent: Ints
 ) -> list[ParentChildMove]:
     """Build one move for each spread of the parents; entry i of the last argument is the parent of child i."""
     from scipy.sparse import csr_matrix
 
     spread, moves = model.levels[0].argmax(axis=1), []
     for spread_index in np.unique(spread[above]):
-        parents, children = spread[above] == spread_index, spread[above[of]] == spread_index
-        if told[below[children]].any():
-            column = np.cumsum(parents)[of[children]] - 1
+        parents, children = spread[above] == spread_index, spread[above[parent]] == spread_index
+        if is_informed[below[children]].any():
+            column = np.cumsum(parents)[parent[children]] - 1
             share = csr_matrix(
-                (told[below[children]].astype(float), (np.arange(len(column)), column)),
+                (is_informed[below[children]].astype(float), (np.arange(len(column)), column)),
                 (len(column), int(parents.sum())),
             )
             moves.append(
@@ -147,17 +145,17 @@ def move_parent_and_children(
     move: ParentChildMove,
     x: Array,
     hyper: Array,
-    there: Array,
+    new_hyper: Array,
     normal: Array,
     xp: Any = np,
 ) -> tuple[Array, Array]:
-    """Move values as logarithms of spreads go from ``hyper`` to ``there``; also return the log density ratio.
+    """Move values as logarithms of spreads go from ``hyper`` to ``new_hyper``; also return the log density ratio.
 
     Parameters
     ----------
     x : array, shape (points, size)
         Latent values.
-    hyper, there : array, shape (points, hypers)
+    hyper, new_hyper : array, shape (points, hypers)
         Logarithms of spreads before and after the step.
     normal : array, shape (points, above)
         Standard normal numbers.
@@ -168,7 +166,7 @@ def move_parent_and_children(
     array, shape (points,)
         Log density of the reverse shift less that of the shift, for Metropolis's rule.
     """
-    precision, mean = _shift_conditional(model, move, x, there, xp)
+    precision, mean = _shift_conditional(model, move, x, new_hyper, xp)
     delta = mean + normal / xp.sqrt(precision)
     shifted = move.shift_values(x, delta, xp)
     reverse_density = _log_normal(-delta, *_shift_conditional(model, move, shifted, hyper, xp), xp)

@@ -267,26 +267,26 @@ class _Propagation:
     def _derivative_means(self) -> DerivativeMeans:
         return derivative_means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
-    def _full_factor(self, found: DerivativeMeans) -> Factor:
+    def _full_factor(self, means: DerivativeMeans) -> Factor:
         pattern = self.model.pattern
         curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
-        for (u, v), block in found.second.items():
+        for (u, v), block in means.second.items():
             if not (u in self.wide and v in self.wide):
                 curvature[:, u, v] = curvature[:, v, u] = -block
-        for (u, v), block in found.residual_covariance.items():
+        for (u, v), block in means.residual_covariance.items():
             curvature[:, u, v] -= block
             if u != v:
                 curvature[:, v, u] -= block
         return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
-    def _outer_product_factor(self, found: DerivativeMeans) -> Factor:
+    def _outer_product_factor(self, means: DerivativeMeans) -> Factor:
         """Use products of slopes instead of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
         pattern = self.model.pattern
         curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
         for u in range(pattern.kinds):
             for v in range(pattern.kinds):
                 if u not in self.wide and v not in self.wide:
-                    curvature[:, u, v] = found.slope[u] * found.slope[v]
+                    curvature[:, u, v] = means.slope[u] * means.slope[v]
         return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
     def _newton_step(self) -> tuple[Floats, float]:

@@ -30,18 +30,18 @@ STEP_DECADES = 1.5  # range of step lengths, in powers of ten
 
 
 def draw_steps(
-    where: Any, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
+    coordinates: Any, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
 ) -> Steps:
     """Draw the random numbers of ``tries`` steps of ``chains`` chains."""
-    parent_child_moves = where.parent_child_moves if exchanging else ()
+    parent_child_moves = coordinates.parent_child_moves if exchanging else ()
     turn = np.arange(tries)
     move = np.where(
         (turn % 2 > 0) & bool(parent_child_moves), turn // 2 % max(len(parent_child_moves), 1), -1
     )
     half, first_half = turn // 2 % 2 if parent_child_moves else turn % 2, (chains + 1) // 2
-    hypers = len(where.root)
+    hypers = len(coordinates.root)
     length = MAX_STEP_SD * 10.0 ** (-STEP_DECADES * rng.random((tries, chains)))
-    step = np.matmul(where.root, rng.standard_normal((tries, hypers, chains)))
+    step = np.matmul(coordinates.root, rng.standard_normal((tries, hypers, chains)))
     step *= length[:, None] / math.sqrt(hypers)
     for index, number in enumerate(move):
         if number >= 0:
@@ -61,7 +61,9 @@ def draw_steps(
     return Steps(move, half, step, pair, length / math.sqrt(2.0), normal, chance)
 
 
-def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats) -> tuple[Floats, Floats]:
+def apply_steps(
+    coordinates: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats
+) -> tuple[Floats, Floats]:
     """Apply the steps; return latent values, shape (chains, size), and log spreads and means, shape (chains, hypers).
 
     Parameters
@@ -69,7 +71,7 @@ def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats)
     x, hyper, log : array
         Values of the chains, and their log density, shape (chains,); the arrays are changed in place.
     """
-    model, chains = where.search.model, np.arange(len(x))
+    model, chains = coordinates.search.model, np.arange(len(x))
     for turn, move in enumerate(steps.move):
         movers = chains[(chains >= (len(x) + 1) // 2) == steps.half[turn]]
         first_chain, second_chain = steps.pair[:, turn, movers]
@@ -77,13 +79,13 @@ def apply_steps(where: Any, steps: Steps, x: Floats, hyper: Floats, log: Floats)
         step = np.where(first_chain[:, None] < 0, steps.step[turn][:, movers].T, difference)
         new_hyper = hyper[movers] + step
         if move >= 0:
-            normal = steps.normal[turn, : len(where.parent_child_moves[move].above), movers]
+            normal = steps.normal[turn, : len(coordinates.parent_child_moves[move].above), movers]
             new_x, volume = move_parent_and_children(
-                model, where.parent_child_moves[move], x[movers], hyper[movers], new_hyper, normal
+                model, coordinates.parent_child_moves[move], x[movers], hyper[movers], new_hyper, normal
             )
         else:
             new_x, volume = model.rescaled(x[movers], hyper[movers], new_hyper)
-        new_log = where.log_density(new_x, new_hyper)
+        new_log = coordinates.log_density(new_x, new_hyper)
         # a density that is not finite is never accepted
         accepted = steps.chance[turn, movers] < new_log - log[movers] + volume
         moved = movers[accepted]

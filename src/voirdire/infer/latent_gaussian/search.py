@@ -82,40 +82,40 @@ class SpreadSearch:
 
 def search_spreads(
     marginal: Marginal,
-    here: Floats,
+    start: Floats,
     inverse: Floats,
     tolerance: float,
     slack: float = 0.0,
     tries: int = 8,
 ) -> SpreadSearch:
-    """Search from ``here`` until the gradient is below ``tolerance``, in standard deviations.
+    """Search from ``start`` until the gradient is below ``tolerance``, in standard deviations.
 
     ``inverse`` is a guess of the inverse curvature. A step is accepted if the value increases by less than ``slack``,
     up to the usual condition of decrease. The search ends after ``tries`` shorter and shorter steps without success;
     with slack also after :data:`MAX_IDLE_STEPS` steps without a decrease by it, because an inexact gradient may lead
     in circles.
     """
-    value, slope = marginal(here)
+    value, slope = marginal(start)
     state = marginal.last, marginal.moves
     lowest, idle = value, 0
     for _ in range(MAX_STEPS):
         step = -inverse @ slope
-        if math.sqrt(max(-float(slope @ step), 0.0)) < tolerance or not len(here):
+        if math.sqrt(max(-float(slope @ step), 0.0)) < tolerance or not len(start):
             break
         step *= min(1.0, MAX_STEP / max(np.abs(step).max(), 1e-300))
         for _ in range(tries):
-            candidate = np.clip(here + step, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
+            candidate = np.clip(start + step, MIN_LOG_SPREAD, MAX_LOG_SPREAD)
             # start from the last step's mode, as latent values may have several modes
             marginal.last, marginal.moves = state
             new_value, new_slope = marginal(candidate)
-            if new_value < value + 1e-4 * slope @ (candidate - here) + slack:
+            if new_value < value + 1e-4 * slope @ (candidate - start) + slack:
                 break
             step *= 0.3
         else:
             break
-        change, gradient_change = candidate - here, new_slope - slope
+        change, gradient_change = candidate - start, new_slope - slope
         inverse = _update_inverse(inverse, change, gradient_change)
-        here, value, slope = candidate, new_value, new_slope
+        start, value, slope = candidate, new_value, new_slope
         state = marginal.last, marginal.moves
         idle = 0 if value < lowest - slack else idle + 1
         lowest = min(lowest, value)
@@ -138,15 +138,15 @@ def values_per_spread(model: LatentGaussianModel) -> Floats:
     return total if model.scales is None else total + abs(model.scales).sum(axis=0)
 
 
-def bounded_inverse(curvature: Floats, widest: float) -> Floats:
-    """Invert second derivatives, made symmetric, with no standard deviation above ``widest`` in any direction."""
+def bounded_inverse(curvature: Floats, max_sd: float) -> Floats:
+    """Invert second derivatives, made symmetric, with no standard deviation above ``max_sd`` in any direction."""
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
-    return np.asarray((vectors / np.maximum(values, widest**-2)) @ vectors.T)
+    return np.asarray((vectors / np.maximum(values, max_sd**-2)) @ vectors.T)
 
 
-def _update_inverse(inverse: Floats, moved: Floats, turned: Floats) -> Floats:
-    curvature = float(moved @ turned)
-    if curvature <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
+def _update_inverse(inverse: Floats, step: Floats, gradient_change: Floats) -> Floats:
+    curvature = float(step @ gradient_change)
+    if curvature <= 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(gradient_change)):
         return inverse
-    projection = np.eye(len(moved)) - np.outer(moved, turned) / curvature
-    return np.asarray(projection @ inverse @ projection.T + np.outer(moved, moved) / curvature)
+    projection = np.eye(len(step)) - np.outer(step, gradient_change) / curvature
+    return np.asarray(projection @ inverse @ projection.T + np.outer(step, step) / curvature)

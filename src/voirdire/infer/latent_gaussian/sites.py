@@ -39,25 +39,25 @@ class AndersonMixing:
         self._steps: list[Floats] = []
         self._maps: list[Floats] = []
 
-    def next_point(self, here: Floats, there: Floats, weights: Floats) -> Floats:
+    def next_point(self, last_point: Floats, image: Floats, weights: Floats) -> Floats:
         """Compute the next point from the last one and its image; ``weights`` are those of the least squares."""
-        step = there - here
+        step = image - last_point
         self._steps, self._maps = (
             [*self._steps[-MAX_DIFFERENCES:], step],
-            [*self._maps[-MAX_DIFFERENCES:], there],
+            [*self._maps[-MAX_DIFFERENCES:], image],
         )
         if len(self._steps) == 1:
-            return there
+            return image
         differences = np.stack(
             [(b - a) * weights for a, b in zip(self._steps[:-1], self._steps[1:], strict=True)], axis=1
         )
         gamma = np.linalg.lstsq(differences, step * weights, rcond=1e-8)[0]
         if not np.abs(gamma).sum() < MAX_GAMMA_SUM:
-            self._steps, self._maps = [step], [there]
-            return there
+            self._steps, self._maps = [step], [image]
+            return image
         map_differences = [b - a for a, b in zip(self._maps[:-1], self._maps[1:], strict=True)]
         return np.asarray(
-            there - sum(g * difference for g, difference in zip(gamma, map_differences, strict=True))
+            image - sum(g * difference for g, difference in zip(gamma, map_differences, strict=True))
         )
 
 
@@ -85,17 +85,17 @@ def first_sites(model: LatentGaussianModel, wide: Sequence[int], x: Floats) -> S
     return Sites(slope + multiply_vectors(pairs, sums[list(wide)]), pairs)
 
 
-def sites_between(one: Sites, other: Sites, share: float | Floats) -> Sites:
+def sites_between(start: Sites, end: Sites, share: float | Floats) -> Sites:
     """Interpolate sites, by ``share`` of the way from one to the other."""
     return Sites(
-        one.shift + share * (other.shift - one.shift),
-        one.precision + share * (other.precision - one.precision),
+        start.shift + share * (end.shift - start.shift),
+        start.precision + share * (end.precision - start.precision),
     )
 
 
-def are_larger(matrices: Floats, least: Floats) -> Bools:
+def are_larger(matrices: Floats, lower: Floats) -> Bools:
     """Return True for one-by-one or two-by-two matrices that are larger than others in every direction."""
-    difference = matrices - least
+    difference = matrices - lower
     if len(difference) == 1:
         return np.asarray(difference[0, 0] > 0)
     return np.asarray((difference[0, 0] > 0) & (difference[0, 0] * difference[1, 1] > difference[0, 1] ** 2))

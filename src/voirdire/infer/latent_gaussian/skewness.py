@@ -83,9 +83,9 @@ class Skewness(NamedTuple):
         out[:, self.places] = values
         return out
 
-    def gradient_by_normal(self, by_values: Floats, bent: SkewedValues) -> Floats:
+    def gradient_by_normal(self, by_values: Floats, skewed: SkewedValues) -> Floats:
         """Turn the gradient of minus a log density by values into that by normal values, shape (points, size)."""
-        return np.asarray(self._put(by_values, by_values[:, self.places] * bent.slope - bent.by_log, np))
+        return np.asarray(self._put(by_values, by_values[:, self.places] * skewed.slope - skewed.by_log, np))
 
 
 class SkewedValues(NamedTuple):
@@ -106,7 +106,7 @@ def no_skewness() -> Skewness:
     return Skewness(np.zeros(0, dtype=int), empty, empty, empty, empty)
 
 
-def fit_skewness(at: Ints, sd: Floats, draws: Floats) -> Skewness:
+def fit_skewness(places: Ints, sd: Floats, draws: Floats) -> Skewness:
     """Fit the maps of values to draws, shape (draws, chains, values).
 
     The draws of a chain are alike, so k is the smaller one of the two halves of the chains, or 0 if their signs differ.
@@ -123,7 +123,7 @@ def fit_skewness(at: Ints, sd: Floats, draws: Floats) -> Skewness:
     is_consistent = (halves > 0).all(axis=0) | (halves < 0).all(axis=0)
     smaller_bend = np.sign(halves[0]) * np.abs(halves).min(axis=0)
     return Skewness(
-        at, sd, middle, width, np.where(is_consistent, np.clip(smaller_bend, -MAX_BEND, MAX_BEND), 0.0)
+        places, sd, middle, width, np.where(is_consistent, np.clip(smaller_bend, -MAX_BEND, MAX_BEND), 0.0)
     )
 
 

@@ -71,14 +71,14 @@ def maximise_spreads(
 
 
 def _search_by_laplace(
-    model: LatentGaussianModel, x: Floats, here: Floats, *, roughly: bool = False
+    model: LatentGaussianModel, x: Floats, start: Floats, *, roughly: bool = False
 ) -> SpreadSearch:
     inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
-    marginal = Marginal(model, find_conditional_mode(model, here, x))
+    marginal = Marginal(model, find_conditional_mode(model, start, x))
     if not model.kept.any():
-        search = search_spreads(marginal, here, inverse, ROUGH_TOLERANCE if roughly else SPREAD_TOLERANCE)
+        search = search_spreads(marginal, start, inverse, ROUGH_TOLERANCE if roughly else SPREAD_TOLERANCE)
         return replace(search, is_rough=roughly)
-    rough = search_spreads(marginal, here, inverse, ROUGH_TOLERANCE)
+    rough = search_spreads(marginal, start, inverse, ROUGH_TOLERANCE)
     if roughly:
         return replace(rough, is_rough=True)
     refined = refine_fixed_effects(model, rough.mode)
@@ -141,7 +141,7 @@ def draw_posterior(search: SpreadSearch, count: int, rng: np.random.Generator) -
     return np.concatenate(x)[order], np.concatenate(spreads)[order]
 
 
-def _spherical_points(size: int, most: int, rng: np.random.Generator) -> Floats:
+def _spherical_points(size: int, max_points: int, rng: np.random.Generator) -> Floats:
     """Draw points whose covariance is that of a standard normal distribution, shape (points, size).
 
     Points lie in both directions along randomly rotated axes. In up to three dimensions there are several rotations,
@@ -151,7 +151,7 @@ def _spherical_points(size: int, most: int, rng: np.random.Generator) -> Floats:
         return np.zeros((1, 0))
     from scipy.stats import chi2
 
-    shells = max(most // (2 * size), 1) if size <= MAX_SHELL_SPREADS else 1
+    shells = max(max_points // (2 * size), 1) if size <= MAX_SHELL_SPREADS else 1
     edges = chi2.ppf(np.linspace(0.0, 1.0, shells + 1), size)
     radii = np.sqrt(
         size * shells * np.diff(chi2.cdf(edges, size + 2))
@@ -167,14 +167,14 @@ SpreadDraws = list[tuple[Floats, Floats]]
 
 
 def _weighted_draws(
-    search: SpreadSearch, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
+    search: SpreadSearch, hypers: Floats, half_squares: Floats, count: int, rng: np.random.Generator
 ) -> SpreadDraws:
     """Draw at points, in numbers by the ratio of the marginal likelihood to the normal density of log ``-beside``."""
     marginal, points = _maximised_function(search), len(hypers)
     marginal(search.mode.hyper)
     # each point's search starts from the centre
     modes = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, search.mode), hypers))
-    log = np.array([g.log_marginal + search.model.hyper_prior(g.hyper)[0] for g in modes]) + beside
+    log = np.array([g.log_marginal + search.model.hyper_prior(g.hyper)[0] for g in modes]) + half_squares
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), MAX_WEIGHT_RATIO / points)
     weights /= weights.sum()

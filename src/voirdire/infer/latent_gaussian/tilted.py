@@ -105,7 +105,7 @@ def _quadrature_nodes(predictors: int) -> tuple[list[Floats], Floats]:
 
 
 def tilted_moments(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> TiltedMoments:
     """Compute mass, mean and covariance of each cell's likelihood times the cavity's density.
 
@@ -116,12 +116,16 @@ def tilted_moments(
         The one or two predictors that are integrated over.
     fixed : array, shape (all predictors, cells)
         Values of the other predictors; rows of ``wide`` are ignored.
-    cavity, near : Normals
+    cavity, node_normals : Normals
         Distributions of the ``wide`` predictors: the cavity, and the one that places the nodes.
     """
     parts = [
         _chunk_moments(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
+            chunk,
+            wide,
+            fixed[:, cells],
+            _normals_at_cells(cavity, cells),
+            _normals_at_cells(node_normals, cells),
         )
         for cells, chunk in _cell_chunks(answers, len(wide))
     ]
@@ -130,12 +134,16 @@ def tilted_moments(
 
 
 def derivative_means(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> DerivativeMeans:
     """Compute means of slopes and second derivatives by all predictors; arguments as in :func:`tilted_moments`."""
     parts = [
         _chunk_means(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
+            chunk,
+            wide,
+            fixed[:, cells],
+            _normals_at_cells(cavity, cells),
+            _normals_at_cells(node_normals, cells),
         )
         for cells, chunk in _cell_chunks(answers, len(wide))
     ]
@@ -145,19 +153,23 @@ def derivative_means(
             pair: np.concatenate([getattr(part, name)[pair] for part in parts])
             for pair in getattr(parts[0], name)
         }
-        for name in ("second", "left")
+        for name in ("second", "residual_covariance")
     )
     return DerivativeMeans(slope, second, residual)
 
 
 def mean_slopes(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> Floats:
     """Compute means of the slopes alone, shape (all predictors, cells)."""
     parts = []
     for cells, chunk in _cell_chunks(answers, len(wide)):
         placed = _place_nodes(
-            chunk, wide, fixed[:, cells], _normals_at_cells(cavity, cells), _normals_at_cells(near, cells)
+            chunk,
+            wide,
+            fixed[:, cells],
+            _normals_at_cells(cavity, cells),
+            _normals_at_cells(node_normals, cells),
         )
         assert answers.closed_form is not None
         slopes = answers.closed_form.slopes(placed.sums, chunk.counts)
@@ -193,16 +205,16 @@ class _PlacedNodes(NamedTuple):
 
 
 def _place_nodes(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> _PlacedNodes:
     z, log_weight = _quadrature_nodes(len(wide))
-    offsets = _spread_nodes(near.covariance, z)
+    offsets = _spread_nodes(node_normals.covariance, z)
     sums: list[Floats] = list(fixed)
     for i, predictor in enumerate(wide):
-        sums[predictor] = near.mean[i] + offsets[i]
+        sums[predictor] = node_normals.mean[i] + offsets[i]
     precision, cavity_determinant = invert_matrices(cavity.covariance)
-    near_determinant = invert_matrices(near.covariance)[1]
-    gap = [offset + shift for offset, shift in zip(offsets, near.mean - cavity.mean, strict=True)]
+    near_determinant = invert_matrices(node_normals.covariance)[1]
+    gap = [offset + shift for offset, shift in zip(offsets, node_normals.mean - cavity.mean, strict=True)]
     log = log_weight - 0.5 * precision[0, 0] * gap[0] ** 2
     if len(gap) == 2:
         log = log - (precision[0, 1] * gap[0] + 0.5 * precision[1, 1] * gap[1]) * gap[1]
@@ -230,23 +242,23 @@ def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
 
 
 def _chunk_moments(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> TiltedMoments:
-    placed = _place_nodes(answers, wide, fixed, cavity, near)
+    placed = _place_nodes(answers, wide, fixed, cavity, node_normals)
     shift, covariance = _node_covariance(placed)
-    return TiltedMoments(placed.log_mass, near.mean + shift, covariance)
+    return TiltedMoments(placed.log_mass, node_normals.mean + shift, covariance)
 
 
-def _node_covariance(placed: _PlacedNodes) -> tuple[Floats, Floats]:
-    shift = np.stack([placed.weighted_mean(offset) for offset in placed.mean_shift])
-    centred = [offset - mean_offset for offset, mean_offset in zip(placed.mean_shift, shift, strict=True)]
-    return shift, np.stack([[placed.weighted_mean(left * right) for right in centred] for left in centred])
+def _node_covariance(nodes: _PlacedNodes) -> tuple[Floats, Floats]:
+    shift = np.stack([nodes.weighted_mean(offset) for offset in nodes.mean_shift])
+    centred = [offset - mean_offset for offset, mean_offset in zip(nodes.mean_shift, shift, strict=True)]
+    return shift, np.stack([[nodes.weighted_mean(left * right) for right in centred] for left in centred])
 
 
 def _chunk_means(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, node_normals: Normals
 ) -> DerivativeMeans:
-    placed = _place_nodes(answers, wide, fixed, cavity, near)
+    placed = _place_nodes(answers, wide, fixed, cavity, node_normals)
     _, covariance = _node_covariance(placed)
     assert answers.closed_form is not None
     derivatives = answers.closed_form.curved(placed.sums, answers.counts)

@@ -1,4 +1,4 @@
-"""The coordinates of :mod:`voirdire.infer.latent_gaussian.coordinates` of arrays of JAX, on any of its devices."""
+"""Coordinates of :mod:`voirdire.infer.latent_gaussian.coordinates` as arrays of JAX, on any of its devices."""
 
 from __future__ import annotations
 
@@ -17,26 +17,24 @@ from voirdire.infer.latent_gaussian.skewness import Skewness
 from voirdire.infer.latent_gaussian.whitening import Whitening
 from voirdire.typing import Floats
 
-MAX_DENSE_VALUES = (
-    6000  # latent values up to which L'^-1 is one matrix on a graphics processor, not sparse ones
-)
+MAX_DENSE_VALUES = 6000  # latent values up to which L'^-1 is one dense matrix on a graphics processor
 
 COORDINATE_FIELDS = ("root", "moves", "prior", "observation_precision", "follow", "scale", "along", "gain")
-SKEWNESS_FIELDS = ("sd", "middle", "width", "bend")  # of values whose prior is skewed
+SKEWNESS_FIELDS = ("sd", "middle", "width", "bend")  # arrays of values with a skewed prior
 
-#: Arrays of coordinates by name, the sparse or whole matrices of L'^-1 among them.
+#: Arrays of coordinates by name, including the sparse or dense matrices of L'^-1.
 Arrays = dict[str, Any]
 
 
 def arrays_of(where: Coordinates, *, whole: bool) -> Arrays:
-    """Coordinates as arrays in single precision, of the same shapes whatever they are adapted to.
+    """Convert coordinates to arrays in single precision, whose shapes do not depend on the adaptation.
 
     Parameters
     ----------
     where : Coordinates
-        Whose L'^-1 is a product of matrices.
+        Coordinates whose L'^-1 is a product of matrices.
     whole : bool
-        Whether that product is written out.
+        True to multiply these matrices into one dense matrix.
     """
     unused = MAX_DIRECTIONS - len(where.gain)
     numbers = {name: getattr(where, name) for name in COORDINATE_FIELDS} | {
@@ -52,7 +50,7 @@ def arrays_of(where: Coordinates, *, whole: bool) -> Arrays:
 
 
 def coordinates_of(search: SpreadSearch, there: Arrays) -> Coordinates:
-    """The coordinates whose arrays, as :func:`arrays_of` makes them, are given or traced."""
+    """Build coordinates from arrays by :func:`arrays_of`, concrete or traced."""
     return Coordinates(
         search=search,
         **{name: there[name] for name in COORDINATE_FIELDS},
@@ -65,12 +63,12 @@ def coordinates_of(search: SpreadSearch, there: Arrays) -> Coordinates:
 
 
 def refuse_slopes(slopes: Any) -> Any:
-    """Stand for products with L^-1: JAX finds gradients by itself."""
+    """Replace products with L^-1, which are not needed: JAX differentiates by itself."""
     raise NotImplementedError
 
 
 def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
-    """Maps of all values whose prior is skewed; of those that are not bent, the one that changes nothing."""
+    """Build maps of all values with a skewed prior; the identity for those that are not bent."""
     skewed, skewness = where.search.model.skewed_values, where.skewness
     maps = {
         name: np.full(len(skewed), neutral)
@@ -83,7 +81,7 @@ def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
 
 
 def _device_matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
-    """Sparse matrices as (rows, columns, numbers), or their product, that come one after the other."""
+    """Convert sparse matrices to (rows, columns, numbers) each, or to their dense product."""
     if whole:
         product = each[0].astype(np.float64)
         for matrix in each[1:]:
@@ -99,7 +97,7 @@ def _device_matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
 
 
 def apply_matrices(matrices: list[Any], points: Any) -> Any:
-    """Products of matrices, one after the other, with points, shape (points, size)."""
+    """Multiply points, shape (points, size), by matrices in turn."""
     if not isinstance(matrices[0], tuple):
         return points @ matrices[0]
     columns = points.T

@@ -1,4 +1,4 @@
-"""Operations of chains on a device of JAX, in single precision (:class:`.latent_gaussian.moves.Executor`)."""
+"""Operations of chains on a device of JAX, in single precision: an :class:`.latent_gaussian.moves.Executor`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from voirdire.typing import Floats
 
 
 class Device:
-    """A device with the density of one table: compiled once for all coordinates.
+    """Device with the density of one table, compiled once for all coordinates.
 
     Parameters
     ----------
     search : SpreadSearch
-        End of the search from which chains go on.
+        End of the search from which chains start.
     device : jax.Device
 
     Examples
@@ -43,7 +43,7 @@ class Device:
         self.device, model = device, search.model
         with self.device_context():
             self._density = DeviceDensity(model, (search.mode.x, search.mode.hyper))
-        # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
+        # a dense matrix has a number for each pair of values; graphics processors multiply it fast
         self._whole = device.platform != "cpu" and model.size <= MAX_DENSE_VALUES
         self._parent_child_moves = find_parent_child_moves(model, search.mode)
         self._most = max((len(move.above) for move in self._parent_child_moves), default=0)
@@ -55,26 +55,26 @@ class Device:
 
     @contextmanager
     def device_context(self) -> Iterator[None]:
-        """Have JAX compute on the device, in single precision, which graphics processors else round more roughly."""
+        """Have JAX compute on the device in single precision; by default graphics processors round more coarsely."""
         precision = jax.default_matmul_precision("highest")
         with jax.default_device(self.device), jax.enable_x64(False), precision:
             yield
 
     def executor(self, where: Coordinates) -> OnDevice:
-        """Operations in coordinates."""
+        """Build the executor of coordinates."""
         return OnDevice(self, where)
 
     def arrays_of(self, where: Coordinates) -> Arrays:
-        """Coordinates as arrays on the device."""
+        """Convert coordinates to arrays on the device."""
         return arrays_of(where, whole=self._whole)
 
     def padded(self, steps: Steps) -> Steps:
-        """Steps in single precision, with as many normal numbers whatever is exchanged."""
+        """Convert steps to single precision, padded to the most normal numbers of any parent-child move."""
         padding = ((0, 0), (0, self._most - steps.normal.shape[1]), (0, 0))
         return Steps(*map(_single_if_real, steps._replace(normal=np.pad(steps.normal, padding))))
 
     def _energy_gradient(self, there: Arrays, z: Any) -> tuple[Any, Any]:
-        """Minus the log density of points, shape (points,), up to a constant, and its gradient, (points, size of z)."""
+        """Compute minus the log density, (points,), up to a constant, and its gradient, (points, size of z)."""
 
         def energy(points: Any) -> Any:
             x, hyper, log = self._coordinates(there).values_and_volume(points)
@@ -138,7 +138,7 @@ class OnDevice:
         return _as_double(x), _as_double(hyper)
 
     def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
-        """See :class:`.Executor`; of an even number of chains."""
+        """See :class:`.Executor`; the number of chains must be even."""
         if not len(self._where.root):
             return z
         steps = draw_steps(self._where, len(z), tries, rng, exchanging=exchanging)

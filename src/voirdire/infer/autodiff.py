@@ -373,16 +373,16 @@ def _identity_map(x: Floats) -> Floats:
 
 
 def _concatenation_part(
-    part: Any, where: tuple[slice, ...], shape: tuple[int, ...]
+    part: Any, slices: tuple[slice, ...], shape: tuple[int, ...]
 ) -> tuple[Any, LinearMap, LinearMap]:
-    """Build the input of a concatenation for a part at slices ``where``."""
+    """Build the input of a concatenation for a part at slices ``slices``."""
 
     def forward_change(t: Floats) -> Floats:
         out = np.zeros(shape)
-        out[where] = t
+        out[slices] = t
         return out
 
-    return part, lambda g: g[where], forward_change
+    return part, lambda g: g[slices], forward_change
 
 
 def _node_inputs(inputs: Iterable[Any]) -> tuple[Origin, ...]:

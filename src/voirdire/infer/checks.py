@@ -34,18 +34,18 @@ def check_convergence(gradient: float, converged: bool) -> Check:
     )
 
 
-def check_adam_convergence(moved: float) -> Check:
-    """Check whether a coordinate still moved in the last epochs of Adam; ``moved`` is the largest change."""
-    if moved <= MAX_LAST_CHANGE:
-        message = f"The last {LAST_EPOCHS} epochs of Adam moved no number by more than {moved:.1e}."
-        return Check("convergence", "ok", moved, message)
+def check_adam_convergence(largest_change: float) -> Check:
+    """Check whether a coordinate still moved in the last epochs of Adam; ``largest_change`` is the largest change."""
+    if largest_change <= MAX_LAST_CHANGE:
+        message = f"The last {LAST_EPOCHS} epochs of Adam moved no number by more than {largest_change:.1e}."
+        return Check("convergence", "ok", largest_change, message)
     return Check(
         "convergence",
         "warn",
-        moved,
-        f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {moved:.2g}: the likelihood has no highest "
-        "point (an item that always wins, a judge that never errs), and the numbers are where the epochs end. Use "
-        "method='map', whose priors keep them finite.",
+        largest_change,
+        f"The last {LAST_EPOCHS} epochs of Adam still moved a number by {largest_change:.2g}: the likelihood has no "
+        "highest point (an item that always wins, a judge that never errs), and the numbers are where the epochs end. "
+        "Use method='map', whose priors keep them finite.",
     )
 
 
@@ -75,15 +75,15 @@ def check_importance_weights(k: float | None) -> list[Check]:
     return [Check("approximation", "warn", k, message)]
 
 
-def check_approximation(found: HmcValidation, remedy: str) -> list[Check]:
+def check_approximation(validation: HmcValidation, remedy: str) -> list[Check]:
     """Warn if draws of the approximation are too narrow, with the remedy; else return nothing."""
-    if found.holds:
+    if validation.holds:
         return []
     message = (
-        f"The approximation is too narrow here: its {CENTRAL_PROBABILITY:.0%} intervals hold about {found.share:.0%} "
-        f"({found.parameter}); {remedy}."
+        f"The approximation is too narrow here: its {CENTRAL_PROBABILITY:.0%} intervals hold about "
+        f"{validation.share:.0%} ({validation.parameter}); {remedy}."
     )
-    return [Check("approximation", "warn", found.share, message)]
+    return [Check("approximation", "warn", validation.share, message)]
 
 
 def check_propagation(amiss: str) -> list[Check]:
@@ -98,17 +98,17 @@ def check_propagation(amiss: str) -> list[Check]:
     return [Check("approximation", "warn", None, message)]
 
 
-def check_chains(rhat: float, of: str, fewest: float) -> list[Check]:
+def check_chains(rhat: float, parameter: str, smallest_ess: float) -> list[Check]:
     """Check whether chains have converged; replaces the check of the search from which they started.
 
     Chains that ended early but agree have fewer effective draws, which their intervals include. Chains that disagree
     may be in different regions, so that their draws are unreliable.
     """
-    fact = f"largest R-hat {rhat:.2f}, {of}; smallest effective sample size {fewest:.0f}"
-    if rhat <= MAX_RHAT and fewest >= MIN_ESS:
+    fact = f"largest R-hat {rhat:.2f}, {parameter}; smallest effective sample size {smallest_ess:.0f}"
+    if rhat <= MAX_RHAT and smallest_ess >= MIN_ESS:
         return [Check("convergence", "ok", rhat, f"The sampler has converged ({fact}).")]
-    error = 1.0 / np.sqrt(max(fewest, 1.0))
-    if rhat <= MAX_AGREEING_RHAT and fewest >= MIN_AGREEING_ESS:
+    error = 1.0 / np.sqrt(max(smallest_ess, 1.0))
+    if rhat <= MAX_AGREEING_RHAT and smallest_ess >= MIN_AGREEING_ESS:
         message = (
             f"The sampler has converged, with few draws ({fact}): numbers are known to {error:.0%} of a standard "
             "deviation, which the intervals include. More seconds (seconds=, --seconds) give more draws."

@@ -50,8 +50,8 @@ def keep_compiled() -> None:
     warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
 
 
-def remove_oldest_entries(root: Path, largest: int = MAX_CACHE_BYTES) -> None:
-    """Remove the least recently used entries until the others take at most ``largest`` bytes.
+def remove_oldest_entries(root: Path, max_bytes: int = MAX_CACHE_BYTES) -> None:
+    """Remove the least recently used entries until the others take at most ``max_bytes`` bytes.
 
     Other processes may write and remove entries at the same time.
 
@@ -63,7 +63,7 @@ def remove_oldest_entries(root: Path, largest: int = MAX_CACHE_BYTES) -> None:
     ...         entry = Path(folder, f"{number}-cache")
     ...         _ = entry.write_bytes(bytes(100))
     ...         os.utime(entry, (number, number))
-    ...     remove_oldest_entries(Path(folder), largest=250)
+    ...     remove_oldest_entries(Path(folder), max_bytes=250)
     ...     sorted(path.name for path in Path(folder).iterdir())
     ['2-cache', '3-cache']
     """
@@ -75,7 +75,7 @@ def remove_oldest_entries(root: Path, largest: int = MAX_CACHE_BYTES) -> None:
     total = 0
     for _, size, path in sorted(entries, reverse=True):
         total += size
-        if total > largest:
+        if total > max_bytes:
             with suppress(OSError):
                 path.unlink()
 

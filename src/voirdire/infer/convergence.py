@@ -3,8 +3,9 @@
 Chains are split in halves, and draws are replaced by the normal scores of their ranks,
 Phi^-1((rank - 3/8) / (S + 1/4)). With n draws a chain, W the mean of the variances within chains and B n times the
 variance of the chains' means, R-hat is sqrt((n - 1) / n + B / (n W)), the larger one for the draws and for their
-distances from the median. The effective sample size is S / tau, tau = -1 + 2 sum_t rho_t, where rho_t is the autocorrelation by the variances within and between
-chains. Pairs of rho_t are summed while they are positive, and made to decrease (Geyer 1992, Statistical Science 7).
+distances from the median. The effective sample size is S / tau, tau = -1 + 2 sum_t rho_t, where rho_t is the
+autocorrelation by the variances within and between chains. Pairs of rho_t are summed while they are positive, and made
+to decrease (Geyer 1992, Statistical Science 7).
 "bulk" is for the ranks, and "tail" the smaller one for the events to be below the 5% and the 95% quantile.
 """
 

@@ -163,10 +163,10 @@ class Derivatives:
         value: autodiff.Node = -evaluate(x, self._data, autodiff.TAPE_NUMPY)
         return value
 
-    def _call_compiled(self, function: Callable[[Any], Any], *where: Floats) -> Any:
+    def _call_compiled(self, function: Callable[[Any], Any], *points: Floats) -> Any:
         from voirdire.infer import engine
 
         with engine.double_precision():
             if self._moved is None:
                 self._moved = engine.to_jax_arrays(self._data)
-            return function(engine)(*where, self._moved)
+            return function(engine)(*points, self._moved)

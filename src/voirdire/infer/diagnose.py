@@ -80,10 +80,10 @@ def _unusable_values(value: Floats) -> npt.NDArray[np.bool_]:
     return np.asarray(is_constant | ~np.isfinite(value).all(axis=(0, 1)))
 
 
-def _worst_parameter(statistic: Floats, of: npt.NDArray[np.str_]) -> tuple[float, str]:
+def _worst_parameter(statistic: Floats, parameter_names: npt.NDArray[np.str_]) -> tuple[float, str]:
     """Find the smallest statistic, and its parameter."""
     index = int(np.argmin(statistic))
-    return float(statistic[index]), str(of[index])
+    return float(statistic[index]), str(parameter_names[index])
 
 
 def _smallest_ebfmi(energy: Floats) -> float:

@@ -128,10 +128,10 @@ class HessianProducts:
         change = self._places[id(node)].change
         return np.zeros(node.shape) if change is None else np.broadcast_to(change, node.shape)
 
-    def back(self, node: Node | None = None, more: Floats | None = None) -> Floats:
-        """Compute the product with the vector of :meth:`ahead`, with ``more`` change of the gradient by a node."""
-        if node is not None and more is not None:
-            self._places[id(node)].turned(more)
+    def back(self, node: Node | None = None, extra_gradient: Floats | None = None) -> Floats:
+        """Compute the product with the vector of :meth:`ahead`; add ``extra_gradient`` to the change at a node."""
+        if node is not None and extra_gradient is not None:
+            self._places[id(node)].turned(extra_gradient)
         for step in reversed(self._steps):
             step.back()
         turn = self._first.turn

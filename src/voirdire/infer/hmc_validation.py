@@ -4,9 +4,9 @@ Transitions of Hamiltonian Monte Carlo (Neal 2011, Handbook of MCMC, chapter 5) 
 its draws keep their distribution, and draws of an approximation drift towards the posterior. A few chains start at the
 draws, in the whitened coordinates z of the Laplace approximation, x = mean + root z, where few steps go far. After a
 few transitions, the share of values of each parameter (all strengths, all coins ...) within the central 90% of the
-draws is computed. For a good approximation it is 90%. A smaller share estimates the coverage of its 90% intervals, as far as
-the chains have moved. That costs some hundred gradients for any number of parameters; importance weights, which depend
-on the whole density, degenerate beyond a hundred parameters.
+draws is computed. For a good approximation it is 90%. A smaller share estimates the coverage of its 90% intervals, up
+to the distance that the chains have moved. That costs some hundred gradients for any number of parameters; importance
+weights, which depend on the whole density, degenerate beyond a hundred parameters.
 
 The target includes all orientations (:mod:`.mirror`), and draws and chains are folded before they are compared.
 """
@@ -103,14 +103,14 @@ def validate_by_hmc(
 
 
 def central_interval_share(
-    problem: Problem, before: Floats, after: Floats, chains: int
+    problem: Problem, reference: Floats, moved: Floats, chains: int
 ) -> tuple[float, bool, str]:
     """Compute the share of moved draws within the central 90% of the draws before.
 
     Parameters
     ----------
-    before : array, shape (draws, size)
-    after : array, shape (moves * chains, size)
+    reference : array, shape (draws, size)
+    moved : array, shape (moves * chains, size)
         Positions of all chains after one move, then after the next ...
 
     Returns
@@ -128,8 +128,8 @@ def central_interval_share(
         x = fold_draws(density, x, problem.data)[0] if density.has_mirror else x
         return {name: value for name, value in density.values(x, np).items() if value.size}
 
-    before_values, holds, share, parameter = named_values(before), True, 1.0, ""
-    for name, value in named_values(after).items():
+    before_values, holds, share, parameter = named_values(reference), True, 1.0, ""
+    for name, value in named_values(moved).items():
         low, high = two_quantiles(
             before_values[name], 0.5 - 0.5 * CENTRAL_PROBABILITY, 0.5 + 0.5 * CENTRAL_PROBABILITY
         )
@@ -165,8 +165,8 @@ def _move_chains(
             position = end.z + step * p
             end = PathPoint(position, *energies_and_slopes(position))
             p = p - 0.5 * step * end.slope
-        moved = accept_ends(point, end, p, momentum, rng)
-        point = moved.end
-        log_step += moved.chance - TARGET_ACCEPTANCE
+        path = accept_ends(point, end, p, momentum, rng)
+        point = path.end
+        log_step += path.chance - TARGET_ACCEPTANCE
         ends.append(mean + point.z @ root.T)
     return np.stack(ends[-COUNTED_MOVES:]), math.exp(log_step)

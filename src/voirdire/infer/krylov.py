@@ -73,11 +73,11 @@ def inverse_root(product: Callable[[Floats], Floats], z: Floats) -> Whitened:
         basis.append(residual / residual_norm)
 
 
-def _inverse_root_column(diagonal: list[float], beside: list[float]) -> tuple[Floats, float]:
+def _inverse_root_column(diagonal: list[float], off_diagonal: list[float]) -> tuple[Floats, float]:
     """Compute the first column of the inverse square root of a tridiagonal matrix, and its smallest eigenvalue."""
     from scipy.linalg import eigh_tridiagonal
 
-    values, vectors = eigh_tridiagonal(np.asarray(diagonal), np.asarray(beside))
+    values, vectors = eigh_tridiagonal(np.asarray(diagonal), np.asarray(off_diagonal))
     if values[0] <= 0:
         return np.zeros(len(diagonal)), float(values[0])
     return np.asarray(vectors @ (vectors[0] / np.sqrt(values))), float(values[0])

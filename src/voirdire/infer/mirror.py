@@ -70,7 +70,7 @@ def fold_draws(
     return density.fold_orientations(draws, data)
 
 
-def orbit_weights(ratio: Floats, turned: npt.NDArray[np.bool_], alike: bool) -> Floats:
+def orbit_weights(ratio: Floats, is_turned: npt.NDArray[np.bool_], alike: bool) -> Floats:
     """Compute weights that make folded draws those of the folded posterior.
 
     If the sampler targets all orientations alike, weights are equal. Otherwise it draws from L(x) prior(x) around one
@@ -79,9 +79,9 @@ def orbit_weights(ratio: Floats, turned: npt.NDArray[np.bool_], alike: bool) -> 
     """
     if alike:
         return np.ones_like(ratio)
-    if turned.all():
+    if is_turned.all():
         return np.asarray(1.0 + 1.0 / np.maximum(ratio, 1e-300))
-    return np.where(turned, 0.0, 1.0 + ratio)
+    return np.where(is_turned, 0.0, 1.0 + ratio)
 
 
 def mirror_mass(ratio: Floats, weight: Floats, prefers: npt.NDArray[np.bool_] | bool = True) -> float:

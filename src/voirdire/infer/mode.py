@@ -154,7 +154,7 @@ def _best_mode(modes: list[Mode]) -> Mode:
     )
 
 
-def _search_one_table(density: LogDensity, data: Data, tolerance: float, most: int) -> _Search:
+def _search_one_table(density: LogDensity, data: Data, tolerance: float, max_iterations: int) -> _Search:
     """Build the search of one table, which compiles at most the density, never the loop."""
     derivatives = Derivatives(density, data)
 
@@ -164,9 +164,12 @@ def _search_one_table(density: LogDensity, data: Data, tolerance: float, most: i
             if known
             else {"tolerance": tolerance}
         )
-        end = derivatives.minimum(starts[0], **rough, max_iterations=most)
+        end = derivatives.minimum(starts[0], **rough, max_iterations=max_iterations)
         if known and _worth_finishing(end, known[0]):
-            rough_end, end = end, derivatives.minimum(end.x, tolerance=tolerance, max_iterations=most)
+            rough_end, end = (
+                end,
+                derivatives.minimum(end.x, tolerance=tolerance, max_iterations=max_iterations),
+            )
             end = end._replace(
                 iterations=rough_end.iterations + end.iterations,
                 evaluations=rough_end.evaluations + end.evaluations,
@@ -184,13 +187,13 @@ def _worth_finishing(end: SearchResult, known: list[Mode]) -> bool:
     return not is_known and -end.value > best - MAX_REMAINING_GAIN
 
 
-def _search_together(density: LogDensity, padded: Data, tolerance: float, most: int) -> _Search:
+def _search_together(density: LogDensity, padded: Data, tolerance: float, max_iterations: int) -> _Search:
     """Build the search of several tables in one compiled batch."""
     from voirdire.infer import engine
 
     def search_modes(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
         with engine.double_precision():
-            end = engine.compiled_minimiser(density, tolerance, most)(np.stack(starts), padded)
+            end = engine.compiled_minimiser(density, tolerance, max_iterations)(np.stack(starts), padded)
         gradients = np.abs(np.asarray(end.gradient)).max(axis=1, initial=0.0)
         columns = (np.asarray(end.x), -np.asarray(end.value), gradients, end.iterations, end.evaluations)
         return [

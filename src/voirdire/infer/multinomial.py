@@ -157,9 +157,9 @@ def answer_probabilities(mean: Floats, covariance: Floats) -> Floats:
     return out
 
 
-def _log_posterior(weights: Floats, f: Floats, mean: Floats, said: Floats) -> float:
+def _log_posterior(weights: Floats, f: Floats, mean: Floats, indicators: Floats) -> float:
     top = f.max(axis=1)
-    log = (said * f).sum(axis=1) - top - np.log(np.exp(f - top[:, None]).sum(axis=1))
+    log = (indicators * f).sum(axis=1) - top - np.log(np.exp(f - top[:, None]).sum(axis=1))
     return float(log.sum() - 0.5 * (weights * (f - mean)).sum())
 
 

@@ -180,12 +180,12 @@ def _missing_summary(value: Floats) -> tuple[Floats, Floats, Floats]:
     return missing, missing, missing
 
 
-def thinned_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:
-    """Return named values of at most ``most`` draws, evenly spaced; those of the centre if there are no draws."""
+def thinned_draws(posterior: Posterior, max_draws: int = MAX_DRAWS) -> list[Values]:
+    """Return named values of at most ``max_draws`` draws, evenly spaced; those of the centre if there are no draws."""
     if posterior.draws is None:
         return [posterior.central_values]
     flat = posterior.draws.reshape(-1, posterior.density.size)
-    chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), most)).astype(int))
+    chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), max_draws)).astype(int))
     values = posterior.density.values(flat[chosen], np)
     return [{name: draws[n] for name, draws in values.items()} for n in range(len(chosen))]
 

@@ -25,8 +25,8 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
 
     Names are those of :mod:`voirdire.model.natural_scales`. Probabilities are ``pm.Beta`` (or a mixture of two) called
     ``reliability``; standard deviations with an exponential prior are ``pm.Exponential`` called ``spread`` (of the
-    parts of one scale, the last is the logarithm itself, given the others); others are ``pm.Normal`` (or a mixture of two)
-    with the name of the quantity, such as ``log_tie``. Values that sum to zero or have a learned spread have free
+    parts of one scale, the last is the logarithm itself, given the others); others are ``pm.Normal`` (or a mixture of
+    two) with the name of the quantity, such as ``log_tie``. Values that sum to zero or have a learned spread have free
     coordinates ``<name>_free`` and a deterministic ``<name>``. The log density equals that of the compiled program.
 
     Parameters

@@ -57,7 +57,7 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 SHIFT_PROBES = 48  # pairs of gradients over which the shifts are averaged
-MAX_SKEWED_COORDINATES = 128  # coordinates with skewness: the widest, as all are log-odds and their skewness grows with their width
+MAX_SKEWED_COORDINATES = 128  # coordinates with skewness: the widest log-odds, which are the most skewed
 MAX_SKEWNESS = 1.5  # a log-odds with no contrary vote has 1.14; beyond that, third order is inaccurate
 MAX_SHIFT = 1.0
 MIN_SKEW_COEFFICIENT = 1e-6  # below it the map is the identity to rounding
@@ -218,14 +218,14 @@ def laplace_draws(
         if best.k <= MAX_PARETO_K:
             break
         latest = _weigh_draws(problem, _match_moments(latest), proposal_count, rng)
-        best = min(best, latest, key=lambda moved: moved.k)
+        best = min(best, latest, key=lambda rejuvenated: rejuvenated.k)
     k, draws = best.k, best.draws[systematic_resample(best.weights, count, rng)]
     if not will_move:
         return draws, k
     from voirdire.infer.hmc_moves import rejuvenate_draws
 
-    moved = rejuvenate_draws(problem, approximation, draws, count, rng)
-    return moved.draws, 0.0 if moved.has_converged else k
+    rejuvenated = rejuvenate_draws(problem, approximation, draws, count, rng)
+    return rejuvenated.draws, 0.0 if rejuvenated.has_converged else k
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,13 +272,13 @@ def _weigh_draws(
     return _WeightedProposals(proposal, draws, *pareto_smoothed(log_ratio))
 
 
-def _match_moments(found: _WeightedProposals) -> SkewedLaplace:
+def _match_moments(proposals: _WeightedProposals) -> SkewedLaplace:
     """Move the proposals' means and standard deviations towards those of the weighted draws."""
-    proposal, weights = found.proposal, found.weights
-    t = (found.draws - proposal.base.mean) / proposal.scale
+    proposal, weights = proposals.proposal, proposals.weights
+    t = (proposals.draws - proposal.base.mean) / proposal.scale
     mean = weights @ t
     sd = np.sqrt(weights @ (t - mean) ** 2)
-    share = found.effective_draws / (found.effective_draws + HALF_WEIGHT_DRAWS)
+    share = proposals.effective_draws / (proposals.effective_draws + HALF_WEIGHT_DRAWS)
     narrowed = np.maximum(sd / t.std(axis=0), MIN_SD_SHARE) ** share
     shift = proposal.shift + share * (mean - t.mean(axis=0))
     return replace(proposal, shift=shift, stretch=proposal.stretch * narrowed)

@@ -55,7 +55,7 @@ class SearchResult(NamedTuple):
 
 
 def search_minimum(
-    both: Callable[[Floats], tuple[float, Floats]],
+    objective: Callable[[Floats], tuple[float, Floats]],
     start: Floats,
     *,
     tolerance: float = 1e-6,
@@ -66,7 +66,7 @@ def search_minimum(
 
     Parameters
     ----------
-    both : callable
+    objective : callable
         Function from a vector of shape (n,) to the objective and its gradient.
     start : array, shape (n,)
     tolerance : float
@@ -89,17 +89,19 @@ def search_minimum(
     [3.0, 3.0]
     """
     with np.errstate(all="ignore"):  # a trial point too far away has a value that is not finite
-        return _quasi_newton_search(both, np.asarray(start, dtype=float), tolerance, max_iterations, metric)
+        return _quasi_newton_search(
+            objective, np.asarray(start, dtype=float), tolerance, max_iterations, metric
+        )
 
 
 def _quasi_newton_search(
-    both: Callable[[Floats], tuple[float, Floats]],
+    objective: Callable[[Floats], tuple[float, Floats]],
     x: Floats,
     tolerance: float,
     max_iterations: int,
     metric: Metric | None,
 ) -> SearchResult:
-    value, gradient = both(x)
+    value, gradient = objective(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
@@ -114,7 +116,7 @@ def _quasi_newton_search(
             metric_inverse = metric(x)
             pairs.clear()  # pairs depend on the metric
         elif metric is None and iterations in DIAGONAL_ITERATIONS:
-            inverse = _inverse_curvatures(both, x, gradient, signs)
+            inverse = _inverse_curvatures(objective, x, gradient, signs)
             evaluations += DIAGONAL_PROBES
         direction = _search_direction(gradient, pairs, inverse, metric_inverse)
         slope = float(direction @ gradient)
@@ -126,7 +128,7 @@ def _quasi_newton_search(
         length = 1.0 if full_step else 1.0 / max(1.0, float(np.linalg.norm(direction)))
         while True:
             step = length * direction
-            new_value, new_gradient = both(x + step)
+            new_value, new_gradient = objective(x + step)
             evaluations += 1
             accepted = _is_acceptable(value, new_value, slope, float(new_gradient @ direction), length)
             if accepted or length <= MIN_STEP:
@@ -149,23 +151,25 @@ def _quasi_newton_search(
     return SearchResult(x, value, gradient, iterations, evaluations)
 
 
-def _is_acceptable(value: float, there: float, slope: float, slope_there: float, length: float) -> bool:
+def _is_acceptable(value: float, new_value: float, slope: float, new_slope: float, length: float) -> bool:
     """Return True if the trial point becomes the next iterate."""
-    if not (np.isfinite(there) and np.isfinite(slope_there)):
+    if not (np.isfinite(new_value) and np.isfinite(new_slope)):
         return False  # without a finite gradient there is no next step
-    if there <= value + ARMIJO * length * slope:
+    if new_value <= value + ARMIJO * length * slope:
         return True
-    return there <= value + 1e-14 * (1.0 + abs(value)) and abs(slope_there) <= 0.9 * abs(slope)
+    return new_value <= value + 1e-14 * (1.0 + abs(value)) and abs(new_slope) <= 0.9 * abs(slope)
 
 
 def _inverse_curvatures(
-    both: Callable[[Floats], tuple[float, Floats]], x: Floats, gradient: Floats, rng: np.random.Generator
+    objective: Callable[[Floats], tuple[float, Floats]], x: Floats, gradient: Floats, rng: np.random.Generator
 ) -> Floats:
     """Estimate one over the diagonal of the Hessian, kept positive; ones if that fails."""
     diagonal = np.zeros_like(x)
     for _ in range(DIAGONAL_PROBES):
         signs = rng.choice([-1.0, 1.0], x.size)
-        diagonal += signs * (both(x + PROBE_LENGTH * signs)[1] - gradient) / (PROBE_LENGTH * DIAGONAL_PROBES)
+        diagonal += (
+            signs * (objective(x + PROBE_LENGTH * signs)[1] - gradient) / (PROBE_LENGTH * DIAGONAL_PROBES)
+        )
     diagonal = np.abs(diagonal)
     smallest = MIN_RELATIVE_CURVATURE * float(np.median(diagonal))
     return (
@@ -179,7 +183,7 @@ def _search_direction(
     gradient: Floats,
     pairs: deque[tuple[Floats, Floats, float]],
     inverse: Floats,
-    known: Callable[[Floats], Floats] | None,
+    metric_inverse: Callable[[Floats], Floats] | None,
 ) -> Floats:
     """Compute minus the approximate inverse Hessian times the gradient, by two loops from a known or diagonal one."""
     q = gradient.copy()
@@ -188,8 +192,8 @@ def _search_direction(
         alpha = rho * float(step @ q)
         q -= alpha * change
         alphas.append(alpha)
-    if known is not None:
-        q = known(q)
+    if metric_inverse is not None:
+        q = metric_inverse(q)
     elif pairs:
         _, change, rho = pairs[-1]
         scale = 1.0 / (rho * float(change @ (inverse * change)))

@@ -33,7 +33,7 @@ def one_thread() -> AbstractContextManager[Any]:
     return limited
 
 
-def map_in_two_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+def map_in_two_threads(function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
     """Yield the results of a function for each part, in order, two at a time.
 
     Examples
@@ -42,4 +42,4 @@ def map_in_two_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> I
     [1, 2, 3]
     """
     with ThreadPoolExecutor(THREADS) as pool:
-        yield from pool.map(of, parts)
+        yield from pool.map(function, parts)

@@ -40,7 +40,7 @@ class _Step(NamedTuple):
 
 
 def minimise_trust_region(
-    both: Callable[[Floats], tuple[float, Floats]],
+    objective: Callable[[Floats], tuple[float, Floats]],
     curvature: Callable[[Floats], Curvature],
     start: Floats,
     *,
@@ -52,7 +52,7 @@ def minimise_trust_region(
 
     Parameters
     ----------
-    both : callable
+    objective : callable
         Function from a vector of shape (n,) to the objective and its gradient; an objective that is not finite marks
         points that are too far away.
     curvature : callable
@@ -80,19 +80,19 @@ def minimise_trust_region(
     """
     with np.errstate(all="ignore"):  # a trial point too far away has a value that is not finite
         return _trust_region_search(
-            both, curvature, np.asarray(start, dtype=float), tolerance, gain, max_iterations
+            objective, curvature, np.asarray(start, dtype=float), tolerance, gain, max_iterations
         )
 
 
 def _trust_region_search(
-    both: Callable[[Floats], tuple[float, Floats]],
+    objective: Callable[[Floats], tuple[float, Floats]],
     curvature: Callable[[Floats], Curvature],
     x: Floats,
     tolerance: float,
     gain: float,
     max_iterations: int,
 ) -> SearchResult:
-    value, gradient = both(x)
+    value, gradient = objective(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return SearchResult(x, np.inf, np.full_like(x, np.inf), 0, 1)
     evaluations, iterations = 1, 0
@@ -109,7 +109,7 @@ def _trust_region_search(
         step = _trust_region_step(gradient, local_curvature, radius)
         if step.decrease < gain and not step.at_border:
             break
-        new_value, new_gradient = both(x + step.move)
+        new_value, new_gradient = objective(x + step.move)
         evaluations += 1
         iterations += 1
         if step.decrease <= ROUNDING * (1.0 + abs(value)) and not step.at_border:
@@ -131,7 +131,7 @@ def _trust_region_search(
     return SearchResult(x, value, gradient, iterations, evaluations)
 
 
-def correct_preconditioner(at: Curvature, directions: Floats) -> Curvature:
+def correct_preconditioner(curvature: Curvature, directions: Floats) -> Curvature:
     """Correct a preconditioner by the second derivatives along some directions, shape (directions, n).
 
     Its inverse gains the term V |V' H V|^-1 V', with V the directions. It removes the error in directions that a
@@ -145,24 +145,26 @@ def correct_preconditioner(at: Curvature, directions: Floats) -> Curvature:
     [1.02, 1.02]
     """
     if not len(directions):
-        return at
-    projected = np.array([at.product(direction) for direction in directions]) @ directions.T
+        return curvature
+    projected = np.array([curvature.product(direction) for direction in directions]) @ directions.T
     projected = 0.5 * (projected + projected.T)
     size = np.sqrt(np.maximum(np.abs(projected.diagonal()), 1e-300))
     values, vectors = np.linalg.eigh(projected / size / size[:, None])
     values = np.maximum(np.abs(values), MIN_RELATIVE_CURVATURE * np.abs(values).max())
     inverse = (vectors / values) @ vectors.T / size / size[:, None]
-    return Curvature(at.product, lambda v: at.divide(v) + (inverse @ (directions @ v)) @ directions)
+    return Curvature(
+        curvature.product, lambda v: curvature.divide(v) + (inverse @ (directions @ v)) @ directions
+    )
 
 
-def _trust_region_step(gradient: Floats, at: Curvature, radius: float) -> _Step:
+def _trust_region_step(gradient: Floats, local_curvature: Curvature, radius: float) -> _Step:
     """Minimise the quadratic model within the region, by preconditioned conjugate gradients.
 
     Inner products with the preconditioner follow from those without (Conn, Gould and Toint 2000, Trust-Region Methods,
     section 7.5.1), so that only divisions by it are needed.
     """
     move, residual = np.zeros_like(gradient), gradient.copy()
-    scaled = at.divide(residual)
+    scaled = local_curvature.divide(residual)
     size = float(residual @ scaled)
     goal = min(MAX_RESIDUAL_SHARE, math.sqrt(size)) ** 2 * size
     direction = -scaled
@@ -173,7 +175,7 @@ def _trust_region_step(gradient: Floats, at: Curvature, radius: float) -> _Step:
     )  # move' M move, move' M direction, direction' M direction
     decrease = 0.0
     for _ in range(MAX_PRODUCTS):
-        product = at.product(direction)
+        product = local_curvature.product(direction)
         curvature = float(direction @ product)
         length = size / curvature if curvature > 0 else math.inf
         if curvature <= 0 or move_norm + length * (2.0 * cross_norm + length * direction_norm) >= radius**2:
@@ -187,7 +189,7 @@ def _trust_region_step(gradient: Floats, at: Curvature, radius: float) -> _Step:
         decrease += 0.5 * length * size
         move_norm += length * (2.0 * cross_norm + length * direction_norm)
         residual += length * product
-        scaled = at.divide(residual)
+        scaled = local_curvature.divide(residual)
         previous, size = size, float(residual @ scaled)
         if size <= goal:
             break

@@ -29,12 +29,12 @@ NO_GPU = (
 )
 
 
-def device_for(asked: str, model: LatentGaussianModel) -> Any:
+def device_for(requested: str, model: LatentGaussianModel) -> Any:
     """Choose the device of JAX for chains of a model; None for the processor, with the kernel.
 
     Parameters
     ----------
-    asked : str
+    requested : str
         "auto" (a graphics processor if there is one and the table is large), "cpu", "gpu", or "jax" for the default
         device of JAX.
     model : LatentGaussianModel
@@ -44,14 +44,18 @@ def device_for(asked: str, model: LatentGaussianModel) -> Any:
     InputError
         A graphics processor was requested, and there is none.
     """
-    if asked == "auto" and _may_have_gpu() and moves_seconds(model, sum(WARM_UP_MOVES)) > MIN_WARM_UP_SECONDS:
+    if (
+        requested == "auto"
+        and _may_have_gpu()
+        and moves_seconds(model, sum(WARM_UP_MOVES)) > MIN_WARM_UP_SECONDS
+    ):
         with suppress(InputError):
             return find_gpu()
-    if asked == "jax":
+    if requested == "jax":
         import jax
 
         return jax.devices()[0]
-    return find_gpu() if asked == "gpu" else None
+    return find_gpu() if requested == "gpu" else None
 
 
 def find_gpu() -> Any:

@@ -26,38 +26,38 @@ SKEWNESS_FIELDS = ("sd", "middle", "width", "bend")  # arrays of values with a s
 Arrays = dict[str, Any]
 
 
-def arrays_of(where: Coordinates, *, whole: bool) -> Arrays:
+def arrays_of(coordinates: Coordinates, *, dense: bool) -> Arrays:
     """Convert coordinates to arrays in single precision, whose shapes do not depend on the adaptation.
 
     Parameters
     ----------
-    where : Coordinates
+    coordinates : Coordinates
         Coordinates whose L'^-1 is a product of matrices.
-    whole : bool
+    dense : bool
         True to multiply these matrices into one dense matrix.
     """
-    unused = MAX_DIRECTIONS - len(where.gain)
-    numbers = {name: getattr(where, name) for name in COORDINATE_FIELDS} | {
-        "along": np.pad(where.along, ((0, 0), (0, unused))),
-        "gain": np.pad(where.gain, (0, unused)),
-        **_skewness_maps(where),
+    unused = MAX_DIRECTIONS - len(coordinates.gain)
+    numbers = {name: getattr(coordinates, name) for name in COORDINATE_FIELDS} | {
+        "along": np.pad(coordinates.along, ((0, 0), (0, unused))),
+        "gain": np.pad(coordinates.gain, (0, unused)),
+        **_skewness_maps(coordinates),
     }
     arrays: Arrays = {name: jnp.asarray(array, SINGLE) for name, array in numbers.items()}
-    whitening = where.search.factor_whitening
-    arrays["forward"] = _device_matrices(whitening.products, whole)
-    arrays["back"] = _device_matrices(whitening.inverses[::-1], whole)
+    whitening = coordinates.search.factor_whitening
+    arrays["forward"] = _device_matrices(whitening.products, dense)
+    arrays["back"] = _device_matrices(whitening.inverses[::-1], dense)
     return arrays
 
 
-def coordinates_of(search: SpreadSearch, there: Arrays) -> Coordinates:
+def coordinates_of(search: SpreadSearch, arrays: Arrays) -> Coordinates:
     """Build coordinates from arrays by :func:`arrays_of`, concrete or traced."""
     return Coordinates(
         search=search,
-        **{name: there[name] for name in COORDINATE_FIELDS},
-        skewness=Skewness(search.model.skewed_values, **{name: there[name] for name in SKEWNESS_FIELDS}),
+        **{name: arrays[name] for name in COORDINATE_FIELDS},
+        skewness=Skewness(search.model.skewed_values, **{name: arrays[name] for name in SKEWNESS_FIELDS}),
         xp=jnp,
         whitening=Whitening(
-            partial(apply_matrices, there["forward"]), refuse_slopes, partial(apply_matrices, there["back"])
+            partial(apply_matrices, arrays["forward"]), refuse_slopes, partial(apply_matrices, arrays["back"])
         ),
     )
 
@@ -67,9 +67,9 @@ def refuse_slopes(slopes: Any) -> Any:
     raise NotImplementedError
 
 
-def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
+def _skewness_maps(coordinates: Coordinates) -> dict[str, Floats]:
     """Build maps of all values with a skewed prior; the identity for those that are not bent."""
-    skewed, skewness = where.search.model.skewed_values, where.skewness
+    skewed, skewness = coordinates.search.model.skewed_values, coordinates.skewness
     maps = {
         name: np.full(len(skewed), neutral)
         for name, neutral in zip(SKEWNESS_FIELDS, (1.0, 0.0, 1.0, 0.0), strict=True)
@@ -80,15 +80,15 @@ def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
     return maps
 
 
-def _device_matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
+def _device_matrices(matrices: tuple[Any, ...], dense: bool) -> list[Any]:
     """Convert sparse matrices to (rows, columns, numbers) each, or to their dense product."""
-    if whole:
-        product = each[0].astype(np.float64)
-        for matrix in each[1:]:
+    if dense:
+        product = matrices[0].astype(np.float64)
+        for matrix in matrices[1:]:
             product = matrix @ product
         return [jnp.asarray(product.toarray().T, SINGLE)]
     triples = []
-    for matrix in each:
+    for matrix in matrices:
         entries = matrix.tocsr().tocoo()
         triples.append(
             (jnp.asarray(entries.row), jnp.asarray(entries.col), jnp.asarray(entries.data, SINGLE))

@@ -43,7 +43,7 @@ class DeviceDensity:
         self.likelihood = _likelihood_of(model, model.predictors(*at))
 
     def log_density(self, x: Any, hyper: Any) -> Any:
-        """Compute the log density, (points,), up to a constant, of values, (points, size), and logs, (points, hypers)."""
+        """Compute the log density, (points,), up to a constant, of x, (points, size), and hyper, (points, hypers)."""
         prior = self.model.relative_log_prior(x, hyper, jnp) + self.model.relative_hyper_prior(hyper, jnp)
         return self.likelihood(self.predictors(x, hyper)) + prior
 
@@ -60,10 +60,10 @@ class DeviceDensity:
         return added.reshape(sums.shape)
 
 
-def _likelihood_of(model: LatentGaussianModel, at: Floats) -> Any:
+def _likelihood_of(model: LatentGaussianModel, base_predictors: Floats) -> Any:
     """Build the log likelihood, (points,), of predictors less that at the given ones, with a closed-form gradient."""
     answers = model.answers
-    base = np.asarray(jax.jit(answers.traced_gradient)(jnp.asarray(at[None], SINGLE))[0])
+    base = np.asarray(jax.jit(answers.traced_gradient)(jnp.asarray(base_predictors[None], SINGLE))[0])
 
     @jax.custom_vjp
     def relative_log_likelihood(predictors: Any) -> Any:
@@ -135,6 +135,6 @@ def apply_steps(
 
 
 def _move_parent(
-    model: LatentGaussianModel, move: ParentChildMove, x: Any, hyper: Any, there: Any, normal: Any
+    model: LatentGaussianModel, move: ParentChildMove, x: Any, hyper: Any, new_hyper: Any, normal: Any
 ) -> tuple[Any, Any]:
-    return move_parent_and_children(model, move, x, hyper, there, normal[:, : len(move.above)], jnp)
+    return move_parent_and_children(model, move, x, hyper, new_hyper, normal[:, : len(move.above)], jnp)

@@ -60,40 +60,40 @@ class Device:
         with jax.default_device(self.device), jax.enable_x64(False), precision:
             yield
 
-    def executor(self, where: Coordinates) -> OnDevice:
+    def executor(self, coordinates: Coordinates) -> OnDevice:
         """Build the executor of coordinates."""
-        return OnDevice(self, where)
+        return OnDevice(self, coordinates)
 
-    def arrays_of(self, where: Coordinates) -> Arrays:
+    def arrays_of(self, coordinates: Coordinates) -> Arrays:
         """Convert coordinates to arrays on the device."""
-        return arrays_of(where, whole=self._whole)
+        return arrays_of(coordinates, dense=self._whole)
 
     def padded(self, steps: Steps) -> Steps:
         """Convert steps to single precision, padded to the most normal numbers of any parent-child move."""
         padding = ((0, 0), (0, self._most - steps.normal.shape[1]), (0, 0))
         return Steps(*map(_single_if_real, steps._replace(normal=np.pad(steps.normal, padding))))
 
-    def _energy_gradient(self, there: Arrays, z: Any) -> tuple[Any, Any]:
+    def _energy_gradient(self, arrays: Arrays, z: Any) -> tuple[Any, Any]:
         """Compute minus the log density, (points,), up to a constant, and its gradient, (points, size of z)."""
 
         def energy(points: Any) -> Any:
-            x, hyper, log = self._coordinates(there).values_and_volume(points)
+            x, hyper, log = self._coordinates(arrays).values_and_volume(points)
             return -(self._density.log_density(x, hyper) + log)
 
         value, back = jax.vjp(energy, z)
         return value, back(jnp.ones_like(value))[0]
 
     def _follow_path(
-        self, there: Arrays, here: PathPoint, momentum: Any, steps: Any, step: Any
+        self, arrays: Arrays, start: PathPoint, momentum: Any, steps: Any, step: Any
     ) -> tuple[PathPoint, Any]:
         def one_step(_: Any, state: tuple[PathPoint, Any]) -> tuple[PathPoint, Any]:
-            return follow_path(lambda z: self._energy_gradient(there, z), *state, 1, step)
+            return follow_path(lambda z: self._energy_gradient(arrays, z), *state, 1, step)
 
-        end: tuple[PathPoint, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
+        end: tuple[PathPoint, Any] = jax.lax.fori_loop(0, steps, one_step, (start, momentum))
         return end
 
-    def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
-        coordinates = self._coordinates(there)
+    def _rescale_points(self, arrays: Arrays, z: Any, steps: Steps) -> Any:
+        coordinates = self._coordinates(arrays)
         x, hyper = coordinates.to_values(z)
         moved_x, moved_hyper = apply_steps(self._density, self._parent_child_moves, steps, x, hyper)
         has_moved = (moved_hyper != hyper).any(axis=1)
@@ -121,13 +121,13 @@ class OnDevice:
         return _as_double(value), _as_double(slope)
 
     def follow_path(
-        self, here: PathPoint, momentum: Floats, steps: int, step: float
+        self, start: PathPoint, momentum: Floats, steps: int, step: float
     ) -> tuple[PathPoint, Floats]:
         """See :class:`.Executor`."""
         with self._on.device_context():
-            start = PathPoint(*map(_as_single, here))
+            single_start = PathPoint(*map(_as_single, start))
             end, momentum = self._on.follow_path(
-                self._there, start, _as_single(momentum), steps, np.float32(step)
+                self._there, single_start, _as_single(momentum), steps, np.float32(step)
             )
         return PathPoint(*map(_as_double, end)), _as_double(momentum)
 

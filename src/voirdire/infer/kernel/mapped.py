@@ -97,7 +97,7 @@ class MappedEnergy:
         points, size = len(white), self.search.model.size
         structures = self.priors.structure.address, self.structure.address
         r, z = pack_points(white), pack_points(normal)
-        beside, hyper, x, rounded = (
+        mode_changes, hyper, x, rounded = (
             np.empty_like(r),
             np.empty_like(r),
             np.empty_like(z),
@@ -106,7 +106,9 @@ class MappedEnergy:
         scaled = np.empty((len(z), len(model.groups), NUMBERS_PER_GROUP, z.shape[2]))
 
         def go_forward(first: int, blocks: int) -> None:
-            addresses = [array_address(array, first) for array in (r, z, beside, hyper, scaled, x, rounded)]
+            addresses = [
+                array_address(array, first) for array in (r, z, mode_changes, hyper, scaled, x, rounded)
+            ]
             kernel.voirdire_forward(*structures, blocks, *addresses)
 
         run_blocks_threaded(go_forward, len(z), size)
@@ -114,7 +116,7 @@ class MappedEnergy:
         by_white, by_normal, value = np.empty_like(r), np.empty_like(z), np.empty((len(z), z.shape[2]))
 
         def go_backward(first: int, blocks: int) -> None:
-            arrays = (beside, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
+            arrays = (mode_changes, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
             kernel.voirdire_backward(*structures, blocks, *(array_address(array, first) for array in arrays))
 
         run_blocks_threaded(go_backward, len(z), size)

@@ -42,14 +42,14 @@ class Division(NamedTuple):
         return slope
 
     def _part_logarithms(self, hyper: Array, xp: Any) -> Array:
-        held = xp.broadcast_to(xp.asarray(self.fixed_logs), (*hyper.shape[:-1], len(self.fixed_logs)))
-        return xp.concatenate([hyper[..., self.places], held], axis=-1)
+        fixed = xp.broadcast_to(xp.asarray(self.fixed_logs), (*hyper.shape[:-1], len(self.fixed_logs)))
+        return xp.concatenate([hyper[..., self.places], fixed], axis=-1)
 
     def with_fixed(self, kept: Bools, hyper: Floats) -> Division:
         """Fix the hyperparameters that are not ``kept`` at ``hyper``, shape (hypers,) both."""
         stays = kept[self.places]
-        held = np.concatenate([self.fixed_logs, hyper[self.places[~stays]]])
-        return self._replace(places=(np.cumsum(kept) - 1)[self.places[stays]], fixed_logs=held)
+        fixed_logs = np.concatenate([self.fixed_logs, hyper[self.places[~stays]]])
+        return self._replace(places=(np.cumsum(kept) - 1)[self.places[stays]], fixed_logs=fixed_logs)
 
 
 def build_division(density: LogDensity, names: Sequence[str]) -> Division | None:

@@ -88,6 +88,10 @@ def apply_steps(
         new_log = coordinates.log_density(new_x, new_hyper)
         # a density that is not finite is never accepted
         accepted = steps.chance[turn, movers] < new_log - log[movers] + volume
-        moved = movers[accepted]
-        x[moved], hyper[moved], log[moved] = new_x[accepted], new_hyper[accepted], new_log[accepted]
+        accepted_chains = movers[accepted]
+        x[accepted_chains], hyper[accepted_chains], log[accepted_chains] = (
+            new_x[accepted],
+            new_hyper[accepted],
+            new_log[accepted],
+        )
     return x, hyper

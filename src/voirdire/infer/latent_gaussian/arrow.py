@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """The factor of a matrix of a :class:`Pattern`.
+    """Factor of a matrix of a :class:`Pattern`.
 
     Parameters
     ----------

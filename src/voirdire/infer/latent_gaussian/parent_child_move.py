@@ -79,7 +79,7 @@ class ParentChildMove(NamedTuple):
 
 
 def find_parent_child_moves(model: LatentGaussianModel, mode: ConditionalMode) -> tuple[ParentChildMove, ...]:
-    """Find all pairs of parameters of which one is beneath the other and informed by answers.
+    """Find all pairs of parameters with one beneath the other and informed by answers.
 
     A child is a value that enters answers only together with its parent. Its information is computed at the end of a
     search, given all other values.

@@ -22,7 +22,7 @@ MAX_STEP = 1.0  # longest change of a logarithm in one step
 MIN_LOG_SPREAD, MAX_LOG_SPREAD = -7.0, 4.0  # limits of logarithms of spreads
 MAX_LOG_SPREAD_SD = 1.5  # largest standard deviation of a log spread
 PROPAGATION_NOTE = (
-    "Some values have few answers each (an item's value in a context, a judge's taste for an item): they were "
+    "Some values have few answers each (an item's value in a context, a judge's taste for it): they were "
     "integrated out by expectation propagation."
 )
 PART_NOTE = "Spreads were learned from the answers of {some:,} of {all:,} contexts, drawn at random; all else from all."

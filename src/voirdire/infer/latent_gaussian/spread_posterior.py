@@ -169,7 +169,7 @@ SpreadDraws = list[tuple[Floats, Floats]]
 def _weighted_draws(
     search: SpreadSearch, hypers: Floats, half_squares: Floats, count: int, rng: np.random.Generator
 ) -> SpreadDraws:
-    """Draw at points, in numbers by the ratio of the marginal likelihood to the normal density of log ``-beside``."""
+    """Draw at points, in numbers by the marginal likelihood over the normal density, of log -``half_squares``."""
     marginal, points = _maximised_function(search), len(hypers)
     marginal(search.mode.hyper)
     # each point's search starts from the centre

@@ -2,7 +2,7 @@
 
 Units are items, contexts (whole clusters of items), judges, or judges and items independently (both ways;
 Owen, The pigeonhole bootstrap, Annals of Applied Statistics 2007). Each set of units draws from its own
-stream started at the seed, so a result does not depend on what else is computed in the same call.
+stream started at the seed, so a result does not depend on the other statistics of the call.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ INTERVALS = (*get_args(Method), ANALYTIC)
 
 _SINGLE_UNIT = Interval(None, None, "no interval: it rests on a single unit, and resampling takes two")
 
-# Statistics of one task of a cluster: about as much work as to draw their resamples.
+# Statistics per task of a cluster: their values cost about as much as the draw of their resamples.
 _TASK_STATISTICS = 16
 
-# How many numbers a statistic may need at once: 8 MB.
+# Most numbers that a statistic may need at once: 8 MB.
 _MAX_NUMBERS = 2**20
 
 
@@ -84,15 +84,15 @@ def bootstrap(
 ) -> list[Replicates]:
     """Resample several statistics of one set of units.
 
-    Statistics with the same units see the same resamples. A statistic of a single unit has no interval, since every
+    Statistics with the same units use the same resamples. A statistic of a single unit has no interval, since every
     resample would be the unit itself. Units that contribute nothing to a
     `CountStatistic` (such as items that one of two judges did not rate) are not resampled for it, so its
-    interval is conditional on the number of units that do.
+    interval is conditional on the number of contributing units.
 
     Parameters
     ----------
     statistics : sequence of Statistic or TwoWayStatistic
-        What to resample; units "judge" and "both" need statistics with judges, such as `PanelStatistic`.
+        Statistics to resample; units "judge" and "both" need statistics with judges, such as `PanelStatistic`.
     groups : int array, shape (units,)
         The context of each unit, coded 0, 1, ...; needed for "context" only.
     **settings
@@ -107,8 +107,7 @@ def bootstrap(
     Raises
     ------
     InputError
-        If a setting makes no sense, contexts are missing, or judges of a statistic without judges are to be
-        resampled.
+        If a setting is not valid, contexts are missing, or `unit` resamples judges of a statistic without judges.
 
     Examples
     --------
@@ -217,7 +216,7 @@ def _with_interval(
 
 
 def _values_in_parts(statistic: Statistic, weights: FloatArray) -> FloatArray:
-    """Values under many weights, no more at once than fit the memory."""
+    """Values under many weights, computed in parts that fit the memory."""
     parts = [statistic.values(weights[rows]) for rows in _row_slices(len(weights), statistic.row_size)]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 

@@ -1,12 +1,12 @@
 """Intervals of prediction-powered estimates.
 
-With theta the estimate, V its variance and p the coverage aimed at:
+With theta the estimate, V its variance and p the nominal coverage:
 
-- normal      theta -+ z sqrt(V), z the normal quantile and V as published
-- t           theta -+ t sqrt(V), V and Student's t with the degrees of freedom that few answers leave
-- wilson      of a share: Wilson's score interval of theta among m = theta (1 - theta) / V answers, the number of plain
-              answers that would be as sure, with Student's t in place of z; m is the number of human answers where
-              V is 0. Near 0 and 1, where human answers are mostly alike, it covers what t does not.
+- normal      theta -+ z sqrt(V), z the normal quantile and V the published variance
+- t           theta -+ t sqrt(V), V corrected for degrees of freedom, t the quantile of Student's t
+- wilson      for shares: Wilson's score interval with the effective number of answers m = theta (1 - theta) / V, and
+              Student's t instead of z; m is the number of human answers where V is 0. For shares near 0 and 1, its
+              coverage is better than that of the t interval.
 - percentile, basic    from resamples, as elsewhere
 
 Wilson, Journal of the American Statistical Association 22, 1927; with effective numbers of answers: Korn and Graubard,
@@ -41,32 +41,32 @@ def powered_interval(
     weight: float | None = None,
     how: Resampling = DEFAULT_RESAMPLING,
 ) -> Interval:
-    """Interval of one estimate.
+    """Compute the interval of one estimate.
 
     Parameters
     ----------
     sample : Sample
-        What was estimated from.
+        The data of the estimate.
     found : Estimate
         The estimate.
     method : {"t", "wilson", "normal", "percentile", "basic"}
         The kind of interval; "wilson" is for shares.
     share : bool
-        Whether what is estimated lies between 0 and 1.
+        True if the quantity is a share between 0 and 1.
     weight : float, optional
-        The weight that was asked for; None if it was tuned, which resamples then do, too.
+        The requested weight; None if the weight was tuned, then it is tuned on resamples, too.
     how : Resampling
-        Coverage, and of the bootstrap the number of resamples and the seed.
+        Coverage, number of resamples and seed.
 
     Returns
     -------
     Interval
-        None for ends that are undefined, and why.
+        The interval; where undefined, ends of None and the reason.
 
     Raises
     ------
     InputError
-        If "wilson" is asked for what is no share.
+        If "wilson" is requested and the quantity is not a share.
 
     Examples
     --------
@@ -110,16 +110,16 @@ def powered_interval(
 
 
 def wilson_interval(found: Estimate, reach: float, answers: int) -> tuple[float, float]:
-    """Wilson's interval of a share among the number of answers that its variance is worth.
+    """Wilson's interval of a share, with the effective number of answers from its variance.
 
     Parameters
     ----------
     found : Estimate
-        A share; kept within [0, 1].
+        Estimate of a share; cut to [0, 1].
     reach : float
         The quantile.
     answers : int
-        How many answers it is worth where its variance is 0.
+        Effective number of answers where the variance is 0.
 
     Examples
     --------

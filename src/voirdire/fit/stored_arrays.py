@@ -1,4 +1,4 @@
-"""Check of a saved fit's arrays against its tables: codes within their names, rows of one length, finite numbers."""
+"""Checks of a saved fit's arrays against its tables: valid codes, equal numbers of rows, finite numbers."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _REQUIRED = {
     "votes": ("judge", "criterion", "first", "second", "counts"),
     "rated": ("judge", "criterion", "item"),
 }
-WITHOUT_DRAWS = ("map", "adam")  # methods that give a mode alone
+WITHOUT_DRAWS = ("map", "adam")  # methods that give a mode only
 _OUTCOMES = 3  # first won, second won, tie
 _VOTE_ARRAYS = ("row_outcome", "row_context", "details_degree", "details_group", "details_time")
 
 
 def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: str) -> list[str]:
-    """List what is wrong with arrays, a sentence each.
+    """List the problems of arrays, a sentence each.
 
     Parameters
     ----------
     arrays : mapping of str to array
-        As stored: ``centre``, ``draws``, and columns named by their table, such as ``votes_judge``.
+        Stored arrays: ``centre``, ``draws``, and columns named by their table, such as ``votes_judge``.
     tables : mapping
-        Names that the codes of each table stand for.
+        Names of the codes of each table.
     method : str
-        How the fit was made; by some there are no draws.
+        Method of the fit; some methods have no draws.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
     details = names.get("details") or {}
     further = names.get("further") or {}
     rated = "has_items" in names
-    sides = () if rated else (2,)  # a vote has numbers of both its items
+    sides = () if rated else (2,)  # a vote has covariates of both items
     shape = (*sides, len(further.get("covariates") or ()))
     yield from _covariate_column_problems(own, shape, further.get("factors") or {})
     names_by_group = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}

@@ -146,11 +146,11 @@ def linkable_groups(questions: pd.DataFrame) -> list[list[str]]:
 
 
 def _ring_places(
-    questions: pd.DataFrame, where: Sequence[tuple[object, ...]], rng: np.random.Generator
+    questions: pd.DataFrame, blocks: Sequence[tuple[object, ...]], rng: np.random.Generator
 ) -> dict[tuple[object, ...], dict[str, int]]:
     """Position of every item on the ring of its context and criterion."""
     items: dict[tuple[object, ...], dict[str, None]] = {}
-    for place, first, second in zip(where, questions["first"], questions["second"], strict=True):
+    for place, first, second in zip(blocks, questions["first"], questions["second"], strict=True):
         items.setdefault(place, {}).update({first: None, second: None})
     return {
         place: {

@@ -144,10 +144,10 @@ class Condition:
     quantity: str
     bound: float
 
-    def is_met(self, known: GroupProgress) -> bool:
+    def is_met(self, progress: GroupProgress) -> bool:
         """True if the condition holds for a group."""
         quantity = QUANTITIES[self.quantity]
-        value = float(getattr(known, quantity.field))
+        value = float(getattr(progress, quantity.field))
         return value >= self.bound if quantity.large else value <= self.bound
 
     def __str__(self) -> str:
@@ -207,6 +207,6 @@ def _read_condition(part: str) -> Condition:
     return Condition(name, bound)
 
 
-def unmet_conditions(wanted: Iterable[Condition], known: GroupProgress) -> list[Condition]:
+def unmet_conditions(wanted: Iterable[Condition], progress: GroupProgress) -> list[Condition]:
     """Conditions that do not hold."""
-    return [condition for condition in wanted if not condition.is_met(known)]
+    return [condition for condition in wanted if not condition.is_met(progress)]

@@ -63,9 +63,9 @@ class Request:
     count: int | None = None
     seed: int = 0
 
-    def round_size(self, asked: int) -> int:
+    def round_size(self, asked_count: int) -> int:
         """Number of questions of the next round."""
-        return self.count if self.count is not None else max(MIN_ROUND_SIZE, round(ROUND_SHARE * asked))
+        return self.count if self.count is not None else max(MIN_ROUND_SIZE, round(ROUND_SHARE * asked_count))
 
 
 @dataclass
@@ -196,37 +196,41 @@ def choose_rounds(
     return course
 
 
-def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked: int) -> Ints:
+def _next_round(
+    current_fit: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked_count: int
+) -> Ints:
     """Choose the next round among the remaining rows, which are in the order of the design."""
-    count = request.round_size(asked)
+    count = request.round_size(asked_count)
     if request.design != "adaptive" or not len(rows):
         return rows[:count]
-    problem: Any = found.problem
+    problem: Any = current_fit.problem
     candidates = questions.iloc[rows]
     levels = {"judge": problem.judges, "first": problem.items, "second": problem.items}
     is_known = np.all([candidates[name].isin(names) for name, names in levels.items()], axis=0)
     if not is_known.any():
         return rows[:count]
     asks_best = all(condition.quantity in ("p_best", "loss") for condition in request.until)
-    fitted: Any = found
+    fitted: Any = current_fit
     chosen = fitted.next_comparisons(
         count,
         who="judge",
         about="best" if asks_best and request.until else "ranking",
         among=candidates[is_known],
-        seed=request.seed + asked,
+        seed=request.seed + asked_count,
     )
     return np.asarray(rows[is_known][chosen.attrs["rows"]])
 
 
 def _round_record(
-    questions: pd.DataFrame, asked: Any, answered: Any, groups: Sequence[GroupProgress]
+    questions: pd.DataFrame, is_asked: Any, answered: Any, groups: Sequence[GroupProgress]
 ) -> dict[str, Any]:
     """Record of a round: counts so far, and the worst value of each quantity over groups."""
     return {
-        "asked": int(asked.sum()),
+        "asked": int(is_asked.sum()),
         "answered": int(answered.sum()),
-        "cost": float(questions["cost"].to_numpy()[asked].sum() if "cost" in questions else asked.sum()),
+        "cost": float(
+            questions["cost"].to_numpy()[is_asked].sum() if "cost" in questions else is_asked.sum()
+        ),
         "p_best": min(group.p_best for group in groups),
         "loss": max(group.loss for group in groups),
         "width": max(group.width for group in groups),

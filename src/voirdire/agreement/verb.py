@@ -174,7 +174,7 @@ def agreement(
     for ratings, tasks in zip(matched, tasks_by_criterion, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
         copies = {judges: identical_judges_note(panel) for judges, panel in panels.items()}
-        note = partial(_note_on_resampling, ratings=ratings, how=resampling)
+        note = partial(_note_on_resampling, ratings=ratings, resampling=resampling)
         noted = [
             replace(task, note=partial(note, task=task, copies=copies.get(task.judges, ""))) for task in tasks
         ]
@@ -220,12 +220,14 @@ def _point_estimate(task: Task) -> Replicates:
     return Replicates(value, np.empty(0), Interval(None, None, reason))
 
 
-def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Resampling, copies: str) -> str:
+def _note_on_resampling(
+    replicates: Replicates, task: Task, ratings: Ratings, resampling: Resampling, copies: str
+) -> str:
     """Note left-out units, too few judges or contexts for a trustworthy interval, and copies of one judge."""
     warning = ""
-    if found.interval.low is not None and how.unit != "item":
+    if replicates.interval.low is not None and resampling.unit != "item":
         number, name = len(task.judges), "judges"
-        if how.unit == "context" and ratings.contexts is not None:
+        if resampling.unit == "context" and ratings.contexts is not None:
             used = with_fixed_judges(task.statistic).support
             number, name = len(np.unique(ratings.contexts[used])), "contexts"
         if number < MIN_CLUSTERS:

@@ -151,15 +151,15 @@ def _complete_families(problem: Problem, groups: dict[str, str]) -> dict[str, st
 
 
 def _weigh_problem(
-    problem: Problem, everyone: dict[str, str] | None, named: dict[str, str] | None, x: Floats
+    problem: Problem, all_families: dict[str, str] | None, named: dict[str, str] | None, x: Floats
 ) -> tuple[Problem, tuple[str, ...]]:
     """Weigh answers by families and by probability of use; return the problem and notes (none at full weights)."""
     kind, answer_weight, notes = kind_of(problem), np.ones(len(problem.judges)), []
-    if everyone is not None:
-        answer_weight = _family_weights(problem, everyone, x)
+    if all_families is not None:
+        answer_weight = _family_weights(problem, all_families, x)
         if not kind.uses_families(problem) or (answer_weight < 1.0).any():
             make_note = _duplicates_note if named is None else _families_note
-            notes.append(make_note(problem, everyone, answer_weight))
+            notes.append(make_note(problem, all_families, answer_weight))
     usefulness = kind.chance_of_use(problem, x)
     if usefulness is not None:
         answer_weight = answer_weight * usefulness

@@ -27,7 +27,7 @@ ALONE_LEAD_ERRORS = (
 
 
 def infer_with_human(
-    human: HumanAnswers[Any], mode: Mode, asked: str | None, how: Method
+    human: HumanAnswers[Any], mode: Mode, requested_mode: str | None, method: Method
 ) -> tuple[Inferred, Anchored]:
     """Choose the use of people's answers, and find the posterior with it.
 
@@ -35,7 +35,7 @@ def infer_with_human(
     ----------
     mode : Mode
         Mode of the joint posterior.
-    asked : "joint", "cut" or None
+    requested_mode : "joint", "cut" or None
         The requested use. None chooses by left-out answers, if both are possible.
 
     Raises
@@ -43,19 +43,19 @@ def infer_with_human(
     InputError
         For "cut" with NUTS, or where the answers give no information about judges.
     """
-    human.check_requested_method(asked, how.name)
-    can_cut = human.can_cut and how.name != "nuts"
-    chosen = asked or JOINT
+    human.check_requested_method(requested_mode, method.name)
+    can_cut = human.can_cut and method.name != "nuts"
+    chosen = requested_mode or JOINT
     over, methods = "", tuple[dict[str, Any], ...]()
-    if human.compares(asked, can_cut):
-        left_out = human.left_out(asked, mode.x)
+    if human.compares(requested_mode, can_cut):
+        left_out = human.left_out(requested_mode, mode.x)
         default = human.default if human.default in left_out else JOINT
         chosen, over, rows = compare_methods(left_out, default)
         used = {chosen: human.of_chosen} | ({human.says_items: "items"} if human.says_items else {})
         methods = tuple({**row, "used": used.get(row["method"], "")} for row in rows)
     cut = can_cut and chosen != JOINT
     source = human.people_only if chosen == PEOPLE_ALONE else human
-    inferred = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
+    inferred = source.cut(method) if cut else infer_posterior(human.problem, mode, method)
     return inferred, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, inferred.posterior), over)
 
 
@@ -94,11 +94,11 @@ def split_target_answers(
 
 
 def describe_anchors(
-    anchored: Anchored, asked: str | None, human: HumanAnswers[Any], answers: str = "votes"
+    anchored: Anchored, requested_mode: str | None, human: HumanAnswers[Any], answers: str = "votes"
 ) -> str:
     """Describe the use of the anchors and its reason; ``answers`` names the judges' kind of answers."""
-    if asked is not None and not anchored.methods:
-        return f"Anchors are used as asked: {asked}."
+    if requested_mode is not None and not anchored.methods:
+        return f"Anchors are used as asked: {requested_mode}."
     if not anchored.methods:
         reason = "these anchors allow no other way"
     elif anchored.chosen == human.default:
@@ -135,7 +135,9 @@ def _warn_of_reference(anchored: Anchored, human: HumanAnswers[Any]) -> str:
     )
 
 
-def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, str, tuple[dict[str, Any], ...]]:
+def compare_methods(
+    left_out_by_method: dict[str, LeftOut], default: str
+) -> tuple[str, str, tuple[dict[str, Any], ...]]:
     """Return the method to use, the method that others had to beat, and the table of all (see :class:`.Anchored`).
 
     Parameters
@@ -151,7 +153,7 @@ def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, str, 
     'cut'
     """
     rows, losses = [], {}
-    for name, left_out in found.items():
+    for name, left_out in left_out_by_method.items():
         loss = -np.log(np.clip(left_out.p, 1e-12, 1.0))
         losses[name] = Losses(loss, _loss_if_wrong(left_out.doubt))
         rows.append(
@@ -162,7 +164,7 @@ def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, str, 
                 "accuracy": float(left_out.right.mean()) if len(loss) else None,
             }
         )
-    usable = {name: loss for name, loss in losses.items() if found[name].usable}
+    usable = {name: loss for name, loss in losses.items() if left_out_by_method[name].usable}
     chosen = _best_method(usable, default)
     return (
         chosen,
@@ -182,10 +184,10 @@ class Losses(NamedTuple):
     by_anchor: Floats
     if_wrong: float
 
-    def gain(self, other: Losses) -> tuple[float, float]:
+    def gain(self, reference: Losses) -> tuple[float, float]:
         """Mean reduction of the loss against other losses, with the imaginary anchor, and its standard error."""
-        gain = other.by_anchor - self.by_anchor
-        mean = float(gain.sum() + other.if_wrong - self.if_wrong) / (len(gain) + 1)
+        gain = reference.by_anchor - self.by_anchor
+        mean = float(gain.sum() + reference.if_wrong - self.if_wrong) / (len(gain) + 1)
         return mean, float(gain.std(ddof=1)) / math.sqrt(len(gain))
 
 

@@ -126,10 +126,10 @@ def load(folder: str | Path) -> Fit:
         raise _damaged_error(place, error) from error
 
 
-def _damaged_error(place: Path, error: Exception) -> InputError:
+def _damaged_error(folder: Path, error: Exception) -> InputError:
     message = (str(error).splitlines() or [""])[0][:200]
     kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-    return InputError(f"{place}: the saved fit is damaged ({kind}{message}); save it again")
+    return InputError(f"{folder}: the saved fit is damaged ({kind}{message}); save it again")
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:

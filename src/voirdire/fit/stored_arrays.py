@@ -83,26 +83,29 @@ def _number_problems(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
             yield "draws hold numbers that are none"
 
 
-def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
+def _table_problems(table_arrays: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
     details = names.get("details") or {}
     further = names.get("further") or {}
     rated = "has_items" in names
     sides = () if rated else (2,)  # a vote has covariates of both items
     shape = (*sides, len(further.get("covariates") or ()))
-    yield from _covariate_column_problems(own, shape, further.get("factors") or {})
+    yield from _covariate_column_problems(table_arrays, shape, further.get("factors") or {})
     names_by_group = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
     needed = _REQUIRED["rated" if rated else "votes"]
     if names.get("contexts") and not rated:
         needed = (*needed, "row_cell", "row_outcome", "row_context")
-    missing = [name for name in needed if name not in own]
+    missing = [name for name in needed if name not in table_arrays]
     if missing:
         yield f"{missing[0]} is missing"
         return
     limits = {
         name: (len(names_by_group[axis]), axis, -(name in _NULLABLE_CODES)) for name, axis in _CODES.items()
     }
-    limits |= {"row_outcome": (_OUTCOMES, "outcomes", 0), "row_cell": (own["judge"].size, "cells", 0)}
-    for name, value in own.items():
+    limits |= {
+        "row_outcome": (_OUTCOMES, "outcomes", 0),
+        "row_cell": (table_arrays["judge"].size, "cells", 0),
+    }
+    for name, value in table_arrays.items():
         if name in limits:
             yield from _code_problems(name, value, *limits[name])
         elif name == "counts":
@@ -113,20 +116,20 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
             yield f"{name} holds numbers that are none"
     vote_arrays = () if rated else (*_VOTE_ARRAYS, "further_covariate", "further_factor")
     excluded = (*vote_arrays, "row_cell", "further_units")
-    cell_arrays = [name for name in own if name not in excluded]
+    cell_arrays = [name for name in table_arrays if name not in excluded]
     for base, members in (("row_cell", vote_arrays), ("judge", cell_arrays)):
-        length = {np.shape(own[name])[:1] for name in (*members, base) if name in own}
+        length = {np.shape(table_arrays[name])[:1] for name in (*members, base) if name in table_arrays}
         if len(length) > 1:
             yield f"{base} and what goes with it have different lengths"
 
 
 def _covariate_column_problems(
-    own: Mapping[str, Any], shape: tuple[int, ...], factors: Mapping[str, Any]
+    table_arrays: Mapping[str, Any], shape: tuple[int, ...], factors: Mapping[str, Any]
 ) -> Iterator[str]:
-    shapes = [np.shape(own.get(name, ())) for name in ("further_units", "further_covariate")]
+    shapes = [np.shape(table_arrays.get(name, ())) for name in ("further_units", "further_covariate")]
     if shape[-1] and (shapes[0] != shape[-1:] or shapes[1][1:] != shape):
         yield f"further columns are not those of {shape[-1]} covariates"
-    code = own.get("further_factor", np.zeros((1, 0), dtype=np.int64))
+    code = table_arrays.get("further_factor", np.zeros((1, 0), dtype=np.int64))
     if code.ndim != 2 or code.shape[1] != len(factors):
         yield f"further columns are not those of {len(factors)} factors"
         return
@@ -134,8 +137,8 @@ def _covariate_column_problems(
         yield from _code_problems(name, code[:, column], len(levels), "levels", -1)
 
 
-def _code_problems(name: str, value: Any, n: int, of: str, least: int) -> Iterator[str]:
+def _code_problems(name: str, value: Any, n: int, levels_name: str, least: int) -> Iterator[str]:
     if value.ndim != 1 or value.dtype.kind not in "iu" or value.size == 0:
         yield f"{name} is no column of codes ({value.dtype}, shape {value.shape})"
     elif value.min() < least or value.max() >= n:
-        yield f"{name} holds codes from {value.min()} to {value.max()}, of {n} {of}"
+        yield f"{name} holds codes from {value.min()} to {value.max()}, of {n} {levels_name}"

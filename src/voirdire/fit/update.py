@@ -96,22 +96,22 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     )
 
 
-def _infer_update(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple[str, ...], Inferred]:
+def _infer_update(fit: Fit, encoded: Problem, method: Method) -> tuple[Problem, tuple[str, ...], Inferred]:
     """The problem with answer weights, notes on the weights, and its posterior."""
-    if how.name == "adam":
-        panel = maximise_likelihood(posed, fit.seed)
-        return panel.problem, panel.notes, infer_posterior(panel.problem, panel.mode, how)
+    if method.name == "adam":
+        panel = maximise_likelihood(encoded, fit.seed)
+        return panel.problem, panel.notes, infer_posterior(panel.problem, panel.mode, method)
     old, draws = fit.problem, fit.posterior.draws
-    start = transfer_centre(fit.posterior.centre, old, posed)
+    start = transfer_centre(fit.posterior.centre, old, encoded)
     reasons: tuple[str, ...] = ()
     if fit.method == "hmc" and draws is not None:
-        problem, notes = weigh_answers_at(posed, fit.families, start)
-        inferred = infer_from_old_draws(old, draws, problem, how)
+        problem, notes = weigh_answers_at(encoded, fit.families, start)
+        inferred = infer_from_old_draws(old, draws, problem, method)
         if isinstance(inferred, Inferred):
             return problem, notes, inferred
         reasons = (inferred,)
-    panel = weigh_answers(posed, fit.families, start, chains=how.chain_seconds)
-    inferred = infer_posterior(panel.problem, panel.mode, how)
+    panel = weigh_answers(encoded, fit.families, start, chains=method.chain_seconds)
+    inferred = infer_posterior(panel.problem, panel.mode, method)
     return panel.problem, panel.notes, replace(inferred, notes=(*inferred.notes, *reasons))
 
 

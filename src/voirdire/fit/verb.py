@@ -355,26 +355,26 @@ def read_answers(
     return KINDS[answers.data].answers_to_fit(answers)
 
 
-def _check_request(how: Method, prob: float, over: str) -> None:
-    problems = how.problems()
+def _check_request(method: Method, prob: float, over: str) -> None:
+    problems = method.problems()
     if over not in ("new", "these"):
         problems.append(f"over {over!r} is none of new, these")
     if not (is_number(prob) and 0.0 < prob < 1.0):
         problems.append(f"prob {prob!r} is not between 0 and 1; 0.9 gives 90% intervals")
-    elif not problems and how.size and how.size < (needed := least_draws(prob)):
-        hint = "" if how.name == "nuts" else "method='nuts' with "
+    elif not problems and method.size and method.size < (needed := least_draws(prob)):
+        hint = "" if method.name == "nuts" else "method='nuts' with "
         problems.append(
-            f"prob {prob}: {how.size:,} draws do not tell where its intervals end; take a smaller one, or "
+            f"prob {prob}: {method.size:,} draws do not tell where its intervals end; take a smaller one, or "
             f"{hint}{needed:,} draws in all at the least"
         )
     raise_problems(problems)
-    if how.device == "gpu":
+    if method.device == "gpu":
         find_gpu()  # before a mode is searched for in vain
 
 
-def _check_draws(how: Method) -> None:
-    if not how.size:
-        raise InputError(f"a board needs draws, and method {how.name!r} has none; take another")
+def _check_draws(method: Method) -> None:
+    if not method.size:
+        raise InputError(f"a board needs draws, and method {method.name!r} has none; take another")
 
 
 def _check_anchor_request(anchors: object, mode: str | None) -> None:

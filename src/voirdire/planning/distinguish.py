@@ -1,8 +1,8 @@
 """Plan until two items are distinguishable: the number of further answers, from the posterior of a pilot table.
 
 The difference of two items has the posterior median m and the standard deviation s (see
-:class:`voirdire.decide.pairs.Pairs`). A part e of s does not decrease with more answers (for more votes or judges in the
-same contexts, the part between contexts). With f times the answers the standard deviation is
+:class:`voirdire.decide.pairs.Pairs`). A part e of s does not decrease with more answers (for more votes or judges in
+the same contexts, the part between contexts). With f times the answers the standard deviation is
 s_f = (e^2 + (s^2 - e^2) / f)^(1/2). As a posterior mean is a martingale, the new median is Normal(m, s^2 - s_f^2). So
 the items are distinguishable with probability
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from voirdire.model.problem import Problem
 
 POWER = 0.8
-PLANNED_PROBABILITY = 0.9  # planned probability, above POWER: the plan assumes the same t and a normal posterior for the larger table
+PLANNED_PROBABILITY = 0.9  # planned, above POWER: the plan assumes the same t and a normal posterior
 
 
 @dataclass(frozen=True)
@@ -217,13 +217,18 @@ def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[
 
 
 def _smallest_factor(
-    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = MAX_GROWTH_FACTOR
+    m: float,
+    s: float,
+    constant_deviation: float,
+    t: float,
+    margin: float = 0.0,
+    max_factor: float = MAX_GROWTH_FACTOR,
 ) -> tuple[float | None, float]:
     """Smallest factor that reaches the planned probability, with its probability; else None and the largest one."""
     from scipy.special import ndtr
 
-    f = np.geomspace(min(1.01, most), most, 2000)
-    sd_left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
+    f = np.geomspace(min(1.01, max_factor), max_factor, 2000)
+    sd_left = np.sqrt(constant_deviation**2 + (s**2 - constant_deviation**2) / f)
     v = np.sqrt(np.maximum(s**2 - sd_left**2, 1e-300))
     p = ndtr((m - t * sd_left) / v) + ndtr((-m - t * sd_left) / v)
     inside = np.maximum(margin - t * sd_left, 0.0)

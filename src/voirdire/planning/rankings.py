@@ -163,10 +163,10 @@ def plan_rankings(
     return RankingPlan(table, last if last["reached"] else None, width)
 
 
-def _candidate_sizes(contexts: int, most: int, differ: bool) -> list[tuple[int, int]]:
+def _candidate_sizes(contexts: int, max_rankings: int, contexts_differ: bool) -> list[tuple[int, int]]:
     """Numbers of contexts and of rankings in each by a judge: 1, 2, 4, ... in total; at least 2 if contexts differ."""
-    sizes, count = [], 2 if differ else 1
-    while count <= most:
+    sizes, count = [], 2 if contexts_differ else 1
+    while count <= max_rankings:
         places = min(count, contexts)
         sizes.append((places, count // places))
         count *= 2

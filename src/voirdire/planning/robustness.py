@@ -136,15 +136,15 @@ def parse_added_judges(text: str) -> AddedJudges:
     return AddedJudges(match["kind"], judge, _read_counts(match["counts"], place))
 
 
-def _read_counts(text: str, place: str) -> tuple[int, ...]:
+def _read_counts(text: str, location: str) -> tuple[int, ...]:
     counts: set[int] = set()
     for part in text.split(","):
         ends = part.strip().split("..")
         if len(ends) > 2 or not all(end.isdigit() and int(end) > 0 for end in ends):
-            raise InputError(f"{place}: {part.strip()!r} is no count; write 5, or 1..20")
+            raise InputError(f"{location}: {part.strip()!r} is no count; write 5, or 1..20")
         counts |= set(range(int(ends[0]), int(ends[-1]) + 1))
     if not counts:
-        raise InputError(f"{place}: the counts run backwards; write the lower first, as in 1..20")
+        raise InputError(f"{location}: the counts run backwards; write the lower first, as in 1..20")
     return tuple(sorted(counts))
 
 
@@ -253,9 +253,9 @@ def _fit_ranked(table: pd.DataFrame, model: str) -> RankedFit:
     return fitted
 
 
-def _strengths_scores(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
+def _strengths_scores(votes: Votes, fitted: RankedFit) -> tuple[Floats, Floats]:
     """Strengths by criterion and item, and scores, in the order of the votes' codes."""
-    table, ranking = found.strengths(), found.ranking().set_index("item")["score"]
+    table, ranking = fitted.strengths(), fitted.ranking().set_index("item")["score"]
     score = ranking.loc[list(votes.items)].to_numpy()
     by_criterion = table.pivot(index="criterion", columns="item", values="strength")[list(votes.items)]
     strengths = by_criterion.reindex(list(votes.criteria)) if len(by_criterion) > 1 else None
@@ -263,10 +263,10 @@ def _strengths_scores(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
 
 
 def _draw_answers(
-    votes: Votes, truth: tuple[Floats, Floats], one: AddedJudges, number: int, seed: Sequence[int]
+    votes: Votes, truth: tuple[Floats, Floats], added: AddedJudges, number: int, seed: Sequence[int]
 ) -> pd.DataFrame:
     """Answers of an added judge to the questions of a judge of the panel."""
-    rng = np.random.default_rng([*seed, number, zlib.crc32(one.name.encode())])
+    rng = np.random.default_rng([*seed, number, zlib.crc32(added.name.encode())])
     judge = rng.integers(len(votes.judges))
     rows = votes.row_cell[votes.judge[votes.row_cell] == judge]
     theta, score = truth
@@ -279,12 +279,12 @@ def _draw_answers(
         np.linspace(0.0, 1.0, len(rows)),
         same,
     )
-    if problems := one.judge.question_problems(questions):
-        raise InputError([f"add {one.name}: {problem}" for problem in problems])
-    outcome = one.judge.draw_answers(questions, rng, {})
+    if problems := added.judge.question_problems(questions):
+        raise InputError([f"add {added.name}: {problem}" for problem in problems])
+    outcome = added.judge.draw_answers(questions, rng, {})
     answered = outcome != UNANSWERED
     return _votes_frame(
-        votes, rows[answered], outcome[answered].astype(np.int64), f"added {one.name} {number + 1:02d}"
+        votes, rows[answered], outcome[answered].astype(np.int64), f"added {added.name} {number + 1:02d}"
     )
 
 

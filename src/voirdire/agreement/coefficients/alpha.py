@@ -43,12 +43,12 @@ from voirdire.errors import InputError
 SetDistance: TypeAlias = Literal["jaccard", "masi"]
 
 
-def set_distances(members: Sequence[Sequence[str]], distance: SetDistance) -> FloatArray:
+def set_distances(label_sets: Sequence[Sequence[str]], distance: SetDistance) -> FloatArray:
     """Distances between sets of labels, two by two.
 
     Parameters
     ----------
-    members : sequence of sequences of str
+    label_sets : sequence of sequences of str
         The labels of each set, without repeats.
     distance : {"jaccard", "masi"}
         The kind of distance.
@@ -66,10 +66,11 @@ def set_distances(members: Sequence[Sequence[str]], distance: SetDistance) -> Fl
     [[0.0, 0.5, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
     vocabulary = {
-        label: place for place, label in enumerate(sorted({label for labels in members for label in labels}))
+        label: place
+        for place, label in enumerate(sorted({label for labels in label_sets for label in labels}))
     }
-    holds = np.zeros((len(members), len(vocabulary)))
-    for row, labels in enumerate(members):
+    holds = np.zeros((len(label_sets), len(vocabulary)))
+    for row, labels in enumerate(label_sets):
         holds[row, [vocabulary[label] for label in labels]] = 1.0
     size = holds.sum(axis=1)
     common = holds @ holds.T

@@ -225,8 +225,8 @@ def _numeric_label_values(labels: Sequence[str]) -> FloatArray | None:
     return values if np.isfinite(values).all() and np.all(np.diff(values) > 0) else None
 
 
-def _check_score_levels(given: Sequence[object]) -> FloatArray:
-    levels = read_list("levels", given)
+def _check_score_levels(score_levels: Sequence[object]) -> FloatArray:
+    levels = read_list("levels", score_levels)
     try:
         values = np.array([float(level) for level in levels])
     except (TypeError, ValueError):
@@ -256,14 +256,14 @@ def _blank_ratings(table: Scores | Labels) -> Iterator[tuple[Ratings, NDArray[np
             yield blank, rows, unit
 
 
-def _count_answers(places: tuple[IntArray, IntArray, IntArray], shape: tuple[int, ...]) -> FloatArray:
+def _count_answers(indices: tuple[IntArray, IntArray, IntArray], shape: tuple[int, ...]) -> FloatArray:
     """Count answers by unit, judge and level; shape (units, judges, levels)."""
-    cell = np.ravel_multi_index(places, shape)
+    cell = np.ravel_multi_index(indices, shape)
     return np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(float)
 
 
 def _notes_on_repeats(
-    number: FloatArray, repeats: Repeats, judges: Sequence[str], how: str
+    number: FloatArray, repeats: Repeats, judges: Sequence[str], rule: str
 ) -> dict[str, str]:
     """Notes on repeated answers by judge, from numbers of answers, shape (units, judges); raises under "error"."""
     repeated = zip(judges, np.sum(number > 1, axis=0), strict=True)
@@ -275,15 +275,18 @@ def _notes_on_repeats(
                 for judge, amount in units.items()
             ]
         )
-    return {judge: f"{amount} answered more than once, combined by {how}" for judge, amount in units.items()}
+    return {judge: f"{amount} answered more than once, combined by {rule}" for judge, amount in units.items()}
 
 
 def _check_repeats(
-    repeats: Repeats | None, known: tuple[Repeats, ...], what: str, orientation: Orientation | None = None
+    repeats: Repeats | None,
+    allowed: tuple[Repeats, ...],
+    table_kind: str,
+    orientation: Orientation | None = None,
 ) -> Repeats:
     """Check that the rule for repeated answers fits the kind of table; the first rule is the default."""
     if orientation is not None:
         raise InputError("orientation is for tables of votes; leave it out")
-    if repeats is not None and repeats not in known:
-        raise InputError(f"repeats {repeats!r} does not fit {what}; give one of {', '.join(known)}")
-    return repeats or known[0]
+    if repeats is not None and repeats not in allowed:
+        raise InputError(f"repeats {repeats!r} does not fit {table_kind}; give one of {', '.join(allowed)}")
+    return repeats or allowed[0]

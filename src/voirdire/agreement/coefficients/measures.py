@@ -68,7 +68,7 @@ def _paired_answer_values(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
 
 def _variants(
     name: str,
-    of: Literal["pair", "panel", "both"],
+    judge_count: Literal["pair", "panel", "both"],
     function: Callable[[Ratings, Any], Statistic | TwoWayStatistic],
     arguments: Mapping[str, tuple[Needs, object]],
 ) -> list[Measure]:
@@ -77,7 +77,10 @@ def _variants(
     def build_with(argument: object) -> Build:
         return lambda ratings: function(ratings, argument)
 
-    return [Measure(name + end, of, needs, build_with(value)) for end, (needs, value) in arguments.items()]
+    return [
+        Measure(name + end, judge_count, needs, build_with(value))
+        for end, (needs, value) in arguments.items()
+    ]
 
 
 def _correlate(ratings: Ratings, name: str) -> Statistic:

@@ -241,11 +241,13 @@ def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = N
     return preferences
 
 
-def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> WeightedStatistic:
+def _adjusted_win_rate(
+    used: NDArray[np.bool_], share: FloatArray, covariates: FloatArray
+) -> WeightedStatistic:
     """Win rate with covariates held fixed; Newton's method fits the regressions of all resamples at once."""
     from scipy.special import expit
 
-    design = np.column_stack([used.astype(float), more])
+    design = np.column_stack([used.astype(float), covariates])
     squares = design[:, :, None] * design[:, None, :]
 
     def fitted_rate(weights: FloatArray) -> FloatArray:

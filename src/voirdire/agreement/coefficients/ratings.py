@@ -187,7 +187,7 @@ class Ratings:
         return np.where(self.codes >= 0, self.values[self.codes], np.nan)
 
 
-def unknown_names(what: str, names: Iterable[str], known: Sequence[str], plural: str = "") -> list[str]:
+def unknown_names(role: str, names: Iterable[str], known_list: Sequence[str], plural: str = "") -> list[str]:
     """List a problem for each name that is not in the table; it gives the known names, the nearest first.
 
     Examples
@@ -196,21 +196,25 @@ def unknown_names(what: str, names: Iterable[str], known: Sequence[str], plural:
     ["judge 'anna' is not in the table; its judges are 'ann', 'a', 'ben'"]
     """
     return [
-        f"{what} {name!r} is not in the table; its {plural or what.split()[0] + 's'} are "
-        + known_names(names_by_similarity(name, known))
+        f"{role} {name!r} is not in the table; its {plural or role.split()[0] + 's'} are "
+        + known_names(names_by_similarity(name, known_list))
         for name in dict.fromkeys(names)
-        if name not in known
+        if name not in known_list
     ]
 
 
 def other_judges(
-    known: Sequence[str], taken: Sequence[str], role: str, judges: Sequence[str] | None, least: int = 0
+    table_judges: Sequence[str],
+    excluded: Sequence[str],
+    role: str,
+    judges: Sequence[str] | None,
+    least: int = 0,
 ) -> list[str]:
     """Choose the judges to compare with judges that have a role: by default all others.
 
     Parameters
     ----------
-    known, taken : sequence of str
+    table_judges, excluded : sequence of str
         The judges of the table, and those that have a role already.
     role : str
         Name of the role, for messages.
@@ -230,10 +234,12 @@ def other_judges(
     ['gpt']
     """
     chosen = (
-        [name for name in known if name not in taken] if judges is None else list(read_list("judges", judges))
+        [name for name in table_judges if name not in excluded]
+        if judges is None
+        else list(read_list("judges", judges))
     )
-    problems = unknown_names("judge", [*taken, *chosen], known)
-    problems += [f"{name!r} is given as {role} and as a judge" for name in chosen if name in taken]
+    problems = unknown_names("judge", [*excluded, *chosen], table_judges)
+    problems += [f"{name!r} is given as {role} and as a judge" for name in chosen if name in excluded]
     if len(set(chosen)) < least:
         problems.append(f"{role} is compared with {least} judges or more; there are {len(set(chosen))}")
     raise_problems(problems)

@@ -183,12 +183,15 @@ class Task:
     note: str | Callable[[Replicates], str] = ""
     is_difference: bool = False
 
-    def row(self, found: Replicates) -> Row:
+    def row(self, replicates: Replicates) -> Row:
         """Build the row of a result."""
-        if math.isnan(found.estimate):
+        if math.isnan(replicates.estimate):
             notes = [self.undefined or why_undefined(self.ratings, self.measure)]
         else:
-            notes = [found.interval.note, self.note if isinstance(self.note, str) else self.note(found)]
+            notes = [
+                replicates.interval.note,
+                self.note if isinstance(self.note, str) else self.note(replicates),
+            ]
         notes_by_judge = self.ratings.notes
         noted = [f"{judge}: {notes_by_judge[judge]}" for judge in self.judges if judge in notes_by_judge]
         if len(noted) > _MAX_NOTES:
@@ -197,11 +200,11 @@ class Task:
         level = self.level if self.level is not None else self.ratings.phase
         about = (self.measure, self.judges, self.ratings.criterion, level)
         n = int(with_fixed_judges(self.statistic).support.sum())
-        interval = cut_to_range(found.interval, self.measure, difference=self.is_difference)
-        return Row(*about, found.estimate, *interval.ends, n, "; ".join(filter(None, notes)))
+        interval = cut_to_range(replicates.interval, self.measure, difference=self.is_difference)
+        return Row(*about, replicates.estimate, *interval.ends, n, "; ".join(filter(None, notes)))
 
 
-def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = None) -> list[Row]:
+def result_rows(tasks: Sequence[Task], resampling: Resampling, groups: IntArray | None = None) -> list[Row]:
     """Resample all tasks at once and build a row of each.
 
     Examples
@@ -213,22 +216,23 @@ def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None 
     >>> result_rows([task], Resampling())[0].note
     'no overlap'
     """
-    results = bootstrap([task.statistic for task in tasks], groups=groups, resampling=how)
-    if how.interval == ANALYTIC:
+    results = bootstrap([task.statistic for task in tasks], groups=groups, resampling=resampling)
+    if resampling.interval == ANALYTIC:
         results = [
-            _with_closed_form_interval(task, result, how) for task, result in zip(tasks, results, strict=True)
+            _with_closed_form_interval(task, result, resampling)
+            for task, result in zip(tasks, results, strict=True)
         ]
     return [task.row(result) for task, result in zip(tasks, results, strict=True)]
 
 
-def _with_closed_form_interval(task: Task, found: Replicates, how: Resampling) -> Replicates:
+def _with_closed_form_interval(task: Task, replicates: Replicates, resampling: Resampling) -> Replicates:
     """Replace the interval of an intraclass correlation by its F interval; leave other results as they are."""
-    if found.interval.high is None or task.measure not in ICC_MEASURES:
-        return found
-    if how.unit == "context":
+    if replicates.interval.high is None or task.measure not in ICC_MEASURES:
+        return replicates
+    if resampling.unit == "context":
         reason = "no interval: F intervals take items as independent; leave interval out"
-        return replace(found, interval=Interval(None, None, reason))
-    return replace(found, interval=icc_interval(task.ratings, task.measure, how.prob))
+        return replace(replicates, interval=Interval(None, None, reason))
+    return replace(replicates, interval=icc_interval(task.ratings, task.measure, resampling.prob))
 
 
 def result_frame(rows: Sequence[Row]) -> pd.DataFrame:

@@ -37,7 +37,7 @@ def plan_tasks(
     against: str | None,
     pairs: bool | None,
     votes: Sequence[Ratings] | None = None,
-    liked: Sequence[Preferences] = (),
+    preferences: Sequence[Preferences] = (),
 ) -> tuple[list[list[Task]], list[str]]:
     """Plan the tasks of each criterion.
 
@@ -49,7 +49,7 @@ def plan_tasks(
         As in `voirdire.agreement.verb.agreement`.
     votes : sequence of Ratings, optional
         Ratings of each criterion for win rates; `matched` by default.
-    liked : sequence of Preferences, optional
+    preferences : sequence of Preferences, optional
         Preferences of each criterion for win rates by degrees or with covariates held fixed.
 
     Returns
@@ -111,7 +111,7 @@ def plan_tasks(
             if name in WIN_RATES:
                 tasks += _win_rates(name, voted.select(chosen))
             elif name in SINGLE_JUDGE_MEASURES:
-                tasks += liked[place].win_rate_tasks(name, chosen)
+                tasks += preferences[place].win_rate_tasks(name, chosen)
         tasks_by_criterion.append(tasks)
     return tasks_by_criterion, notes
 
@@ -149,15 +149,17 @@ def _check_judges(
     return chosen
 
 
-def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against: str | None) -> list[str]:
+def _check_measures(
+    matched: Sequence[Ratings], requested: list[str] | None, against: str | None
+) -> list[str]:
     """Check the measures' names against the answers, and return them."""
-    if asked is None:
+    if requested is None:
         suitable = _suitable_measures(matched)
         ranked = matched[0].ranks is not None
         return [
             name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].of != "panel"
         ]
-    names = list(dict.fromkeys(asked))
+    names = list(dict.fromkeys(requested))
     problems: list[str] = []
     for name in names:
         if name in SINGLE_JUDGE_MEASURES:

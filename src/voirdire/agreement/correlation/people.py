@@ -106,7 +106,7 @@ def _item_names(cells: Iterable[Any]) -> list[Any]:
     return [name if isinstance(name := cell_to_name(cell), str) else cell for cell in cells]
 
 
-def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.DataFrame:
+def _with_items(frame: pd.DataFrame, reference: pd.DataFrame, description: str) -> pd.DataFrame:
     """Add item names where missing: those of the other table for the same context and system.
 
     Raises
@@ -118,11 +118,11 @@ def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.Data
         return frame
     if not {"context", "system"} <= set(frame):
         raise InputError(
-            f"{whose} no column 'item', nor both 'context' and 'system'; name the items as the other scores do"
+            f"{description} no column 'item', nor both 'context' and 'system'; name the items as the other scores do"
         )
     item_by_place = {}
-    if {"item", "context", "system"} <= set(other):
-        item_by_place = dict(zip(_context_system_pairs(other), other["item"], strict=True))
+    if {"item", "context", "system"} <= set(reference):
+        item_by_place = dict(zip(_context_system_pairs(reference), reference["item"], strict=True))
     item_names = [
         item_by_place.get(place, " / ".join(map(str, place))) for place in _context_system_pairs(frame)
     ]
@@ -183,9 +183,9 @@ def _repeat_by_criterion(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.Dat
     return pd.concat([frame.assign(criterion=name) for name in criteria], ignore_index=True)
 
 
-def _column_by_item(items: Any, of: pd.DataFrame, column: str) -> Any:
+def _column_by_item(items: Any, source: pd.DataFrame, column: str) -> Any:
     """Look up a column of items in another table."""
-    return items.map(dict(zip(of["item"], of[column], strict=True)))
+    return items.map(dict(zip(source["item"], source[column], strict=True)))
 
 
 def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

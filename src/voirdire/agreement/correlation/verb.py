@@ -188,12 +188,12 @@ class _Cell:
         )
 
     def _distance_behind(
-        self, best: str, metric: str, human: FloatArray, found: dict[str, Replicates]
+        self, best: str, metric: str, human: FloatArray, replicates: dict[str, Replicates]
     ) -> dict[str, object]:
         """Difference of a metric from the best one, on the items of both."""
         if metric == best:
             return dict(zip(COMPARISON_COLUMNS[2:], (0.0, 0.0, 0.0, True), strict=True))
-        leader, follower = found[best], found[metric]
+        leader, follower = replicates[best], replicates[metric]
         missing_best, missing_metric = (np.isnan(self.grid.judge_scores(name)) for name in (best, metric))
         if not np.array_equal(missing_best, missing_metric):
             # Different items: resample again on the common items. The same seed gives both the same resamples.
@@ -212,12 +212,12 @@ class _Cell:
             )
         )
 
-    def _row(self, metric: str, found: Replicates) -> dict[str, object]:
+    def _row(self, metric: str, replicates: Replicates) -> dict[str, object]:
         grid, human, level = self.grid, self.request.human, self.grouping.level
         x, y = grid.judge_scores(metric), grid.judge_scores(human)
         scored = ~(np.isnan(x) | np.isnan(y))
-        n, notes, x, y = int(scored.sum()), [found.interval.note], x[None], y[None]
-        if np.isnan(found.estimate):
+        n, notes, x, y = int(scored.sum()), [replicates.interval.note], x[None], y[None]
+        if np.isnan(replicates.estimate):
             notes = [undefined_note(grid, metric, human, level)]
         elif level == "system":
             assert grid.system is not None
@@ -226,11 +226,11 @@ class _Cell:
             x, y = (grid.square(np.where(scored, column[0], np.nan)) for column in (x, y))
             n, note = context_note(self.name, x, y)
             notes.append(note)
-        if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(found.estimate):
+        if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(replicates.estimate):
             notes.append(f"ties within {tie_threshold(x, y):.3g}")
-        if found.interval.low is not None:
+        if replicates.interval.low is not None:
             notes.append(small_sample_note(grid, self.grouping.how.unit))
         notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
         about = (self.name, (metric, human), grid.criterion, level)
-        interval = cut_to_range(found.interval, self.name)
-        return asdict(Row(*about, found.estimate, *interval.ends, n, "; ".join(filter(None, notes))))
+        interval = cut_to_range(replicates.interval, self.name)
+        return asdict(Row(*about, replicates.estimate, *interval.ends, n, "; ".join(filter(None, notes))))

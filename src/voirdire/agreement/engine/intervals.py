@@ -230,16 +230,16 @@ def normal_interval(estimate: float, error: float, prob: float) -> Interval:
     return Interval(estimate - half, estimate + half, "" if error > _TOLERANCE else warning)
 
 
-def wilson_ends(share: float, worth: float, reach: float) -> tuple[float, float]:
-    """Wilson's interval of a share from ``worth`` effective answers; ``reach`` is the normal quantile.
+def wilson_ends(share: float, answers: float, quantile: float) -> tuple[float, float]:
+    """Wilson's interval of a share from ``answers`` effective answers; ``quantile`` is the normal quantile.
 
     Examples
     --------
     >>> [round(end, 3) for end in wilson_ends(1.0, 20.0, 1.96)]
     [0.839, 1.0]
     """
-    c = reach**2 / worth
-    middle, half = share + c / 2, reach * math.sqrt((share * (1 - share) + c / 4) / worth)
+    c = quantile**2 / answers
+    middle, half = share + c / 2, quantile * math.sqrt((share * (1 - share) + c / 4) / answers)
     return float((middle - half) / (1 + c)), float((middle + half) / (1 + c))
 
 

@@ -29,7 +29,7 @@ def paired_comparison(
     measure: str,
     a: Statistic | TwoWayStatistic,
     b: Statistic | TwoWayStatistic,
-    how: Resampling,
+    resampling: Resampling,
     undefined: str,
     groups: IntArray | None = None,
 ) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def paired_comparison(
     >>> paired_comparison("agreement_rate", more, some, Resampling(resamples=100), "")["difference"]
     0.25
     """
-    first, second, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=how)
+    first, second, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=resampling)
     low, high = cut_to_range(gap.interval, measure, difference=True).ends
     return {
         "value_a": first.estimate,

@@ -124,7 +124,7 @@ def bootstrap(
             raise InputError(
                 f"unit {resampling.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
             )
-        return resampling.map(partial(_resample_judges, how=resampling.without_cluster), panels)
+        return resampling.map(partial(_resample_judges, resampling=resampling.without_cluster), panels)
     fixed = [with_fixed_judges(statistic) for statistic in statistics]
     if resampling.unit == "context":
         if groups is None:
@@ -141,7 +141,7 @@ def bootstrap(
             for start in range(0, len(places), _TASK_STATISTICS)
         ]
     results = resampling.map(
-        partial(_resample_units, how=resampling.without_cluster), [group for _, group in sets]
+        partial(_resample_units, resampling=resampling.without_cluster), [group for _, group in sets]
     )
     by_place = {
         place: replicates
@@ -160,36 +160,36 @@ def _group_by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], 
     return list(sets.values())
 
 
-def _resample_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replicates]:
+def _resample_units(statistics: Sequence[Statistic], resampling: Resampling) -> list[Replicates]:
     units = len(statistics[0].support)
     if units == 0:
-        undefined = Replicates(float("nan"), np.full(how.resamples, np.nan), Interval(None, None))
+        undefined = Replicates(float("nan"), np.full(resampling.resamples, np.nan), Interval(None, None))
         return [undefined] * len(statistics)
-    all_units, studentised = np.ones((1, units)), how.interval == "studentised"
+    all_units, studentised = np.ones((1, units)), resampling.interval == "studentised"
     estimates = [float(_values_in_parts(statistic, all_units)[0]) for statistic in statistics]
     if units == 1:
-        return [_one_unit_replicates(estimate, how) for estimate in estimates]
-    if how.interval == ANALYTIC:
+        return [_one_unit_replicates(estimate, resampling) for estimate in estimates]
+    if resampling.interval == ANALYTIC:
         # the variance of the units themselves, without the engine's n / (n - 1)
         spreads = [
             float(standard_errors(statistic, all_units)[0]) * (1 - 1 / units) ** 0.5
             for statistic in statistics
         ]
-        ends = [normal_interval(*pair, how.prob) for pair in zip(estimates, spreads, strict=True)]
+        ends = [normal_interval(*pair, resampling.prob) for pair in zip(estimates, spreads, strict=True)]
         return [
             Replicates(estimate, np.empty(0), interval)
             for estimate, interval in zip(estimates, ends, strict=True)
         ]
     draws: list[list[FloatArray]] = [[] for _ in statistics]
     errors: list[list[FloatArray]] = [[] for _ in statistics]
-    for weights in bootstrap_weights(units, how.resamples, np.random.default_rng(how.seed)):
+    for weights in bootstrap_weights(units, resampling.resamples, np.random.default_rng(resampling.seed)):
         for place, member in enumerate(statistics):
             draws[place].append(_values_in_parts(member, weights))
             errors[place] += [standard_errors(member, weights)] if studentised else []
     replicates = []
     for member, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
         jackknife = None
-        if how.interval == "bca":
+        if resampling.interval == "bca":
             left_out = [_values_in_parts(member, weights) for weights in leave_one_out_weights(units)]
             jackknife = np.concatenate(left_out)
         error_arguments = (
@@ -197,20 +197,22 @@ def _resample_units(statistics: Sequence[Statistic], how: Resampling) -> list[Re
             if studentised
             else (None, None)
         )
-        replicates.append(_with_interval(estimate, np.concatenate(values), how, jackknife, *error_arguments))
+        replicates.append(
+            _with_interval(estimate, np.concatenate(values), resampling, jackknife, *error_arguments)
+        )
     return replicates
 
 
 def _with_interval(
     estimate: float,
     draws: FloatArray,
-    how: Resampling,
+    resampling: Resampling,
     jackknife: FloatArray | None,
     error: float | None = None,
     errors: FloatArray | None = None,
 ) -> Replicates:
     interval = bootstrap_interval(
-        estimate, draws, how.prob, how.interval, jackknife=jackknife, error=error, errors=errors
+        estimate, draws, resampling.prob, resampling.interval, jackknife=jackknife, error=error, errors=errors
     )
     return Replicates(estimate, draws, interval)
 
@@ -221,13 +223,13 @@ def _values_in_parts(statistic: Statistic, weights: FloatArray) -> FloatArray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _resample_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
+def _resample_judges(panel: TwoWayStatistic, resampling: Resampling) -> Replicates:
     fixed = panel.fixed()
     used = fixed.support
     units, judges, width = int(used.sum()), panel.judges, panel.row_size
     estimate = float(fixed.values(np.ones((1, len(used))))[0])
-    if judges == 1 or (how.unit == "both" and units == 1):
-        return _one_unit_replicates(estimate, how)
+    if judges == 1 or (resampling.unit == "both" and units == 1):
+        return _one_unit_replicates(estimate, resampling)
 
     def values_both_ways(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
         full_weights = np.zeros((len(weights), len(used)))
@@ -235,26 +237,26 @@ def _resample_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
         slices = _row_slices(len(weights), width)
         return np.concatenate([panel.two_way(full_weights[rows], judge_weights[rows]) for rows in slices])
 
-    streams = np.random.SeedSequence(how.seed).spawn(2)
+    streams = np.random.SeedSequence(resampling.seed).spawn(2)
     for_units, for_judges = (np.random.default_rng(child) for child in streams)
-    judge_draws = np.concatenate(list(bootstrap_weights(judges, how.resamples, for_judges)))
+    judge_draws = np.concatenate(list(bootstrap_weights(judges, resampling.resamples, for_judges)))
     parts: list[FloatArray] = []
-    for rows in _row_slices(how.resamples, units):
+    for rows in _row_slices(resampling.resamples, units):
         weights = np.ones((rows.stop - rows.start, units))
-        if how.unit == "both" and units:
+        if resampling.unit == "both" and units:
             weights = np.concatenate(list(bootstrap_weights(units, len(weights), for_units)))
         parts.append(values_both_ways(weights, judge_draws[rows]))
     draws = np.concatenate(parts)
     jackknife = None
-    if how.interval == "bca":
+    if resampling.interval == "bca":
         without = np.concatenate(list(leave_one_out_weights(judges)))
         jackknife = values_both_ways(np.ones((judges, units)), without)
-    return _with_interval(estimate, draws, how, jackknife)
+    return _with_interval(estimate, draws, resampling, jackknife)
 
 
-def _one_unit_replicates(estimate: float, how: Resampling) -> Replicates:
+def _one_unit_replicates(estimate: float, resampling: Resampling) -> Replicates:
     interval = Interval(None, None) if np.isnan(estimate) else _SINGLE_UNIT
-    return Replicates(estimate, np.full(how.resamples, np.nan), interval)
+    return Replicates(estimate, np.full(resampling.resamples, np.nan), interval)
 
 
 def _row_slices(rows: int, width: int) -> Iterator[slice]:

@@ -238,5 +238,5 @@ def leave_one_expert_out(
     return result_frame(result_rows(tasks, resampling))
 
 
-def _probability_note(found: Replicates) -> str:
-    return f"P(at least 0) = {found.share_at_least_zero:.3f}"
+def _probability_note(replicates: Replicates) -> str:
+    return f"P(at least 0) = {replicates.share_at_least_zero:.3f}"

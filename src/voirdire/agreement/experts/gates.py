@@ -250,10 +250,10 @@ def ratio_interval(
     (0.927, 1.573)
     """
 
-    def interval_end(of_a: float, of_b: float, sign: int) -> float:
-        product = a[0] * b[0] - correlation * (a[0] - of_a) * (of_b - b[0])
-        denominator = of_b * (2 * b[0] - of_b)
-        root = product**2 - of_a * (2 * a[0] - of_a) * denominator
+    def interval_end(end_a: float, end_b: float, sign: int) -> float:
+        product = a[0] * b[0] - correlation * (a[0] - end_a) * (end_b - b[0])
+        denominator = end_b * (2 * b[0] - end_b)
+        root = product**2 - end_a * (2 * a[0] - end_a) * denominator
         return float((product + sign * max(root, 0.0) ** 0.5) / denominator)
 
     return interval_end(a[1], b[2], -1), interval_end(a[2], b[1], 1)
@@ -335,8 +335,8 @@ def finite_numbers(values: ArrayLike, name: str) -> FloatArray:
     return numbers
 
 
-def sample_deviation(values: FloatArray, of: FloatArray) -> float:
-    """Standard deviation of values; 0 where it is only rounding error of numbers as large as ``of``.
+def sample_deviation(values: FloatArray, reference: FloatArray) -> float:
+    """Standard deviation of values; 0 where it is only rounding error of numbers as large as ``reference``.
 
     Examples
     --------
@@ -344,4 +344,4 @@ def sample_deviation(values: FloatArray, of: FloatArray) -> float:
     (0.0, 1.4142135623730951)
     """
     deviation = float(values.std(ddof=1))
-    return deviation if deviation > 1e-12 * np.abs(of).max() else 0.0
+    return deviation if deviation > 1e-12 * np.abs(reference).max() else 0.0

@@ -121,7 +121,7 @@ def compare_paired_pass_rates(
     return comparison.with_ratio(interval_a, interval_b, phi)
 
 
-def mcnemar_p(more: int, less: int) -> float:
+def mcnemar_p(wins: int, losses: int) -> float:
     """Two-sided exact p-value from the numbers of units in favour of each side; 1 where there is none.
 
     Examples
@@ -131,7 +131,7 @@ def mcnemar_p(more: int, less: int) -> float:
     """
     from scipy.stats import binomtest
 
-    return float(binomtest(more, more + less).pvalue) if more + less else 1.0
+    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
 def _outcome_correlation(both: int, only_a: int, only_b: int, neither: int) -> float:
@@ -145,6 +145,6 @@ def _outcome_correlation(both: int, only_a: int, only_b: int, neither: int) -> f
     return float(excess / margins**0.5)
 
 
-def _combined_error(of_a: float, of_b: float, phi: float) -> float:
+def _combined_error(error_a: float, error_b: float, phi: float) -> float:
     """Error of a difference from the errors of two correlated values."""
-    return math.sqrt(max(of_a**2 - 2 * phi * of_a * of_b + of_b**2, 0.0))
+    return math.sqrt(max(error_a**2 - 2 * phi * error_a * error_b + error_b**2, 0.0))

@@ -117,11 +117,11 @@ def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
     )
 
 
-def _align_codes(part: Ratings, whole: Ratings) -> IntArray:
+def _align_codes(part: Ratings, all_ratings: Ratings) -> IntArray:
     """Recode the answers of a part of the votes to the units and levels of all votes; -1 where missing."""
-    codes = np.full(whole.codes.shape, -1, np.int64)
-    recode = np.append(level_positions(part.levels, whole.levels), -1)
-    codes[level_positions(part.units, whole.units)] = recode[part.codes]
+    codes = np.full(all_ratings.codes.shape, -1, np.int64)
+    recode = np.append(level_positions(part.levels, all_ratings.levels), -1)
+    codes[level_positions(part.units, all_ratings.units)] = recode[part.codes]
     return codes
 
 

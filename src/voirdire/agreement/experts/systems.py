@@ -119,8 +119,8 @@ def _unit_means(values: FloatArray, units: IntArray) -> FloatArray:
     return mean_scores(np.bincount(units, values).astype(float), np.bincount(units).astype(float))
 
 
-def _count_phrase(number: int, unit: str, which: str = "") -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'}{which} {'is' if number == 1 else 'are'}"
+def _count_phrase(number: int, unit: str, suffix: str = "") -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}{suffix} {'is' if number == 1 else 'are'}"
 
 
 COLUMNS = (
@@ -224,9 +224,9 @@ def _result_row(
     criterion: str,
     systems: tuple[str, str],
     least: float | None,
-    how: Resampling,
+    resampling: Resampling,
 ) -> dict[str, Any]:
-    groups = Groups.from_scores(scores, judge, criterion, systems, cast("Unit | None", how.unit))
+    groups = Groups.from_scores(scores, judge, criterion, systems, cast("Unit | None", resampling.unit))
     x, y = groups.values(least)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
     row |= {"measure": "mean_score" if least is None else "pass_rate", "judge": judge}
@@ -237,14 +237,14 @@ def _result_row(
     lacking = [system for system, values in zip(systems, (x, y), strict=True) if len(values) < needed]
     if lacking:
         return row | {"note": f"undefined: {judge!r} scored fewer than {needed} items of {lacking[0]!r}"}
-    comparison = asdict(_compare_samples(x, y, groups.paired, least is not None, how.prob))
-    if how.interval is not None:
-        comparison |= _resampled_interval(x, y, groups.paired, how)
+    comparison = asdict(_compare_samples(x, y, groups.paired, least is not None, resampling.prob))
+    if resampling.interval is not None:
+        comparison |= _resampled_interval(x, y, groups.paired, resampling)
     values = {"value_a": comparison.pop("a"), "value_b": comparison.pop("b")}
     return row | values | comparison | {"note": "; ".join(filter(None, [comparison["note"], groups.note]))}
 
 
-def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> dict[str, Any]:
+def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, resampling: Resampling) -> dict[str, Any]:
     """Resample units for the interval of the difference and its note; they replace those in closed form."""
     values = np.concatenate([x, y])
     in_a = np.arange(len(values)) < len(x)
@@ -255,7 +255,7 @@ def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, how: Resampl
         else (mean_over_units(in_a, values), mean_over_units(~in_a, values))
     )
     means = difference(a, b)
-    interval = bootstrap([means], resampling=how, unit="item")[0].interval
+    interval = bootstrap([means], resampling=resampling, unit="item")[0].interval
     low, high = interval.ends
     return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})
 

@@ -285,9 +285,9 @@ def _centre_values(values: FloatArray) -> FloatArray:
     return np.asarray(values - values.mean())
 
 
-def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, float]:
+def _variance_of_total(sums: FloatArray, lost_freedom: float) -> tuple[float, float, float]:
     """Variance of a total of independent sums: as published, corrected for degrees of freedom, and these."""
-    freedom = len(sums) - taken
+    freedom = len(sums) - lost_freedom
     if len(sums) == 0:
         return 0.0, 0.0, 1.0
     plain = float(np.sum(sums**2))

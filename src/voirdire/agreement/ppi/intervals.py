@@ -34,12 +34,12 @@ DEFAULT_RESAMPLING = Resampling()
 
 def powered_interval(
     sample: Sample,
-    found: Estimate,
+    estimate: Estimate,
     method: PoweredMethod,
     *,
     share: bool,
     weight: float | None = None,
-    how: Resampling = DEFAULT_RESAMPLING,
+    resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> Interval:
     """Compute the interval of one estimate.
 
@@ -47,7 +47,7 @@ def powered_interval(
     ----------
     sample : Sample
         The data of the estimate.
-    found : Estimate
+    estimate : Estimate
         The estimate.
     method : {"t", "wilson", "normal", "percentile", "basic"}
         The kind of interval; "wilson" is for shares.
@@ -55,7 +55,7 @@ def powered_interval(
         True if the quantity is a share between 0 and 1.
     weight : float, optional
         The requested weight; None if the weight was tuned, then it is tuned on resamples, too.
-    how : Resampling
+    resampling : Resampling
         Coverage, number of resamples and seed.
 
     Returns
@@ -81,25 +81,25 @@ def powered_interval(
     """
     from scipy.special import ndtri, stdtrit
 
-    prob = how.prob
+    prob = resampling.prob
     if method == "wilson" and not share:
         raise InputError("a wilson interval is of a share between 0 and 1; use t for means")
-    if np.isnan(found.variance):
+    if np.isnan(estimate.variance):
         return Interval(None, None)
     note = ""
     if method in ("percentile", "basic"):
-        draws = resample_values(sample, how.resamples, how.seed, weight)
-        ends = bootstrap_interval(found.value, draws, prob, method)
+        draws = resample_values(sample, resampling.resamples, resampling.seed, weight)
+        ends = bootstrap_interval(estimate.value, draws, prob, method)
         low, high, note = ends.low, ends.high, ends.note
     elif method == "wilson":
         low, high = wilson_interval(
-            found, float(stdtrit(found.freedom, (1 + prob) / 2)), sample.human_cluster_count
+            estimate, float(stdtrit(estimate.freedom, (1 + prob) / 2)), sample.human_cluster_count
         )
     else:
         normal = method == "normal"
-        reach = ndtri((1 + prob) / 2) if normal else stdtrit(found.freedom, (1 + prob) / 2)
-        half = float(reach * np.sqrt(found.variance if normal else found.variance_small))
-        low, high = found.value - half, found.value + half
+        reach = ndtri((1 + prob) / 2) if normal else stdtrit(estimate.freedom, (1 + prob) / 2)
+        half = float(reach * np.sqrt(estimate.variance if normal else estimate.variance_small))
+        low, high = estimate.value - half, estimate.value + half
         if half == 0:
             note = "human answers are all alike, so the interval has no width and understates the uncertainty"
     if low is None or high is None:
@@ -109,14 +109,14 @@ def powered_interval(
     return Interval(low, high, note)
 
 
-def wilson_interval(found: Estimate, reach: float, answers: int) -> tuple[float, float]:
+def wilson_interval(estimate: Estimate, quantile: float, answers: int) -> tuple[float, float]:
     """Wilson's interval of a share, with the effective number of answers from its variance.
 
     Parameters
     ----------
-    found : Estimate
+    estimate : Estimate
         Estimate of a share; cut to [0, 1].
-    reach : float
+    quantile : float
         The quantile.
     answers : int
         Effective number of answers where the variance is 0.
@@ -127,9 +127,9 @@ def wilson_interval(found: Estimate, reach: float, answers: int) -> tuple[float,
     >>> [round(end, 3) for end in ends]
     [0.839, 1.0]
     """
-    share = min(max(found.value, 0.0), 1.0)
+    share = min(max(estimate.value, 0.0), 1.0)
     spread = share * (1 - share)
     effective_answers = (
-        spread / found.variance_small if spread > 0 and found.variance_small > 0 else float(answers)
+        spread / estimate.variance_small if spread > 0 and estimate.variance_small > 0 else float(answers)
     )
-    return wilson_ends(share, effective_answers, reach)
+    return wilson_ends(share, effective_answers, quantile)

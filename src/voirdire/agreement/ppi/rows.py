@@ -122,7 +122,7 @@ def agreement_with_humans(
             systems = _system_of_units(rated, ratings) if name == "mean_score" else None
             tasks = powered_tasks(name, ratings, human, resampling.unit == "context", systems)
             rows += resampling.map(
-                partial(_result_row, ratings=ratings, how=resampling.without_cluster), tasks
+                partial(_result_row, ratings=ratings, resampling=resampling.without_cluster), tasks
             )
     frame = frame_of_rows(rows, POWERED_COLUMNS)
     if "mean_score" in names and len(rated.systems) > 1 and _system_of_units(rated, matched[0]) is None:
@@ -131,12 +131,12 @@ def agreement_with_humans(
     return frame
 
 
-def _check_judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
+def _check_judges(table_judges: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
     requested = [judges] if isinstance(judges, str) else judges
-    chosen = tuple(known) if requested is None else tuple(dict.fromkeys(requested))
+    chosen = tuple(table_judges) if requested is None else tuple(dict.fromkeys(requested))
     if not chosen:
         raise InputError("judges is empty; name one, or leave it out for all")
-    raise_problems(unknown_names("judge", chosen, known))
+    raise_problems(unknown_names("judge", chosen, table_judges))
     return chosen
 
 
@@ -188,16 +188,18 @@ def _system_of_units(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], I
     return both.systems, unique_keys[:, 2]
 
 
-def _result_row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, object]:
+def _result_row(task: PoweredTask, ratings: Ratings, resampling: Resampling) -> dict[str, object]:
     sample = task.sample
-    method = cast(PoweredMethod, how.interval or ("wilson" if task.share else "t"))
+    method = cast(PoweredMethod, resampling.interval or ("wilson" if task.share else "t"))
     results: dict[str, tuple[Estimate, Interval]] = {}
     row: dict[str, object] = {}
     for prefix, weight in (("human_", 0.0), ("ppi_", 1.0), ("", None)):
         estimate = powered_estimate(sample, weight)
         # With weight 1 an estimated share may lie outside [0, 1], where there is no score interval.
         kind: PoweredMethod = "t" if weight == 1.0 and method == "wilson" else method
-        interval = powered_interval(sample, estimate, kind, share=task.share, weight=weight, how=how)
+        interval = powered_interval(
+            sample, estimate, kind, share=task.share, weight=weight, resampling=resampling
+        )
         value = (
             min(max(estimate.value, 0.0), 1.0)
             if task.share and not math.isnan(estimate.value)

@@ -118,23 +118,29 @@ def _agreement_tasks(
 
 
 def _agreement_task(
-    judges: tuple[str, ...], own: IntArray, others: IntArray, said: IntArray, groups: IntArray | None
+    judges: tuple[str, ...],
+    judge_codes: IntArray,
+    other_codes: IntArray,
+    human_codes: IntArray,
+    groups: IntArray | None,
 ) -> PoweredTask:
     """Agreement of one judge's answers with the humans, predicted by the other judges' agreement with them."""
-    used = own >= 0
-    own, others, said = own[used], others[used], said[used]
-    agreeing = np.sum(others == own[:, None], axis=1).astype(float)
-    predicted = ratio_or_nan(agreeing, np.sum(others >= 0, axis=1).astype(float))
+    used = judge_codes >= 0
+    judge_codes, other_codes, human_codes = judge_codes[used], other_codes[used], human_codes[used]
+    agreeing = np.sum(other_codes == judge_codes[:, None], axis=1).astype(float)
+    predicted = ratio_or_nan(agreeing, np.sum(other_codes >= 0, axis=1).astype(float))
     unpredicted = np.isnan(predicted)
     note = ""
     if unpredicted.all():
-        predicted = np.zeros(len(own))
+        predicted = np.zeros(len(judge_codes))
         note = "no other judge answered these units, so nothing predicts the agreement: humans alone"
     elif unpredicted.any():
         # Any number that does not depend on the humans' answers keeps the estimate unbiased.
         predicted = np.where(unpredicted, np.nanmean(predicted), predicted)
         note = f"{int(unpredicted.sum())} units that no other judge answered are predicted by the mean of the rest"
-    sample = Sample.of_values((said == own).astype(float), predicted, said >= 0, _dense_groups(groups, used))
+    sample = Sample.of_values(
+        (human_codes == judge_codes).astype(float), predicted, human_codes >= 0, _dense_groups(groups, used)
+    )
     return PoweredTask("agreement_rate", judges, sample, share=True, note=note)
 
 

@@ -46,7 +46,7 @@ class Likeness:
         """Largest possible distance between two differences of likeness."""
         return self.reach if self.measure == "distance" else 2.0
 
-    def mean_likeness(self, answer: FloatArray, others: FloatArray, there: Bools) -> FloatArray:
+    def mean_likeness(self, answer: FloatArray, others: FloatArray, answered: Bools) -> FloatArray:
         """Likeness of answers with those of others; NaN where nobody else answered.
 
         Parameters
@@ -55,7 +55,7 @@ class Likeness:
             Answers, NaN where missing.
         others : float array, shape (units, people)
             Answers of other people.
-        there : bool array, shape (units, people)
+        answered : bool array, shape (units, people)
             True for answers of others to use.
 
         Examples
@@ -65,10 +65,10 @@ class Likeness:
         >>> [Likeness(m, 4.0).mean_likeness(np.array([2.0]), people, there).round(2).item() for m in MEASURES]
         [0.0, 0.69, -2.24]
         """
-        gap = np.where(there, others - answer[:, None], 0.0)
-        number = there.sum(axis=1)
+        gap = np.where(answered, others - answer[:, None], 0.0)
+        number = answered.sum(axis=1)
         if self.measure == "equality":
-            likeness = (there & (gap == 0)).sum(axis=1) / np.maximum(number, 1)
+            likeness = (answered & (gap == 0)).sum(axis=1) / np.maximum(number, 1)
         else:
             square = (gap**2).sum(axis=1) / np.maximum(number, 1)
             likeness = -np.sqrt(square) if self.measure == "distance" else 1 - square / self.reach**2
@@ -227,7 +227,7 @@ class AltTest:
     p_values: dict[str, float]
 
 
-def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> AltTest:
+def alt_test(left_out: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> AltTest:
     """Run the alternative annotator test.
 
     Examples
@@ -242,10 +242,10 @@ def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> 
     """
     p_values, advantages = {}, []
     for column, name in enumerate(people):
-        known = ~np.isnan(found.person[:, column])
+        known = ~np.isnan(left_out.person[:, column])
         if known.sum() < MIN_UNITS:
             continue
-        judge, person = found.judge[known, column], found.person[known, column]
+        judge, person = left_out.judge[known, column], left_out.person[known, column]
         advantage = judge - person
         advantage[np.abs(advantage) <= _ROUNDING * np.abs(person).max()] = (
             0.0  # .3 - .2 and .2 - .1 are equal

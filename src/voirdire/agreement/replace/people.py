@@ -66,11 +66,13 @@ def required_people(humans: object, answers: Any) -> object:
     return people_answers
 
 
-def choose_judges(judges: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...] | None:
+def choose_judges(judges: Sequence[str] | None, table_judges: Sequence[str]) -> tuple[str, ...] | None:
     """The requested judges, None for all; raises `InputError` for a judge that is not in the table."""
     chosen = None if judges is None else tuple(map(str, read_list("judges", judges)))
-    if unknown := sorted(set(chosen or ()) - set(known)):
-        raise InputError(f"judge {unknown[0]!r} is not in the table; its judges are {', '.join(known)}")
+    if unknown := sorted(set(chosen or ()) - set(table_judges)):
+        raise InputError(
+            f"judge {unknown[0]!r} is not in the table; its judges are {', '.join(table_judges)}"
+        )
     return chosen
 
 

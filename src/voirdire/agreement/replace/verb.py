@@ -264,27 +264,27 @@ class _Panel:
 
 
 def _result_row(
-    panel: _Panel, judge: str, said: FloatArray, chance: FloatArray | None, settings: _Settings
+    panel: _Panel, judge: str, judge_answers: FloatArray, chance: FloatArray | None, settings: _Settings
 ) -> dict[str, Any]:
     likeness, margin, bar = panel.likeness, settings.margin, settings.bar
-    answered = ~np.isnan(said)
+    answered = ~np.isnan(judge_answers)
     others = [name for name in panel.ratings.judges if name not in panel.people and name != judge]
-    said, people_answers, other_answers = (
-        said[answered],
+    judge_answers, people_answers, other_answers = (
+        judge_answers[answered],
         panel.answers_of(panel.people)[answered],
         panel.answers_of(others)[answered],
     )
     if bar is None:
-        left_out = leave_one_person_out(said, people_answers, likeness)
+        left_out = leave_one_person_out(judge_answers, people_answers, likeness)
         judge_agreement, people_agreement = left_out.judge_agreement, left_out.of_people
         exact = Likeness("distance" if likeness.measure == "distance" else "equality")
         test = alt_test(
-            leave_one_person_out(said, people_answers, exact), panel.people, epsilon=settings.epsilon
+            leave_one_person_out(judge_answers, people_answers, exact), panel.people, epsilon=settings.epsilon
         )
     else:
         judge_agreement, people_agreement = (
-            _agreement_with_people(said, people_answers, likeness),
-            np.full(len(said), bar),
+            _agreement_with_people(judge_answers, people_answers, likeness),
+            np.full(len(judge_answers), bar),
         )
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(judge_agreement), np.nan, judge_agreement - people_agreement)
@@ -296,7 +296,9 @@ def _result_row(
         likeness.difference_span,
         groups,
     )
-    estimate = estimate_mean(y, _predicted_difference(said, other_answers, likeness, bar), *estimate_settings)
+    estimate = estimate_mean(
+        y, _predicted_difference(judge_answers, other_answers, likeness, bar), *estimate_settings
+    )
     # shown together: weighted means over the units that people answered
     agreement, people = (
         estimate_mean(np.where(np.isnan(y), np.nan, values), None, *estimate_settings).value
@@ -319,7 +321,7 @@ def _result_row(
     agreements = {"agreement": agreement, "people": people, "omega": test.omega, "rho": test.rho}
     sentence = _verdict_sentence(judge, criterion, verdict, agreement, people, estimate, margin)
     texts = {"measure": likeness.measure, "means": sentence, "note": _note_on_row(estimate, test, bar)}
-    return about | counts | agreements | panel.coefficients(said, people_answers) | texts
+    return about | counts | agreements | panel.coefficients(judge_answers, people_answers) | texts
 
 
 def _people_rows(panel: _Panel) -> list[dict[str, Any]]:
@@ -370,19 +372,23 @@ def _note_on_row(now: Mean, test: AltTest, bar: float | None) -> str:
     return "; ".join(notes)
 
 
-def _agreement_with_people(said: FloatArray, people: FloatArray, likeness: Likeness) -> FloatArray:
+def _agreement_with_people(judge_answers: FloatArray, people: FloatArray, likeness: Likeness) -> FloatArray:
     """Agreement with people on each unit, with nobody left out."""
-    return likeness.mean_likeness(said, people, ~np.isnan(people))
+    return likeness.mean_likeness(judge_answers, people, ~np.isnan(people))
 
 
 def _predicted_difference(
-    said: FloatArray, rest: FloatArray, likeness: Likeness, bar: float | None
+    judge_answers: FloatArray, other_answers: FloatArray, likeness: Likeness, bar: float | None
 ) -> FloatArray | None:
     """Predict the difference by that against the other judges instead of people; None where there are too few."""
     if bar is not None:
-        f = _agreement_with_people(said, rest, likeness) if rest.shape[1] else np.full(len(said), np.nan)
-    elif rest.shape[1] > 1:
-        left_out: LeftOut = leave_one_person_out(said, rest, likeness)
+        f = (
+            _agreement_with_people(judge_answers, other_answers, likeness)
+            if other_answers.shape[1]
+            else np.full(len(judge_answers), np.nan)
+        )
+    elif other_answers.shape[1] > 1:
+        left_out: LeftOut = leave_one_person_out(judge_answers, other_answers, likeness)
         f = left_out.judge_agreement - left_out.of_people
     else:
         return None

@@ -183,13 +183,13 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
     return questions.select_questions(np.sort(np.concatenate([kinds[index] for index in kept])))
 
 
-def answer_probabilities(problem: VotesProblem, values: Values, asked: Questions, who: str) -> Floats:
+def answer_probabilities(problem: VotesProblem, values: Values, questions: Questions, who: str) -> Floats:
     """Probability of first, second (and tie) in every draw, shape (draws, questions, 2 or 3)."""
     if who == PERSON:
-        return _person_probabilities(problem, values, asked)
-    judge = np.maximum(asked.judge, 0)
-    codes: tuple[Ints, ...] = (judge, asked.criterion, asked.first, asked.second)
-    codes += (asked.context,) if problem.density.contexts else ()
+        return _person_probabilities(problem, values, questions)
+    judge = np.maximum(questions.judge, 0)
+    codes: tuple[Ints, ...] = (judge, questions.criterion, questions.first, questions.second)
+    codes += (questions.context,) if problem.density.contexts else ()
     draws, kinds = len(values["strength"]), 3 if problem.density.ties else 2
     probabilities = np.empty((draws, len(judge), kinds))
     step = max(1, ANSWER_BATCH // max(1, len(judge)))
@@ -199,29 +199,29 @@ def answer_probabilities(problem: VotesProblem, values: Values, asked: Questions
     return probabilities
 
 
-def _person_probabilities(problem: VotesProblem, values: Values, asked: Questions) -> Floats:
+def _person_probabilities(problem: VotesProblem, values: Values, questions: Questions) -> Floats:
     model, ties = problem.model, problem.density.ties and problem.model.ties is not None
     assert model.anchors is not None
     if "anchor" not in values:
         # Without anchors, people answer correctly with the model's prior probability.
         right = ANCHORS[model.anchors.kind].expected(model.anchors.numbers)
         values = {**values, "anchor": np.full(len(values["strength"]), right)}
-    part = {name: getattr(asked, name) for name in ("criterion", "first", "second")}
+    part = {name: getattr(questions, name) for name in ("criterion", "first", "second")}
     part["counts"] = np.ones((1, 3))
     if problem.density.contexts:
-        part["context"] = asked.context
+        part["context"] = questions.context
     log = [term for term, _ in ANCHORS[model.anchors.kind].log_parts(values, part, ties, np)]
     if not ties:
         return np.asarray(np.exp(np.stack(log[:2], axis=-1)))
     return np.asarray(np.exp(np.stack([log[0] + log[3], log[1] + log[3], log[2]], axis=-1)))
 
 
-def _sort_by_uncertainty(problem: VotesProblem, values: Values, one: Ints, other: Ints) -> Ints:
+def _sort_by_uncertainty(problem: VotesProblem, values: Values, first: Ints, second: Ints) -> Ints:
     """Indices of pairs, those with the least certain order first."""
     theta = integrated_scores(problem.density, values)
     mean, spread = theta.mean(axis=0), np.atleast_2d(np.cov(theta.T))
-    variance = np.diag(spread)[one] + np.diag(spread)[other] - 2 * spread[one, other]
-    sureness = np.abs(mean[one] - mean[other]) / np.sqrt(np.maximum(variance, 1e-300))
+    variance = np.diag(spread)[first] + np.diag(spread)[second] - 2 * spread[first, second]
+    sureness = np.abs(mean[first] - mean[second]) / np.sqrt(np.maximum(variance, 1e-300))
     return np.argsort(sureness, kind="stable")
 
 
@@ -279,14 +279,14 @@ def _context_codes(problem: VotesProblem, votes: Votes) -> Ints:
     return np.zeros_like(votes.first) if context is None else context
 
 
-def panel_votes(problem: VotesProblem, asked: Questions) -> Ints:
+def panel_votes(problem: VotesProblem, questions: Questions) -> Ints:
     """Count the panel's answers to each comparison (in its context): first, second, ties; shape (questions, 3)."""
     votes, separate = problem.votes, problem.model.criteria == "separate"
-    result = np.zeros((len(asked.first), 3), np.int64)
+    result = np.zeros((len(questions.first), 3), np.int64)
     vote_keys, contexts = pair_keys(votes, criteria=separate), _context_codes(problem, votes)
     size = len(problem.items)
     for row, (criterion, first, second, context) in enumerate(
-        zip(asked.criterion, asked.first, asked.second, asked.context, strict=True)
+        zip(questions.criterion, questions.first, questions.second, questions.context, strict=True)
     ):
         all_criteria = not separate or criterion == len(problem.criteria)
         keys = vote_keys % size**2 if all_criteria else vote_keys

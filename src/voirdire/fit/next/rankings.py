@@ -274,13 +274,13 @@ class _State:
         """Deviations of item scores at a place, shape (draws, items)."""
         return np.asarray(sum(self.values[name][(slice(None), *index)] for name, *index in where.parts))
 
-    def order_entropy(self, told: Floats | float = 0.0) -> float:
+    def order_entropy(self, reduction: Floats | float = 0.0) -> float:
         """Weighted entropy of the order of pairs, in bits, given chosen rankings.
 
         The entropy is the mean over the distribution of the new mean of each difference, whose variance is the
-        reduction so far; ``told`` is a further reduction of the variance, shape (pairs,).
+        reduction so far; ``reduction`` is a further reduction of the variance, shape (pairs,).
         """
-        remaining = np.maximum(self.variance - told, 1e-9 * self.before)
+        remaining = np.maximum(self.variance - reduction, 1e-9 * self.before)
         node, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
         shifts = np.sqrt(np.maximum(self.before - remaining, 0.0))[:, None] * node
         entropy = _order_entropy((self.middle[:, None] + shifts) / np.sqrt(remaining)[:, None])
@@ -293,10 +293,10 @@ class _State:
         left_vectors, size, _ = np.linalg.svd(projected, full_matrices=False)
         shrink = 1.0 / np.sqrt(1.0 + size**2) - 1.0
 
-        def condition_deviations(of: Floats) -> Floats:
-            flat = of.reshape(len(of), -1)
+        def condition_deviations(deviations: Floats) -> Floats:
+            flat = deviations.reshape(len(deviations), -1)
             return np.asarray(
-                (flat + left_vectors @ (shrink[:, None] * (left_vectors.T @ flat))).reshape(of.shape)
+                (flat + left_vectors @ (shrink[:, None] * (left_vectors.T @ flat))).reshape(deviations.shape)
             )
 
         values = {name: condition_deviations(value) for name, value in self.values.items()}
@@ -312,10 +312,10 @@ def _order_entropy(z: Floats) -> Floats:
 
 
 def _choose_ranking(
-    state: _State, wheres: list[_RankingPlace], size: int
+    state: _State, places: list[_RankingPlace], size: int
 ) -> tuple[_RankingPlace, tuple[int, ...]]:
     """Choose the place and the items with the largest information gain."""
-    searches = [state.search(where) for where in wheres]
+    searches = [state.search(where) for where in places]
     first = best_set(searches[0], size)
     first_gain = np.array([float(search.information_gain(np.array([first]))[0]) for search in searches])
     best: tuple[float, int, tuple[int, ...]] = (-np.inf, 0, first)
@@ -324,18 +324,18 @@ def _choose_ranking(
         gain = float(searches[number].information_gain(np.array([items]))[0])
         if gain > best[0]:
             best = (gain, int(number), items)
-    return wheres[best[1]], best[2]
+    return places[best[1]], best[2]
 
 
 def _ranking_row(
     problem: RankingsProblem,
-    place: int,
+    number: int,
     where: _RankingPlace,
     items: tuple[int, ...],
     alone: float,
     gain: float,
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {"place": place + 1, "judge": None, "criterion": None}
+    row: dict[str, Any] = {"place": number + 1, "judge": None, "criterion": None}
     if where.judge >= 0:
         row["judge"] = problem.judges[where.judge]
     if problem.table.has_criteria:

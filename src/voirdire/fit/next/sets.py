@@ -62,17 +62,17 @@ def stacking_evidence(problem: VotesProblem) -> Evidence | None:
     return evidence if evidence.prior else None
 
 
-def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Generator) -> Stacked:
+def stacked_questions(evidence: Evidence, questions: Questions, rng: np.random.Generator) -> Stacked:
     """Draw people's answers, and keep the questions with the largest information.
 
     Parameters
     ----------
-    asked : Questions
+    questions : Questions
         Questions to a person about pairs of ``evidence``.
     """
     p = expit(stacking_regression(evidence).draws(DRAWS, rng))
-    place = _pair_places(evidence, asked)
-    swapped = evidence.comparisons.item_a[place] != asked.first
+    place = _pair_places(evidence, questions)
+    swapped = evidence.comparisons.item_a[place] != questions.first
     p_first = np.where(swapped, 1.0 - p[:, place], p[:, place])
     expected = np.stack([p_first, 1.0 - p_first], axis=2)
     targets = np.sort(rng.permutation(p.shape[1])[:MAX_TARGETS])
@@ -80,16 +80,18 @@ def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Gener
     if len(place) > QUESTIONS_KEPT:
         information = expected_information(expected, unsure, np.full(DRAWS, 1.0 / DRAWS))
         kept = np.sort(np.argsort(-information, kind="stable")[:QUESTIONS_KEPT])
-        asked, expected = asked.select_questions(kept), expected[:, kept]
-    return Stacked(asked, expected, unsure)
+        questions, expected = questions.select_questions(kept), expected[:, kept]
+    return Stacked(questions, expected, unsure)
 
 
-def _pair_places(evidence: Evidence, asked: Questions) -> Ints:
+def _pair_places(evidence: Evidence, questions: Questions) -> Ints:
     pairs = evidence.comparisons
     size = int(max(pairs.item_a.max(), pairs.item_b.max())) + 1
     keys = pairs.item_a * size + pairs.item_b
     order = np.argsort(keys)
-    asked_keys = np.minimum(asked.first, asked.second) * size + np.maximum(asked.first, asked.second)
+    asked_keys = np.minimum(questions.first, questions.second) * size + np.maximum(
+        questions.first, questions.second
+    )
     return np.asarray(order[np.searchsorted(keys, asked_keys, sorter=order)])
 
 

@@ -109,7 +109,7 @@ def weighted_moments(
 
 
 def choose_by_moments(
-    found: Moments,
+    moments: Moments,
     count: int,
     *,
     same: Ints | None = None,
@@ -146,16 +146,16 @@ def choose_by_moments(
     >>> chosen.tolist(), share.round(3).tolist()
     ([0, 2, 1], [1.0, 1.0, 0.0])
     """
-    size = len(found.noise)
+    size = len(moments.noise)
     same = np.arange(size) if same is None else same
     cost = np.ones(size) if cost is None else cost
-    shared, spread, between = found.shared.copy(), found.spread.copy(), found.means.T @ found.means
-    single_gain, remaining = found.gain, np.ones(size, np.int64) if copies is None else copies.copy()
+    shared, spread, between = moments.shared.copy(), moments.spread.copy(), moments.means.T @ moments.means
+    single_gain, remaining = moments.gain, np.ones(size, np.int64) if copies is None else copies.copy()
     chosen: list[int] = []
     share: list[float] = []
     while remaining.any() and len(chosen) < count:
-        total = np.maximum(found.noise + np.diag(between), _MIN_VARIANCE)
-        gain = _question_gain(found.sensitivity, spread, shared, total)
+        total = np.maximum(moments.noise + np.diag(between), _MIN_VARIANCE)
+        gain = _question_gain(moments.sensitivity, spread, shared, total)
         best = int(np.argmax(np.where(remaining > 0, gain / cost, -np.inf)))
         chosen.append(best)
         share.append(float(min(gain[best] / single_gain[best], 1.0)) if single_gain[best] > 0 else 0.0)

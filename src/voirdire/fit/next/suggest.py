@@ -318,40 +318,42 @@ class _QuestionSearch:
     weights: Floats
     judge: str
 
-    def first_look(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
+    def first_look(
+        self, questions: Questions, gain_function: Callable[[Floats, Ints, Floats], Floats]
+    ) -> Floats:
         """Gain of each question over its cost from a subset of the draws, computed in batches of questions.
 
-        ``of`` maps the answer probabilities, the indices of these draws and their weights to gains.
+        ``gain_function`` maps the answer probabilities, the indices of these draws and their weights to gains.
         """
         draws = np.unique(np.linspace(0, len(self.weights) - 1, FIRST_DRAWS).astype(int))
         drawn = {name: value[draws] for name, value in self.values.items()}
         share = self.weights[draws] / self.weights[draws].sum()
         gains: list[Floats] = []
-        for start in range(0, len(asked.first), 4 * QUESTIONS_KEPT):
-            batch = asked.select_questions(
-                np.arange(start, min(start + 4 * QUESTIONS_KEPT, len(asked.first)))
+        for start in range(0, len(questions.first), 4 * QUESTIONS_KEPT):
+            batch = questions.select_questions(
+                np.arange(start, min(start + 4 * QUESTIONS_KEPT, len(questions.first)))
             )
             expected = answer_probabilities(self.problem, drawn, batch, self.judge)
-            gains.append(of(expected, draws, share) / batch.cost)
+            gains.append(gain_function(expected, draws, share) / batch.cost)
         return np.concatenate(gains)
 
-    def narrow_questions(self, asked: Questions, unsure: Unknowns) -> Questions:
+    def narrow_questions(self, questions: Questions, unsure: Unknowns) -> Questions:
         """Select the questions with the largest information from a subset of the draws."""
-        if len(asked.first) <= QUESTIONS_KEPT:
-            return asked
+        if len(questions.first) <= QUESTIONS_KEPT:
+            return questions
 
         def information(expected: Floats, some: Ints, share: Floats) -> Floats:
             return expected_information(expected, Unknowns(unsure.hot[some], unsure.starts), share)
 
-        gain = self.first_look(asked, information)
-        return asked.select_questions(np.sort(np.argsort(-gain, kind="stable")[:QUESTIONS_KEPT]))
+        gain = self.first_look(questions, information)
+        return questions.select_questions(np.sort(np.argsort(-gain, kind="stable")[:QUESTIONS_KEPT]))
 
     def select_by_moments(
-        self, asked: Questions, targets: _Targets, count: int
+        self, questions: Questions, targets: _Targets, count: int
     ) -> tuple[Questions, Floats, Floats]:
         """The chosen questions in order, their answer probabilities, and the share of each gain given earlier ones."""
-        kinds = asked.kinds()
-        representatives = asked.select_questions(np.array([kind[0] for kind in kinds]))
+        kinds = questions.kinds()
+        representatives = questions.select_questions(np.array([kind[0] for kind in kinds]))
         if len(kinds) > QUESTIONS_KEPT:
 
             def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
@@ -368,28 +370,28 @@ class _QuestionSearch:
         )
         copies_of = [iter(kind) for kind in kinds]
         places = [next(copies_of[kind]) for kind in chosen]
-        return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
+        return questions.select_questions(np.array(places, np.int64)), expected[:, chosen], share
 
 
 def _questions_frame(
-    problem: VotesProblem, asked: Questions, who: str, alone: Floats, gain: Floats, mean: Floats
+    problem: VotesProblem, questions: Questions, who: str, alone: Floats, gain: Floats, mean: Floats
 ) -> pd.DataFrame:
     import pandas as pd
 
     separate = problem.model.criteria == "separate" and problem.votes.has_criteria
     criteria = [*problem.criteria, None] if separate else [None] * (len(problem.criteria) + 1)
     judges = [*problem.judges, None]
-    votes = panel_votes(problem, asked)
+    votes = panel_votes(problem, questions)
     columns: dict[str, Any] = {
         "place": np.arange(1, len(gain) + 1),
-        "judge": pd.Series([judges[code] for code in asked.judge], dtype=object),
-        "criterion": pd.Series([criteria[code] for code in asked.criterion], dtype=object),
-        "first": np.array(problem.items, dtype=object)[asked.first],
-        "second": np.array(problem.items, dtype=object)[asked.second],
+        "judge": pd.Series([judges[code] for code in questions.judge], dtype=object),
+        "criterion": pd.Series([criteria[code] for code in questions.criterion], dtype=object),
+        "first": np.array(problem.items, dtype=object)[questions.first],
+        "second": np.array(problem.items, dtype=object)[questions.second],
     }
     if problem.density.contexts:
         contexts = [*problem.votes.contexts, None]
-        columns["context"] = pd.Series([contexts[code] for code in asked.context], dtype=object)
+        columns["context"] = pd.Series([contexts[code] for code in questions.context], dtype=object)
     columns |= {"information": alone, "gain": gain}
     for prefix, part in (("p", np.pad(mean, ((0, 0), (0, 3 - mean.shape[1])))), ("votes", votes)):
         columns |= {

@@ -72,9 +72,9 @@ def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
 
 def _occurrence_numbers(order: Ints, names: Sequence[Any]) -> Ints:
     """Number, from 0, of each row among the rows with its name, in the given order."""
-    number, taken = np.zeros(len(names), np.int64), dict[Any, int]()
+    number, last_numbers = np.zeros(len(names), np.int64), dict[Any, int]()
     for row in order:
-        number[row] = taken[names[row]] = taken.get(names[row], -1) + 1
+        number[row] = last_numbers[names[row]] = last_numbers.get(names[row], -1) + 1
     return number
 
 

@@ -98,7 +98,7 @@ def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[GroupPro
     values = fit.posterior.values
     if values is None:
         raise InputError(
-            f"method {fit.method!r} has no draws, so nothing tells what is known; take 'laplace'"
+            f"method {fit.method!r} has no draws, so progress cannot be measured; take 'laplace'"
         )
     draws = np.asarray(integrated_scores(fit.problem.density, values))
     draws = draws.reshape(-1, draws.shape[-1])

@@ -86,11 +86,11 @@ def replay_votes(
         raise InputError("votes: there are no votes to ask for")
     votes = votes.reset_index(drop=True)
     course, answers = Course(), votes["winner"].to_numpy(dtype=object)
-    asked: list[Ints] = []
+    asked_rows: list[Ints] = []
 
     def reveal_answers(rows: Ints) -> list[str | None]:
-        asked.append(rows)
+        asked_rows.append(rows)
         return [None if answer != answer else answer for answer in answers[rows]]
 
     drive_rounds(choose_rounds(votes.drop(columns="winner"), request, course), reveal_answers)
-    return course, votes.iloc[np.concatenate(asked)]
+    return course, votes.iloc[np.concatenate(asked_rows)]

@@ -160,8 +160,8 @@ def choose_rounds(
     """
     course.groups = linkable_groups(questions)
     order = design_order(questions, "random" if request.design == "random" else "cyclic", request.seed)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
     code = {item: number for number, items in enumerate(course.groups) for item in items}
     group = np.array([code[item] for item in questions["first"]], np.int64)
     remaining = np.ones(len(questions), bool)
@@ -191,7 +191,7 @@ def choose_rounds(
             course.reached = True
             break
         rows = np.flatnonzero(remaining & np.array(open_)[group])
-        rows = rows[np.argsort(place[rows])]
+        rows = rows[np.argsort(position[rows])]
         chosen = _next_round(fitted, questions, rows, request, int((~remaining).sum()))
     return course
 

@@ -244,5 +244,5 @@ def _note_on_left_out(task: Task) -> str:
     if task.ratings.ranks is not None:
         reason = "fewer than two items that all ranked, or all tied by a judge"
         return f"{count_in_words(left_out, 'contexts')} undefined ({reason}) and left out"
-    counted = f"; {task.measure}_mixed counts them" if task.measure in ICC_MEASURES else ""
-    return f"{count_in_words(left_out, 'units')} that some judges did not answer left out{counted}"
+    mixed_note = f"; {task.measure}_mixed counts them" if task.measure in ICC_MEASURES else ""
+    return f"{count_in_words(left_out, 'units')} that some judges did not answer left out{mixed_note}"

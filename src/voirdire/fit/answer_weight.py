@@ -201,16 +201,16 @@ def _families_note(problem: Problem, families: dict[str, str], answer_weight: Fl
 def _noise_note(problem: Problem, use: Floats) -> str:
     names = [name for name, value in zip(problem.judges, use, strict=True) if value < 1.0]
     return (
-        f"Noise: {list_names(names)} scoring items nearly at random beside the others, so that each answer counts by "
-        f"the chance that it is of use ({use.min():.2g} of another's at least)."
+        f"Noise: {list_names(names)} scoring items nearly at random compared with the others, so that each answer "
+        f"counts by the probability that it is of use ({use.min():.2g} of another's at least)."
     )
 
 
 def _duplicates_note(problem: Problem, duplicates: dict[str, str], answer_weight: Floats) -> str:
-    members: dict[str, list[str]] = {}
+    judges_by_family: dict[str, list[str]] = {}
     for judge, family in duplicates.items():
-        members.setdefault(family, []).append(judge)
-    family_texts = [list_names(family, verb=False) for family in members.values() if len(family) > 1]
+        judges_by_family.setdefault(family, []).append(judge)
+    family_texts = [list_names(family, verb=False) for family in judges_by_family.values() if len(family) > 1]
     judges = "; ".join(family_texts[:MAX_FAMILIES_SHOWN])
     if len(family_texts) > MAX_FAMILIES_SHOWN:
         judges += f"; and {len(family_texts) - MAX_FAMILIES_SHOWN} more families"

@@ -82,7 +82,8 @@ def split_target_answers(
     answers = replace(answers, people=people_names(request.anchors))
     check_people_not_judges(answers.people, table.judges)
     if not answers.grid():
-        note = "People's scores do not differ: they say nothing of how far the panel is from people, and are not used."
+        note = "People's scores do not differ: they give no information on the gap between panel and people, and are "
+        note += "not used."
         return None, None, [*notes, note]
     if len(answers.items) <= MAX_ITEMS:
         return answers, None, notes

@@ -73,14 +73,14 @@ def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: s
 def _number_problems(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
     centre, draws = arrays["centre"], arrays.get("draws")
     if not np.isfinite(centre).all():
-        yield "centre holds numbers that are none"
+        yield "centre holds numbers that are not finite"
     if draws is None and method not in WITHOUT_DRAWS:
         yield f"draws are missing, of a fit by {method}"
     if draws is not None:
         if draws.ndim != 3 or draws.shape[2:] != centre.shape or draws.size == 0:
             yield f"draws have the shape {draws.shape}, of {centre.size} parameters"
         elif not np.isfinite(draws).all():
-            yield "draws hold numbers that are none"
+            yield "draws hold numbers that are not finite"
 
 
 def _table_problems(table_arrays: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
@@ -111,9 +111,9 @@ def _table_problems(table_arrays: Mapping[str, Any], names: Mapping[str, Any]) -
         elif name == "counts":
             valid = value.dtype.kind in "iu" and value.ndim == 2 and value.shape[1] == _OUTCOMES
             if not (valid and value.size and value.min() >= 0 and value.sum(axis=1).min() > 0):
-                yield f"{name} are no numbers of answers"
+                yield f"{name} are not numbers of answers"
         elif not np.isfinite(value).all():
-            yield f"{name} holds numbers that are none"
+            yield f"{name} holds numbers that are not finite"
     vote_arrays = () if rated else (*_VOTE_ARRAYS, "further_covariate", "further_factor")
     excluded = (*vote_arrays, "row_cell", "further_units")
     cell_arrays = [name for name in table_arrays if name not in excluded]
@@ -139,6 +139,6 @@ def _covariate_column_problems(
 
 def _code_problems(name: str, value: Any, n: int, levels_name: str, least: int) -> Iterator[str]:
     if value.ndim != 1 or value.dtype.kind not in "iu" or value.size == 0:
-        yield f"{name} is no column of codes ({value.dtype}, shape {value.shape})"
+        yield f"{name} is not a column of codes ({value.dtype}, shape {value.shape})"
     elif value.min() < least or value.max() >= n:
         yield f"{name} holds codes from {value.min()} to {value.max()}, of {n} {levels_name}"

@@ -277,9 +277,7 @@ def fit(
         kind.check_board(table, request)
     if terms is not None:
         if model is not None:
-            raise InputError(
-                "terms= stands in the place of a model; give one of both (a model file takes [[term]])"
-            )
+            raise InputError("terms= replaces a model; give one of the two (a model file takes [[term]])")
         model = kind.model_of_terms(table, request)
     with listen_for_notes(notes.append):
         answers_of_target, anchors, target_notes = split_target_answers(kind, table, request)
@@ -364,7 +362,7 @@ def _check_request(method: Method, prob: float, over: str) -> None:
     elif not problems and method.size and method.size < (needed := least_draws(prob)):
         hint = "" if method.name == "nuts" else "method='nuts' with "
         problems.append(
-            f"prob {prob}: {method.size:,} draws do not tell where its intervals end; take a smaller one, or "
+            f"prob {prob}: {method.size:,} draws are too few for its intervals; take a smaller one, or "
             f"{hint}{needed:,} draws in all at the least"
         )
     raise_problems(problems)

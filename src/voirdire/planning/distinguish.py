@@ -86,8 +86,10 @@ class ApartPlan:
         if self.within:
             return f"{first} and {second} are within {self.margin:g} of each other already."
         settled = "distinguishable" + ("" if self.margin is None else f", or surely within {self.margin:g},")
-        if ways := self._ways("more"):
-            sentence = f"{first} and {second} are {settled} with probability {POWER:g} after about {ways}."
+        if alternatives := self._ways("more"):
+            sentence = (
+                f"{first} and {second} are {settled} with probability {POWER:g} after about {alternatives}."
+            )
         else:
             sentence = (
                 f"Nothing within {MAX_GROWTH_FACTOR:g} times the answers there are makes {first} and {second} "
@@ -95,17 +97,17 @@ class ApartPlan:
             )
         if seeming := self._ways("seeming"):
             sentence += (
-                " That allows for a smaller difference than the one seen so far; if it is what it seems, it takes "
-                f"about {seeming}."
+                " That allows for a smaller difference than the one seen so far; if the difference is as large as "
+                f"seen so far, it takes about {seeming}."
             )
         return sentence
 
     def _ways(self, column: str) -> str:
         """Describe the alternatives with their counts."""
-        counted = [
+        counts = [
             (round_up(row[column]), f"more {row['of']}") for row in self.rows if row[column] is not None
         ]
-        return ", or ".join(count_in_words(*pair) for pair in counted)
+        return ", or ".join(count_in_words(*pair) for pair in counts)
 
 
 def plan_to_distinguish(
@@ -151,23 +153,23 @@ def plan_to_distinguish(
     counts = fit.kind.named_counts(fit.problem)
     answers = next(iter(counts)) if len(counts) == 1 else "answers"
     total, judges = sum(counts.values()), len(fit.problem.judges)
-    ways, stays = [(f"{answers} of this kind", total, 0.0)], 0.0
+    alternatives, stays = [(f"{answers} of this kind", total, 0.0)], 0.0
     if entrants.contexts:
         stays = deviation_between_contexts(fit, entrants, items, s)
         per_context = f"{round(total / entrants.contexts):,} {answers} each"
-        ways = [(f"contexts, asked as much ({per_context})", entrants.contexts, 0.0)]
-        ways += [(f"{answers} in the same contexts", total, stays)]
-    ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, stays)]
+        alternatives = [(f"contexts, asked as much ({per_context})", entrants.contexts, 0.0)]
+        alternatives += [(f"{answers} in the same contexts", total, stays)]
+    alternatives += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, stays)]
     about_people, rows = is_about_people(fit), []
-    for unit, count, stays in ways:
+    for unit, count, stays in alternatives:
         part = s if about_people else stays
         factor, probability = _smallest_factor(abs(m), s, part, t, matters)
-        more, seeming = (
+        additional, seeming = (
             None if growth is None else ceil((growth - 1.0) * count)
             for growth in (factor, information_growth_factor(m, s, t, part))
         )
         rows.append(
-            {"of": unit, "there": count, "more": more, "probability": probability, "seeming": seeming}
+            {"of": unit, "there": count, "more": additional, "probability": probability, "seeming": seeming}
         )
     people = people_preference(fit, items) if about_people else None
     if people is not None:
@@ -176,9 +178,14 @@ def plan_to_distinguish(
         )  # information of an answer over that of the fit
         max_factor = 1.0 + MAX_PEOPLE * answer_information
         factor, probability = _smallest_factor(abs(m), s, 0.0, t, matters, max_factor)
-        more = None if factor is None else ceil((factor - 1.0) / answer_information)
+        additional = None if factor is None else ceil((factor - 1.0) / answer_information)
         needed = people_needed(m, s, t, people)
-        row = {"of": f"{PEOPLE_ANSWERS} about the two", "there": 0, "more": more, "probability": probability}
+        row = {
+            "of": f"{PEOPLE_ANSWERS} about the two",
+            "there": 0,
+            "more": additional,
+            "probability": probability,
+        }
         rows.append(row | {"seeming": None if needed is None else ceil(needed)})
     return ApartPlan(items, rows, False, margin)
 
@@ -201,7 +208,7 @@ def check_apart(problem: Problem, apart: str | tuple[str, str] = "top", margin: 
 
 def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[int, int]:
     if len(names) < 2:
-        raise InputError("there is one item, so there are no two to be distinguishable")
+        raise InputError("there is only one item; two are needed")
     if apart == "top":
         return 0, 1
     pair = tuple(part.strip() for part in apart.split(",")) if isinstance(apart, str) else tuple(apart)

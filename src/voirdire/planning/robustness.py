@@ -202,7 +202,7 @@ def ranking_robustness(
     if replicates < 1:
         problems.append(f"replicates {replicates}: must be at least 1")
     if not 0.5 < least <= 1:
-        problems.append(f"least {least} is no share above a half")
+        problems.append(f"least {least} is not a share above a half")
     raise_problems(problems)
     vote_table = read_votes(votes)
     if vote_table.order_unknown:

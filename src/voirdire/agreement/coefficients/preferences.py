@@ -43,7 +43,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.further import covariate_differences, with_covariates
 from voirdire.tables.votes import VoteRows
 
-_NOTE = "votes count one by one: there is no column 'context' that says which are about the same thing"
+_NOTE = "votes count one by one, because no column 'context' says which belong together"
 
 
 def ratings_per_vote(table: Any) -> list[Ratings] | None:
@@ -144,7 +144,7 @@ DEGREE_WIN_RATE, HELD_WIN_RATE = "win_rate_degrees", "win_rate_held"
 _NEWTON_STEPS = 40
 _MAX_LOG_ODDS = 25.0  # log-odds beyond which wins and losses count as perfectly separated
 _NOT_ESTIMABLE = (
-    "undefined: what is held fixed is the same throughout, or tells wins from losses without error"
+    "undefined: what is held fixed is the same throughout, or separates wins from losses completely"
 )
 
 

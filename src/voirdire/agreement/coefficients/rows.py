@@ -46,7 +46,7 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
     "undefined: every answer is 'a', so nothing could have disagreed"
     """
     if measure.startswith("win_rate"):
-        return "undefined: there is no unit that counts: no vote on this item, or only ties"
+        return "undefined: no unit counts: there is no vote on this item, or only ties"
     rated = ratings.is_rated
     silent = [judge for place, judge in enumerate(ratings.judges) if not rated[:, place].any()]
     if len(silent) == len(ratings.judges):

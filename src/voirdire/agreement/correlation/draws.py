@@ -157,7 +157,7 @@ def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
             )
         elif scores.has_criteria and not set(fit.problem.criteria) & set(scores.criteria):
             problems.append(
-                f"draws: the criteria of {name!r}, {known_names(fit.problem.criteria)}, are none of the table's, "
+                f"draws: the criteria of {name!r}, {known_names(fit.problem.criteria)}, are not among the table's, "
                 f"{known_names(scores.criteria)}"
             )
     raise_problems(problems)

@@ -126,9 +126,9 @@ def metaeval(
 def _rank_in_words(row: dict[str, object], metrics: int) -> str:
     if metrics < 2:
         return ""
-    place = {1: "best", 2: "second best"}.get(int(str(row["place"])), "")
+    rank_text = {1: "best", 2: "second best"}.get(int(str(row["place"])), "")
     equal_note = "not distinguishable from the best" if row["same_as_best"] and row["place"] != 1 else ""
-    return ", ".join(filter(None, [place, equal_note]))
+    return ", ".join(filter(None, [rank_text, equal_note]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,9 +81,9 @@ def _kernel_gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArr
     step = _RELATIVE_STEP * weights.sum(axis=1)
     gradient = np.empty_like(totals)
     for place in range(totals.shape[1]):
-        moved = totals.copy()
-        moved[:, place] += step
-        gradient[:, place] = (statistic.kernel(moved) - value) / step
+        shifted = totals.copy()
+        shifted[:, place] += step
+        gradient[:, place] = (statistic.kernel(shifted) - value) / step
     return gradient
 
 
@@ -184,7 +184,7 @@ def bootstrap_interval(
         return Interval(estimate, estimate, "; ".join(filter(None, [note, warning])))
     if len(defined) < (needed := least_draws(prob)):
         reason = (
-            f"no interval: {len(defined):,} resamples say nothing of one of {100 * prob:.10g}%, which needs "
+            f"no interval: {len(defined):,} resamples are too few for one of {100 * prob:.10g}%, which needs "
         )
         reason += f"{needed:,}"
         return Interval(None, None, reason)

@@ -193,8 +193,8 @@ def swap_test(
     combined = total + b.features.sum(axis=0)
 
     def difference_after_swap(swapped: FloatArray) -> FloatArray:
-        moved = total + swapped @ change
-        return a.kernel(moved) - b.kernel(combined - moved)
+        swapped_total = total + swapped @ change
+        return a.kernel(swapped_total) - b.kernel(combined - swapped_total)
 
     return swap_p_value(difference_after_swap, len(change), permutations, seed)
 

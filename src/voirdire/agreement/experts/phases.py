@@ -71,7 +71,7 @@ def phase_change(
     resampling = Resampling.from_settings(settings)
     scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
-        raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
+        raise InputError("the table has no column 'phase'; add one that names the two phases")
     problems = unknown_names("phase", [before, after], scores.phases)
     if before == after:
         problems.append(f"phase {before!r} is compared with itself; name two phases")

@@ -208,7 +208,7 @@ def _check_units(both: Table, judged: int, problems: Problems) -> None:
     if unknown.any():
         problems.rows(
             np.flatnonzero(unknown) + 1,
-            "no judge answered this unit, so it tells nothing about them; leave it out, or have judges answer it",
+            "no judge answered this unit, so it cannot be compared; leave it out, or have judges answer it",
         )
     for _, rows in rows_by_code(human_keys):
         if len(np.unique(answer[judged:][rows])) > 1:
@@ -220,7 +220,7 @@ def _check_units(both: Table, judged: int, problems: Problems) -> None:
     answered, units = len(np.unique(human_keys)), len(np.unique(judged_keys))
     if answered == 1:
         problems.table(
-            "there is only one unit with an answer, which tells nothing of its error; give two or more"
+            "there is only one unit with an answer, which is not enough to estimate its error; give two or more"
         )
     elif answered == units:
         problems.table(

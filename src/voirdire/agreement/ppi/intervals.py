@@ -97,8 +97,8 @@ def powered_interval(
         )
     else:
         normal = method == "normal"
-        reach = ndtri((1 + prob) / 2) if normal else stdtrit(estimate.freedom, (1 + prob) / 2)
-        half = float(reach * np.sqrt(estimate.variance if normal else estimate.variance_small))
+        quantile = ndtri((1 + prob) / 2) if normal else stdtrit(estimate.freedom, (1 + prob) / 2)
+        half = float(quantile * np.sqrt(estimate.variance if normal else estimate.variance_small))
         low, high = estimate.value - half, estimate.value + half
         if half == 0:
             note = "human answers are all alike, so the interval has no width and understates the uncertainty"

@@ -236,7 +236,7 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
     elif math.isnan(tuned.value):
         notes.append("undefined: no human answer counts here, only ties")
     elif math.isnan(tuned.variance):
-        notes.append(f"no interval: one of the {clusters} tells nothing of its error")
+        notes.append(f"no interval: a single one of the {clusters} does not give an error")
     else:
         if sample.others < 2:
             notes.append(f"humans answered all but {sample.others} of the units: humans alone")
@@ -254,7 +254,7 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
         if abs(distance) > MAX_STANDARD_ERRORS:
             notes.append(
                 f"judges answer the humans' units otherwise than the rest ({distance:+.1f} standard errors): "
-                "these are no random sample"
+                "these are not a random sample"
             )
         notes += [ends.note, task.note]
     names = [*task.judges, *(name for name in ratings.judges[-1:] if name not in task.judges)]

@@ -140,13 +140,13 @@ def estimate_mean(
     satterthwaite = (unit_variance + shared) ** 2 / (
         unit_variance**2 / freedom + shared**2 / max(contexts - 1, 1)
     )
-    reach = float(t.ppf(0.5 + prob / 2, satterthwaite)) * error
+    half_width = float(t.ppf(0.5 + prob / 2, satterthwaite)) * error
     part = max(1 - n / units, 1e-12)
     return Mean(
         value,
         error,
-        value - reach,
-        value + reach,
+        value - half_width,
+        value + half_width,
         n,
         units,
         weight,
@@ -211,9 +211,9 @@ def verdict_probability(now: Mean, margin: float, prob: float, n: int) -> float:
     from scipy.stats import norm, t
 
     later_error = math.sqrt(now.of_all + now.of_answers / n * (1 - n / now.units))
-    reach = float(t.ppf(0.5 + prob / 2, n - 1)) * later_error
+    half_width = float(t.ppf(0.5 + prob / 2, n - 1)) * later_error
     spread = math.sqrt(max(now.error**2 - later_error**2, 0.0))
     distance = now.value + margin
     if spread == 0:
-        return float(abs(distance) > reach)
-    return float(norm.cdf((distance - reach) / spread) + norm.cdf((-distance - reach) / spread))
+        return float(abs(distance) > half_width)
+    return float(norm.cdf((distance - half_width) / spread) + norm.cdf((-distance - half_width) / spread))

@@ -123,7 +123,7 @@ def _read_probabilities(table: pd.DataFrame) -> AskingProbabilities:
     probability_by_unit: dict[tuple[str, ...], float] = {}
     if "context" in table:
         problems.stop(
-            "a column 'probability' goes with units that are told by criterion and items alone; drop 'context'"
+            "a column 'probability' is for units that are named by criterion and items only; drop 'context'"
         )
     about = ["first", "second"] if "first" in table else ["item"]
     probabilities = _as_numbers(table[PROBABILITY]).tolist()

@@ -228,8 +228,8 @@ class _Panel:
             )
         codes = ratings.codes
         answers = ratings.numbers() if numbers else np.where(codes >= 0, codes, np.nan).astype(float)
-        reach = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
-        return cls(ratings, judges, people, answers, Likeness(measure, reach))
+        score_range = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
+        return cls(ratings, judges, people, answers, Likeness(measure, score_range))
 
     def answers_of(self, names: Sequence[str]) -> FloatArray:
         """Answers of the named judges or people, shape (units, names)."""

@@ -95,7 +95,7 @@ def next_rankings(
     problem = check_rankings_request(fit.problem, count, size=size, who=who, about=about, seed=seed)
     if fit.posterior.draws is None:
         raise InputError(
-            "the fit has no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'"
+            "the fit has no draws, so it is not known what is uncertain; fit with 'laplace' or 'nuts'"
         )
     rng = np.random.default_rng(seed)
     size = size or int(np.bincount(np.bincount(problem.table.ranking)).argmax())
@@ -147,7 +147,7 @@ def check_rankings_request(
         problems.append(f"who {who!r} is neither 'judge' nor 'person'")
     elif who == "person" and problem.anchors is None:
         problems.append(
-            "who='person': how people differ from judges is told by rankings of people alone, and this fit has none; "
+            "who='person': only rankings by people show how people differ from judges, and this fit has none; "
             "pass some (anchors=, --anchors), or ask judges"
         )
     if about not in ABOUT:

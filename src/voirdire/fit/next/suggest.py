@@ -128,8 +128,8 @@ def next_comparisons(
         about = "judges" if who == PERSON and _distinguishes_judges(fit.problem) else "ranking"
     if fit.posterior.draws is None:
         raise InputError(
-            f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
-            "with 'laplace' or 'nuts'"
+            f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so it is not known what is uncertain; "
+            "fit with 'laplace' or 'nuts'"
         )
     if among is not None and who == PERSON:
         raise InputError("among is for questions to judges; pass who='judge' with it")

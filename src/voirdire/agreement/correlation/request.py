@@ -59,7 +59,7 @@ def read_request(
     Parameters
     ----------
     table, human, metrics, measures, level, average, phase, draws
-        As given to `voirdire.agreement.correlation.verb.metaeval`.
+        Arguments of `voirdire.agreement.correlation.verb.metaeval`.
 
     Returns
     -------

@@ -12,8 +12,8 @@ with a likeness s of an answer and those of others:
 - distance    minus the root mean square of x - y over others: scores with many levels, as in the paper
 
 For person j, d = 1 on units where j agrees better with the others than the judge does, -1 where the judge does, 0 where
-both agree equally. A one-sided t-test tests the hypothesis E[d] >= epsilon; the judge wins against the people whose
-hypothesis is rejected by Benjamini and Yekutieli at rate q. The winning rate omega is the share of such people; the
+both agree equally. A one-sided t-test tests the hypothesis E[d] >= epsilon. The judge wins against a person if the
+procedure of Benjamini and Yekutieli at rate q rejects the hypothesis. The winning rate omega is the share of wins; the
 judge may replace people if it is at least 1/2. rho is the mean over people of the share of units on which the judge
 agrees with the others at least as well as the person. epsilon allows for the lower cost of a judge: 0.2 where people
 are experts, 0.15 where they are skilled, 0.1 for a crowd.

@@ -277,8 +277,8 @@ class _State:
     def order_entropy(self, reduction: Floats | float = 0.0) -> float:
         """Weighted entropy of the order of pairs, in bits, given chosen rankings.
 
-        The entropy is the mean over the distribution of the new mean of each difference, whose variance is the
-        reduction so far; ``reduction`` is a further reduction of the variance, shape (pairs,).
+        The mean of each difference will change with the rankings; the variance of its change is the reduction of the
+        variance. The entropy is averaged over it. ``reduction`` is a further reduction, shape (pairs,).
         """
         remaining = np.maximum(self.variance - reduction, 1e-9 * self.before)
         node, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)

@@ -122,7 +122,7 @@ def test_what_cannot_be_held_is_undefined_or_refused(tmp_path: Path) -> None:
     )
     row = of_item(voirdire.agreement(apart, hold="length", resamples=20), "win_rate_held")
     assert np.isnan(row["value"])
-    assert "tells wins from losses without error" in row["note"]
+    assert "separates wins from losses completely" in row["note"]
     for wrong, message in (
         ({"measures": "win_rate_held"}, "win_rate_held needs hold"),
         ({"measures": "win_rate_degrees"}, "win_rate_degrees needs a column 'degree'"),

@@ -14,7 +14,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
 
-COUNTED = "votes count one by one: there is no column 'context' that says which are about the same thing"
+COUNTED = "votes count one by one, because no column 'context' says which belong together"
 
 
 def votes(winners: str, judge: str = "t") -> pd.DataFrame:

@@ -221,7 +221,7 @@ def test_a_probability_outside_zero_and_one(folder: Path, prob: str) -> None:
 def test_a_probability_that_the_draws_cannot_show(folder: Path) -> None:
     message = refused(folder, "votes.csv", "--prob", "0.999999")
     assert message == (
-        "prob 0.999999: 4,000 draws do not tell where its intervals end; take a smaller one, or method='nuts' with "
+        "prob 0.999999: 4,000 draws are too few for its intervals; take a smaller one, or method='nuts' with "
         "2,000,000 draws in all at the least"
     )
 

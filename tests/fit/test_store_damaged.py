@@ -113,11 +113,15 @@ def test_a_tampered_number_is_noticed(tmp_path: Path) -> None:
 CHANGES: list[tuple[str, Any, str]] = [
     ("votes_first", lambda a: a + 999, "votes_first holds codes from 999 to 999, of 2 items"),
     ("votes_judge", lambda a: a - 5, "votes_judge holds codes from -5 to -4, of 2 judges"),
-    ("votes_row_cell", lambda a: a + 0.5, r"votes_row_cell is no column of codes \(float64, shape \(6,\)\)"),
+    (
+        "votes_row_cell",
+        lambda a: a + 0.5,
+        r"votes_row_cell is not a column of codes \(float64, shape \(6,\)\)",
+    ),
     ("votes_second", lambda a: a[:-1], "votes_judge and what goes with it have different lengths"),
-    ("votes_counts", lambda a: -a, "votes_counts are no numbers of answers"),
+    ("votes_counts", lambda a: -a, "votes_counts are not numbers of answers"),
     ("votes_criterion", None, "votes_criterion is missing"),
-    ("centre", lambda a: a * np.nan, "centre holds numbers that are none"),
+    ("centre", lambda a: a * np.nan, "centre holds numbers that are not finite"),
     ("centre", None, "centre is missing"),
     ("draws", lambda a: a[..., :-1], r"draws have the shape \(1, 4000, 2\), of 3 parameters"),
     ("draws", None, "draws are missing, of a fit by laplace"),

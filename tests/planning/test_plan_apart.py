@@ -101,7 +101,10 @@ def test_what_boards_say_would_settle_it_is_said_beside_what_allows_for_a_smalle
         assert set(fit.decision.first) == set(found.items)
         assert [row["seeming"] for row in found.rows] == [row["more"] for row in fit.decision.next]
         if (more := found.rows[0]["seeming"]) is not None:
-            assert f"if it is what it seems, it takes about {round_up(more):,} more votes" in str(found)
+            assert (
+                f"if the difference is as large as seen so far, it takes about {round_up(more):,} more votes"
+                in str(found)
+            )
             assert f"About {round_up(more):,} more votes" in fit.decision.settle()
             assert more < (found.rows[0]["more"] or np.inf)
 

@@ -1,4 +1,4 @@
-"""Ask until the answer is known: rounds of a fit, what to ask next, and asking."""
+"""Adaptive collection: rounds of questions, fit and choice of the next questions, until enough is known."""
 
 from __future__ import annotations
 

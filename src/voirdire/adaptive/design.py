@@ -1,4 +1,4 @@
-"""Order of questions when nothing is known: cyclic or random, and a start that links all items."""
+"""Order of questions without prior answers: cyclic or random, and starting questions that connect all items."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Design: TypeAlias = Literal["adaptive", "cyclic", "random"]
-MIN_STARTING_QUESTIONS = 2  # questions that the start has for each judge
+MIN_STARTING_QUESTIONS = 2  # fewest starting questions for each judge
 
 
 def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
-    """All questions in the order of a design, shape (questions,).
+    """Order all questions by a design, shape (questions,).
 
-    Cyclic: items stand on a ring, in an order drawn by the seed. Neighbours are compared first, then those two apart,
-    and so on, each pair by one judge, and judges take turns; then every pair by the next judge (or in the other order,
-    or again), and so on. Questions that are alike come in an order drawn by the seed. Random: all in an order drawn by
-    the seed.
+    Cyclic: items are arranged on a ring in random order. Neighbours are compared first, then items two apart, and so
+    on, each pair by one judge, with judges in turn. Then every pair is compared by the next judge (or in the other
+    order, or again), and so on. Equivalent questions come in random order. Random: all questions in random order.
+    The seed determines all random orders.
 
     Parameters
     ----------
     questions : dataframe
-        Columns judge, first, second and perhaps context, criterion.
+        Columns judge, first, second and optionally context, criterion.
 
     Examples
     --------
@@ -58,8 +58,8 @@ def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
             low if clockwise <= counterclockwise else high,
         )
         turn[row] = (judges[judge] - edge[row] - distance[row]) % len(judges)
-    # questions that are alike (the prompts of a table, which may come by topic) in any order, then the how-manieth each
-    # is of its judge's about the pair, and of its pair: the next is of another judge
+    # equivalent questions (such as prompts of a table, which may be sorted by topic) in random order; then number each
+    # question among its judge's questions on the pair, and among all on the pair, so that the next judge takes turn
     random_order = rng.permutation(len(questions))
     occurrence = _occurrence_numbers(
         random_order, [*zip(blocks, questions["judge"], distance, edge, strict=True)]
@@ -71,22 +71,23 @@ def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
 
 
 def _occurrence_numbers(order: Ints, names: Sequence[Any]) -> Ints:
-    """Number, from 0, of each row among the rows of its name, taken in an order."""
-    number, taken = np.zeros(len(names), np.int64), dict[Any, int]()
+    """Number, from 0, of each row among the rows with its name, in the given order."""
+    number, last_numbers = np.zeros(len(names), np.int64), dict[Any, int]()
     for row in order:
-        number[row] = taken[names[row]] = taken.get(names[row], -1) + 1
+        number[row] = last_numbers[names[row]] = last_numbers.get(names[row], -1) + 1
     return number
 
 
 def starting_questions(questions: pd.DataFrame, order: Ints) -> Ints:
-    """First questions, in the order of a design: those that link two items or are of a judge who was hardly asked.
+    """Choose the starting questions, in the order of a design.
 
-    Then all items that questions can link are linked by answers (if those come), and every judge has been asked.
+    A question is chosen if it connects two items, or if its judge has fewer than ``MIN_STARTING_QUESTIONS``. The
+    answers then connect all items that questions can connect, and every judge is asked.
 
     Parameters
     ----------
     order : int array
-        The design's, see `design_order`.
+        Order of the design, see `design_order`.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def starting_questions(questions: pd.DataFrame, order: Ints) -> Ints:
 
 
 def linkable_groups(questions: pd.DataFrame) -> list[list[str]]:
-    """Items that questions can link, group by group, in the order in which they come.
+    """Group the items that questions can connect, in the order of the table.
 
     Examples
     --------
@@ -145,11 +146,11 @@ def linkable_groups(questions: pd.DataFrame) -> list[list[str]]:
 
 
 def _ring_places(
-    questions: pd.DataFrame, where: Sequence[tuple[object, ...]], rng: np.random.Generator
+    questions: pd.DataFrame, blocks: Sequence[tuple[object, ...]], rng: np.random.Generator
 ) -> dict[tuple[object, ...], dict[str, int]]:
-    """The place of every item on the ring of its context and criterion."""
+    """Position of every item on the ring of its context and criterion."""
     items: dict[tuple[object, ...], dict[str, None]] = {}
-    for place, first, second in zip(where, questions["first"], questions["second"], strict=True):
+    for place, first, second in zip(blocks, questions["first"], questions["second"], strict=True):
         items.setdefault(place, {}).update({first: None, second: None})
     return {
         place: {

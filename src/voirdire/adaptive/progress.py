@@ -1,6 +1,6 @@
-"""Knowledge of each group of items that can be compared, from a fit, and when it is enough.
+"""Progress of each group of comparable items, from a fit, and conditions to stop.
 
-Conditions are such as "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", joined by "and".
+Conditions have forms such as "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", joined by "and".
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _PART = re.compile(r"\s*(?P<name>[\w()\s-]*?)\s*(?P<sign>[<>]=?|=+|≥|≤)\s*(?
 
 
 class Quantity(NamedTuple):
-    """A quantity that conditions name: its field of `GroupProgress`, whether large values are good, bound, example.
+    """A quantity of conditions.
 
-    ``limit`` is what a bound must stay below; ``example`` a bound that makes sense.
+    ``field`` is its field in `GroupProgress`, ``large`` is True if large values are good, ``limit`` the upper limit of
+    bounds (exclusive), ``example`` a reasonable bound.
     """
 
     field: str
@@ -36,7 +37,7 @@ class Quantity(NamedTuple):
     example: str
 
 
-#: Quantities by the name that conditions have for them.
+#: Quantities by their name in conditions.
 QUANTITIES = {
     "p_best": Quantity("p_best", True, 1.0, "0.95"),
     "loss": Quantity("loss", False, float("inf"), "0.02"),
@@ -47,20 +48,20 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class GroupProgress:
-    """Knowledge of one group.
+    """Progress of one group.
 
     Attributes
     ----------
     best : str
-        The item that is most likely the best.
+        The item with the largest probability of being the best.
     p_best : float
-        Probability that it is.
+        Probability that it is the best.
     loss : float
-        By how much (log-odds) the best is expected to be better than the item that one would choose.
+        Expected loss (log-odds) of choosing one item instead of the best; that of the item with the least loss.
     width : float
-        Ranks between the ends of an item's interval, of the item of which least is known.
+        Largest width of an item's interval of ranks.
     accuracy : float
-        Share of the pairs that the fit is expected to order rightly.
+        Expected share of pairs in the right order.
     """
 
     best: str
@@ -71,19 +72,19 @@ class GroupProgress:
 
 
 def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[GroupProgress]:
-    """Summarise what is known of each group, from a fit's draws.
+    """Summarise the progress of each group, from a fit's draws.
 
     Parameters
     ----------
     fit : Fit
-        With scores and draws.
+        Fit with scores and draws.
     groups : sequence of sequence of str
-        Items that can be compared, group by group; items without an answer so far are left out.
+        Groups of comparable items; items without an answer are left out.
 
     Raises
     ------
     InputError
-        The fit has no scores or no draws, or nothing was answered in a group.
+        If the fit has no scores or no draws, or a group has no answer.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[GroupPro
     values = fit.posterior.values
     if values is None:
         raise InputError(
-            f"method {fit.method!r} has no draws, so nothing tells what is known; take 'laplace'"
+            f"method {fit.method!r} has no draws, so progress cannot be measured; take 'laplace'"
         )
     draws = np.asarray(integrated_scores(fit.problem.density, values))
     draws = draws.reshape(-1, draws.shape[-1])
@@ -131,7 +132,7 @@ def _summarise_group(items: Sequence[str], draws: Floats, prob: float) -> GroupP
 
 @dataclass(frozen=True)
 class Condition:
-    """One bound on what is known.
+    """One bound on a quantity.
 
     Examples
     --------
@@ -143,10 +144,10 @@ class Condition:
     quantity: str
     bound: float
 
-    def is_met(self, known: GroupProgress) -> bool:
-        """True if enough is known of a group."""
+    def is_met(self, progress: GroupProgress) -> bool:
+        """True if the condition holds for a group."""
         quantity = QUANTITIES[self.quantity]
-        value = float(getattr(known, quantity.field))
+        value = float(getattr(progress, quantity.field))
         return value >= self.bound if quantity.large else value <= self.bound
 
     def __str__(self) -> str:
@@ -159,8 +160,8 @@ def read_conditions(text: str) -> tuple[Condition, ...]:
     Raises
     ------
     InputError
-        A part cannot be read, its quantity is unknown (the nearest is named), its sign points the wrong way or its
-        bound can never be met; all problems at once.
+        For every part that cannot be read, has an unknown quantity (the nearest is named), a sign in the wrong
+        direction, or a bound that can never be met.
 
     Examples
     --------
@@ -206,6 +207,6 @@ def _read_condition(part: str) -> Condition:
     return Condition(name, bound)
 
 
-def unmet_conditions(wanted: Iterable[Condition], known: GroupProgress) -> list[Condition]:
+def unmet_conditions(wanted: Iterable[Condition], progress: GroupProgress) -> list[Condition]:
     """Conditions that do not hold."""
-    return [condition for condition in wanted if not condition.is_met(known)]
+    return [condition for condition in wanted if not condition.is_met(progress)]

@@ -1,8 +1,8 @@
-"""Filter of a protocol: it asks only the comparisons that are still needed.
+"""Filter of a protocol: only chosen comparisons are asked.
 
-A protocol is a pure function of its answers, and may be run again: so it is run once for every round, with an ``ask``
-that lets the comparisons chosen so far through and answers all others with "not chosen". What else it asks (criteria,
-their weights) is let through. The rows of the last run are the tables.
+A protocol is a pure function of its answers and can be run again. So it is run once per round, with an ``ask`` that
+passes on the comparisons chosen so far and answers all others with "not chosen". Other questions (criteria, their
+weights) are passed on. The rows of the last run are the tables.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _Name = tuple[str, Key]
 
 
 class ProtocolFilter:
-    """Lets comparisons through that were chosen, and what is no comparison.
+    """Filter that passes on chosen comparisons and all questions that are not comparisons.
 
     Parameters
     ----------
     ask : callable
-        Asks a question.
+        Function that asks a question.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask, self._answers = ask, dict[_Name, Answer]()
         self.chosen: set[_Name] = set()
         self.questions: dict[_Name, Question] = {}
-        #: Whether something that was let through is not asked yet.
+        #: True if a passed question was not asked yet.
         self.halted = False
 
     async def answer_once(self, question: Question) -> Answer:
-        """Answer, once for all runs of the protocol."""
+        """Answer a question, once for all runs of the protocol."""
         name = (question.judge, question.key)
         if question.key[0] == COMPARISON_KEY:
             self.questions.setdefault(name, question)
@@ -59,22 +59,24 @@ class ProtocolFilter:
 
 
 class RoundProtocol:
-    """A plan's protocol, asked round by round; stands in the place of the protocol.
+    """A replacement for a plan's protocol that asks round by round.
 
     Parameters
     ----------
     plan : Plan
+        The plan with the protocol.
     request : Request
+        Settings of the rounds.
 
     Attributes
     ----------
     course : Course
-        How the last run went.
+        Record of the last run.
 
     Raises
     ------
     InputError
-        The protocol's comparisons cannot be asked one by one.
+        If single comparisons of the protocol cannot be left out.
     """
 
     Options: ClassVar[type[Any]] = PairOptions
@@ -93,11 +95,11 @@ class RoundProtocol:
         return self.protocol.problems(setting)
 
     def calls(self, setting: Setting) -> Calls:
-        """Any number up to the protocol's."""
+        """Numbers of calls: from none to those of the protocol."""
         return Calls({}, self.protocol.calls(setting).most)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """Rounds of asking; the rows without what was not chosen."""
+        """Ask round by round; return the rows without comparisons that were not chosen."""
         self.course, gate = Course(), ProtocolFilter(ask)
         rows = await self.protocol.run(setting, gate.answer_once)
         names = list(gate.questions)
@@ -112,12 +114,12 @@ class RoundProtocol:
             if gate.halted:
                 break
             winners = _vote_winners(rows)
-            # a fit takes seconds, in which whoever stops the run is to be heard
+            # a fit takes seconds; in a thread it does not block the event loop, so that the run can be stopped
             chosen = await asyncio.to_thread(_next_round, rounds, [winners.get(names[row]) for row in chosen])
         return _drop_unchosen_rows(rows)
 
     def _question_table(self, setting: Setting, questions: dict[_Name, Question]) -> pd.DataFrame:
-        """All comparisons that may be asked, with what each is expected to cost (1 where any has no price)."""
+        """Table of all possible comparisons with their expected cost (1 for all if any has no price)."""
         import pandas as pd
 
         judges = {judge.name: judge for judge in setting.judges}
@@ -135,7 +137,7 @@ class RoundProtocol:
 
 
 def _next_round(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
-    """The next round, None at the end."""
+    """Send the answers and return the next round; None at the end."""
     try:
         return work.send(winners)
     except StopIteration:
@@ -143,7 +145,7 @@ def _next_round(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
 
 
 def _vote_winners(rows: list[Row]) -> dict[_Name, str]:
-    """Winner of every vote, by the name of its question."""
+    """Winner of every vote, by the judge and key of its question."""
     winners: dict[_Name, str] = {}
     for row in rows:
         cells = row.values

@@ -1,4 +1,4 @@
-"""Replay of recorded votes, question by question: what a design would have asked and known."""
+"""Replay of recorded votes: the questions that a design would have asked, and its progress."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMNS = ("judge", "first", "second", "winner")
-#: Rows to ask to their answers.
+#: Function that maps rows to their answers.
 Oracle = Callable[[Ints], "list[str | None]"]
 
 
 def drive_rounds(work: Rounds, oracle: Oracle) -> Course:
-    """Run the loop on an oracle that answers at once.
+    """Run the loop with an oracle that answers at once.
 
     Parameters
     ----------
     work : generator
-        See :func:`voirdire.adaptive.rounds.choose_rounds`.
+        Result of :func:`voirdire.adaptive.rounds.choose_rounds`.
     oracle : callable
-        Given rows, their answers: "first", "second", "tie" or None.
+        Maps rows to their answers: "first", "second", "tie" or None.
     """
     try:
         rows = next(work)
@@ -53,19 +53,19 @@ def replay_votes(
     Parameters
     ----------
     votes : dataframe
-        Columns judge, first, second, winner ("first", "second", "tie" or an item); perhaps criterion, context, cost.
+        Columns judge, first, second, winner ("first", "second", "tie" or an item); optionally criterion, context, cost.
     until, design, model, count, seed
-        As :func:`voirdire.adaptive.verb.collect_until` has them.
+        As in :func:`voirdire.adaptive.verb.collect_until`.
 
     Returns
     -------
     Course, dataframe
-        How it went, and the votes that were asked for, in their order.
+        Record of the run, and the votes that were asked for, in the order of asking.
 
     Raises
     ------
     InputError
-        A column is missing, there are no votes, or what is wrong with the request.
+        If a column is missing, there are no votes, or the request is not valid.
 
     Examples
     --------
@@ -86,11 +86,11 @@ def replay_votes(
         raise InputError("votes: there are no votes to ask for")
     votes = votes.reset_index(drop=True)
     course, answers = Course(), votes["winner"].to_numpy(dtype=object)
-    asked: list[Ints] = []
+    asked_rows: list[Ints] = []
 
     def reveal_answers(rows: Ints) -> list[str | None]:
-        asked.append(rows)
+        asked_rows.append(rows)
         return [None if answer != answer else answer for answer in answers[rows]]
 
     drive_rounds(choose_rounds(votes.drop(columns="winner"), request, course), reveal_answers)
-    return course, votes.iloc[np.concatenate(asked)]
+    return course, votes.iloc[np.concatenate(asked_rows)]

@@ -1,9 +1,8 @@
-"""The loop: ask a round, fit, see what is known, choose the next round; whoever drives it does the asking.
+"""The loop of adaptive collection: ask a round, fit, check the conditions, choose the next round.
 
-It asks nothing itself. A generator yields the rows of the table of questions that are to be asked, and is sent their
-answers; what it does next depends on the questions, the request and the answers alone. So a run that was stopped is
-resumed by running it again on answers that are kept, and a table of real votes can be revealed to it question by
-question.
+The loop is a generator: it yields the rows of the table of questions to ask, and receives their answers. The caller
+does the asking. Each step depends on the questions, the request and the answers only. So a stopped run can be resumed
+by running the loop again on stored answers, and a table of real votes can be replayed.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 MIN_ROUND_SIZE = 8  # questions of a round
-ROUND_SHARE = 0.125  # of the questions asked so far, which a round adds
-#: What sends the generator its answers: "first", "second", "tie", or None where none came.
+ROUND_SHARE = 0.125  # size of a round as a share of the questions asked so far
+#: Generator of rounds; it receives answers: "first", "second", "tie", or None for a missing answer.
 Rounds = Generator[Ints, Sequence[str | None], "Course"]
 
 
@@ -46,14 +45,16 @@ class Request:
     Attributes
     ----------
     until : tuple of Condition
-        Enough is known once all held for every group of items after two rounds in a row; none: everything is asked.
+        Conditions to stop: all must hold for every group of items after two rounds in a row. Without conditions,
+        everything is asked.
     design : "adaptive", "cyclic" or "random"
-        How questions are chosen after the start.
+        Choice of questions after the start.
     model : str, path or None
-        Of the fits; by default what the table calls for.
+        Model of the fits; by default the default model of the table.
     count : int or None
-        Questions of a round; by default an eighth of those asked so far, and at least 8.
+        Number of questions per round; by default an eighth of those asked so far, and at least 8.
     seed : int
+        Seed of the design and of the fits.
     """
 
     until: tuple[Condition, ...] = ()
@@ -62,9 +63,9 @@ class Request:
     count: int | None = None
     seed: int = 0
 
-    def round_size(self, asked: int) -> int:
-        """Questions of the next round."""
-        return self.count if self.count is not None else max(MIN_ROUND_SIZE, round(ROUND_SHARE * asked))
+    def round_size(self, asked_count: int) -> int:
+        """Number of questions of the next round."""
+        return self.count if self.count is not None else max(MIN_ROUND_SIZE, round(ROUND_SHARE * asked_count))
 
 
 @dataclass
@@ -74,14 +75,15 @@ class Course:
     Attributes
     ----------
     groups : list of list of str
-        Items that can be compared.
+        Groups of comparable items.
     rounds : list of dict
-        After each round: ``round``, ``asked``, ``answered``, ``cost`` of all so far; of each group of which least is
-        known ``p_best``, ``loss``, ``width``, ``accuracy``; ``open``, groups of which not enough is known.
-    known : list of Known
-        Of each group, in the end.
+        State after each round: ``round``, ``asked``, ``answered``, ``cost`` (totals so far); ``p_best``, ``loss``,
+        ``width``, ``accuracy`` (each of the worst group); ``open``, the number of groups that do not meet the
+        conditions.
+    known : list of GroupProgress
+        Progress of each group after the last round.
     reached : bool
-        Whether enough is known of all.
+        True if all groups meet the conditions.
     """
 
     groups: list[list[str]] = field(default_factory=list)
@@ -96,7 +98,7 @@ def check_request(until: str, design: str, model: str | Path | None, count: int 
     Raises
     ------
     InputError
-        All that is wrong with it.
+        For an invalid request, with every problem found.
 
     Examples
     --------
@@ -125,22 +127,23 @@ def check_request(until: str, design: str, model: str | Path | None, count: int 
 def choose_rounds(
     questions: pd.DataFrame, request: Request, course: Course, criteria: object = None
 ) -> Rounds:
-    """Choose what to ask, round by round, until enough is known or everything was asked.
+    """Choose questions round by round, until the conditions hold or everything was asked.
 
     Parameters
     ----------
     questions : dataframe
-        All that may be asked, a row each: judge, first, second, perhaps criterion and context, and cost (above 0).
+        All possible questions, a row each: judge, first, second, optionally criterion, context and cost (above 0).
     request : Request
+        Settings of the run.
     course : Course
-        Filled in as the run goes.
+        Record of the run, filled in after each round.
     criteria : dataframe, optional
-        Votes on the criteria, as ``fit`` takes them.
+        Votes on the criteria, as in ``fit``.
 
     Yields
     ------
     int array
-        Rows to ask now.
+        Rows to ask in this round.
 
     Examples
     --------
@@ -157,8 +160,8 @@ def choose_rounds(
     """
     course.groups = linkable_groups(questions)
     order = design_order(questions, "random" if request.design == "random" else "cyclic", request.seed)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
     code = {item: number for number, items in enumerate(course.groups) for item in items}
     group = np.array([code[item] for item in questions["first"]], np.int64)
     remaining = np.ones(len(questions), bool)
@@ -179,7 +182,7 @@ def choose_rounds(
                 for progress in course.known
             ]
         )
-        # one round in which it holds may be luck; in the last there is nothing left to ask
+        # conditions may hold by chance in a single round; after the last round nothing is left to ask
         open_, unmet_before = (unmet | unmet_before if remaining.any() else unmet).tolist(), unmet
         record = _round_record(questions, ~remaining, answered, course.known)
         best = course.known[0].best if len(course.known) == 1 else ""
@@ -188,42 +191,46 @@ def choose_rounds(
             course.reached = True
             break
         rows = np.flatnonzero(remaining & np.array(open_)[group])
-        rows = rows[np.argsort(place[rows])]
+        rows = rows[np.argsort(position[rows])]
         chosen = _next_round(fitted, questions, rows, request, int((~remaining).sum()))
     return course
 
 
-def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked: int) -> Ints:
-    """The next round among what is left, which is in the order of the design."""
-    count = request.round_size(asked)
+def _next_round(
+    current_fit: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked_count: int
+) -> Ints:
+    """Choose the next round among the remaining rows, which are in the order of the design."""
+    count = request.round_size(asked_count)
     if request.design != "adaptive" or not len(rows):
         return rows[:count]
-    problem: Any = found.problem
+    problem: Any = current_fit.problem
     candidates = questions.iloc[rows]
     levels = {"judge": problem.judges, "first": problem.items, "second": problem.items}
     is_known = np.all([candidates[name].isin(names) for name, names in levels.items()], axis=0)
     if not is_known.any():
         return rows[:count]
     asks_best = all(condition.quantity in ("p_best", "loss") for condition in request.until)
-    fitted: Any = found
+    fitted: Any = current_fit
     chosen = fitted.next_comparisons(
         count,
         who="judge",
         about="best" if asks_best and request.until else "ranking",
         among=candidates[is_known],
-        seed=request.seed + asked,
+        seed=request.seed + asked_count,
     )
     return np.asarray(rows[is_known][chosen.attrs["rows"]])
 
 
 def _round_record(
-    questions: pd.DataFrame, asked: Any, answered: Any, groups: Sequence[GroupProgress]
+    questions: pd.DataFrame, is_asked: Any, answered: Any, groups: Sequence[GroupProgress]
 ) -> dict[str, Any]:
-    """Record of a round: counts so far, and the least that is known of a group."""
+    """Record of a round: counts so far, and the worst value of each quantity over groups."""
     return {
-        "asked": int(asked.sum()),
+        "asked": int(is_asked.sum()),
         "answered": int(answered.sum()),
-        "cost": float(questions["cost"].to_numpy()[asked].sum() if "cost" in questions else asked.sum()),
+        "cost": float(
+            questions["cost"].to_numpy()[is_asked].sum() if "cost" in questions else is_asked.sum()
+        ),
         "p_best": min(group.p_best for group in groups),
         "loss": max(group.loss for group in groups),
         "width": max(group.width for group in groups),
@@ -232,7 +239,7 @@ def _round_record(
 
 
 def group_summaries(course: Course) -> list[dict[str, Any]]:
-    """List what is known of each group in the end, as plain tables."""
+    """List the final progress of each group, as dictionaries."""
     return [
         {"items": len(group), **asdict(progress)}
         for group, progress in zip(course.groups, course.known, strict=False)

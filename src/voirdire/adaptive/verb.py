@@ -1,7 +1,4 @@
-"""The verb ``collect`` with ``--until``: ask until enough is known.
-
-Figure of what is known against what was spent: a line for each quantity over the questions asked, and the bounds.
-"""
+"""The verb ``collect`` with ``--until``: ask until enough is known; and a figure of the progress against the cost."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _TITLES = {
 
 
 def plot_progress(course: Course, request: Request) -> str:
-    """An SVG file: for each quantity that the request bounds, or all where it bounds none.
+    """Plot each quantity with a bound in the request (all, without bounds) against the cost, as an SVG file.
 
     Examples
     --------
@@ -55,22 +52,26 @@ def plot_progress(course: Course, request: Request) -> str:
             ax.set_xlim(0, None)
         ax.set_xlabel("expected cost of what was asked" if priced else "comparisons asked")
     svg = to_svg(figure, "rounds")
-    for colour, variable in COLOUR_VARIABLES.items():  # a file of its own has no page to take them from
+    for (
+        colour,
+        variable,
+    ) in COLOUR_VARIABLES.items():  # a separate file has no page that defines the variables
         svg = svg.replace(f"var(--{variable})", colour)
     return svg
 
 
 @dataclass(frozen=True, eq=False)
 class Until:
-    """Result of a run, and what is known by it.
+    """Result of an adaptive run.
 
     Attributes
     ----------
     collected : Collected
-        As :func:`voirdire.collect.collect` returns it.
+        Result of :func:`voirdire.collect.collect`.
     request : Request
+        Settings of the rounds.
     course : Course
-        What was known after each round.
+        Progress after each round.
     """
 
     collected: Collected
@@ -92,7 +93,7 @@ class Until:
         return f"{conditions}: not known, though everything was asked ({asked_text}); take more judges or repeats"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the shape of ``voirdire collect --until ... --json``."""
+        """Return the result in the form of ``voirdire collect --until ... --json``."""
         return {
             **self.collected.as_dict(),
             "until": [str(condition) for condition in self.request.until],
@@ -119,44 +120,45 @@ def collect_until(
 ) -> Until:
     """Ask a panel of language models round by round, until enough is known.
 
-    The start links all items by comparisons and asks every judge. After each round the votes so far are fitted (by
-    laplace), and the next round has the comparisons, across judges and pairs, that are expected to tell most for what
-    they cost: about which item is best, or about the ranking, as the condition asks. Texts of different contexts are
-    not compared; the condition must hold in each context, and nothing more is asked in those in which it does.
+    The starting questions connect all items and ask every judge. After each round the votes so far are fitted (by
+    laplace). The next round has the comparisons of any judges and pairs with the largest expected information for
+    their cost, on the best item or on the ranking, depending on the condition. Texts of different contexts are not
+    compared. The condition must hold in each context; contexts where it holds get no further questions.
 
-    Everything is as in :func:`voirdire.collect.collect` otherwise: a run that was stopped goes on with the same folder
-    and ends with the same tables, and a run with another condition or design goes on from what was answered. Beside
-    the tables stand ``rounds.csv`` and ``rounds.svg``: what was known after each round, for what it cost.
+    Otherwise the run is as in :func:`voirdire.collect.collect`: a stopped run continues with the same folder and ends
+    with the same tables, and a run with another condition or design reuses the answers. The folder also gets
+    ``rounds.csv`` and ``rounds.svg`` with the progress and the cost after each round.
 
     Parameters
     ----------
     panel, items, protocol, out
-        As :func:`voirdire.collect.collect`; the protocol is pairwise or maple.
+        As in :func:`voirdire.collect.collect`; the protocol is pairwise or maple.
     until : str
-        When to stop: ``"p_best >= 0.95"`` (probability that the item which seems best is the best), ``"loss <= 0.02"``
-        (log-odds by which the best is expected to be better than what one would choose), ``"width(ranks) <= 2"`` (ranks
-        between the ends of every item's interval), ``"accuracy >= 0.9"`` (share of pairs expected to be in the right
-        order); joined by ``and``.
+        Conditions to stop, joined by ``and``: ``"p_best >= 0.95"`` (probability that the leading item is the best),
+        ``"loss <= 0.02"`` (expected loss in log-odds of the chosen item against the best), ``"width(ranks) <= 2"``
+        (largest width of an item's interval of ranks), ``"accuracy >= 0.9"`` (expected share of pairs in the right
+        order).
     design : "adaptive", "cyclic" or "random"
-        How comparisons are chosen after the start: what tells most; neighbours on a ring first, then those two apart,
-        judges in turn; at random.
+        Choice of comparisons after the start: by expected information; neighbours on a ring first, then items two
+        apart, with judges in turn; at random.
     model : str or path, optional
-        Of the fits, as :func:`voirdire.fit` takes it.
+        Model of the fits, as in :func:`voirdire.fit`.
     count : int, optional
-        Comparisons of a round; by default an eighth of those asked so far, and at least 8.
+        Number of comparisons per round; by default an eighth of those asked so far, and at least 8.
     seed : int
-        Of the design and of the fits.
+        Seed of the design and of the fits.
     **settings
-        ``max_cost``, ``max_calls``, ``options`` and all else that :func:`voirdire.collect.collect` takes.
+        ``max_cost``, ``max_calls``, ``options`` and other arguments of :func:`voirdire.collect.collect`.
 
     Returns
     -------
     Until
+        Result of the run.
 
     Raises
     ------
     InputError
-        All that is wrong with the request, before the first question.
+        For an invalid request, with every problem found, before the first question.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Agreement of judges: coefficients, panels of experts and judges, correlation with people, all with intervals.
 
-The package is callable: ``voirdire.agreement(table)`` is `voirdire.agreement.verb.agreement`. The other verbs, and what
-they are made of, are its attributes: ``voirdire.agreement.expert_agreement(table, experts)``.
+The package is callable: ``voirdire.agreement(table)`` is `voirdire.agreement.verb.agreement`. The other verbs and their
+building blocks are its attributes: ``voirdire.agreement.expert_agreement(table, experts)``.
 
 Examples
 --------
@@ -69,7 +69,7 @@ __all__ = [
 
 
 class _Verb(ModuleType):
-    """A module that is its verb."""
+    """A callable module: a call runs its verb."""
 
     __signature__ = inspect.signature(agreement)
 

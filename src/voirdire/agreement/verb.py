@@ -1,6 +1,6 @@
-"""The verb `agreement`: how well judges agree, measure by measure, with intervals.
+"""The verb `agreement`: agreement of judges by several measures, with intervals.
 
-Judges who always say the same: one model under two names adds agreement, but no evidence.
+A note names judges who always give the same answer: one model under two names adds agreement, but no evidence.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# On fewer common items two good judges can agree throughout by being right.
+# On fewer common items two good judges can agree throughout because both are right.
 _MIN_COMMON_ITEMS = 20
 
 
@@ -89,8 +89,8 @@ def agreement(
     Parameters
     ----------
     table : path, dataframe, Votes, Scores, Labels or Rankings
-        Votes, scores, labels or rankings, told apart by their columns ``winner``, ``score``, ``label`` and ``rank``.
-        Judges who rank are compared within each context, and the mean over contexts is shown.
+        Votes, scores, labels or rankings, recognised by their columns ``winner``, ``score``, ``label`` and ``rank``.
+        Rankings are compared within each context; values are means over contexts.
     measures : str or iterable of str, optional
         Names of measures (`voirdire.agreement.coefficients.measures.MEASURES`); by default those that suit the
         table.
@@ -99,39 +99,39 @@ def agreement(
     against : str, optional
         Compare each judge with this one only; ``"majority"`` is the majority of the other judges.
     pairs : bool, optional
-        Whether to compare judges two by two, too; by default if there are at most 8.
+        True to compare judges two by two, too; by default if there are at most 8.
     levels : sequence, optional
-        All answers there may be, lowest first: gives words an order, and makes levels count that nobody used.
+        All possible answers, lowest first. They give words an order and include levels that nobody used.
     repeats, orientation
-        As in `voirdire.agreement.coefficients.match.ratings_by_criterion`. Win rates count single votes where no
-        ``repeats`` is given, a judge voted on a pair several times in the same order, and there is no column
+        As in `voirdire.agreement.coefficients.match.ratings_by_criterion`. Win rates count single votes where
+        ``repeats`` is not given, a judge voted on a pair several times in the same order, and there is no column
         ``context``.
     humans : path, dataframe, Votes, Scores or Labels, optional
-        Human answers to a random subset of the units, the table's columns without ``judge``: agreement with
+        Human answers to a random subset of the units, with the table's columns except ``judge``. Agreement with
         humans, and win rates and mean scores by humans, are then estimated for all units; see
         `voirdire.agreement.ppi.rows.agreement_with_humans`.
     hold : str, sequence of str, path or dataframe, optional
-        What ``win_rate_held`` holds fixed, such as "length": columns ``NAME_first`` and ``NAME_second`` of the votes,
-        or a table with columns ``item``, optionally ``context``, and numbers. With it the default measures are
-        ``win_rate_ties_half`` and ``win_rate_held``. A column ``degree`` is what ``win_rate_degrees`` is by.
+        Covariates that ``win_rate_held`` holds fixed, such as "length": columns ``NAME_first`` and ``NAME_second`` of
+        the votes, or a table with columns ``item``, optionally ``context``, and numbers. With ``hold`` the default
+        measures are ``win_rate_ties_half`` and ``win_rate_held``. ``win_rate_degrees`` uses a column ``degree``.
     **settings
-        How to resample: ``resamples``, ``unit``, ``interval``, ``prob``, ``seed`` and ``jobs`` or ``client``, or a
-        whole ``resampling``; see `voirdire.agreement.engine.resampling.Resampling`. Unit "context" keeps items of a
-        context together; "judge" and "both" resample the panel, and leave what compares named judges without
-        intervals.
+        Settings of resampling: ``resamples``, ``unit``, ``interval``, ``prob``, ``seed`` and ``jobs`` or ``client``,
+        or a whole ``resampling``; see `voirdire.agreement.engine.resampling.Resampling`. Unit "context" keeps items
+        of a context together. Units "judge" and "both" resample the panel; comparisons of named judges then have no
+        interval.
 
     Returns
     -------
     pandas.DataFrame
         One row per measure, judges, criterion and level, with columns measure, judges (tuple of names),
         criterion (None without), level (the phase, or the item of a win rate; None without), value, low,
-        high (NaN where undefined), n (units used) and note (why a value is undefined, what was combined or
-        left out). What was not listed because there would be too much of it is named in ``attrs["notes"]``.
+        high (NaN where undefined), n (units used) and note (reasons for undefined values, combined or left-out
+        answers). ``attrs["notes"]`` names rows that were not listed because they would be too many.
 
     Raises
     ------
     InputError
-        For a table or a request that is wrong, with every problem found.
+        For an invalid table or request, with every problem found.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def agreement(
     for ratings, tasks in zip(matched, tasks_by_criterion, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
         copies = {judges: identical_judges_note(panel) for judges, panel in panels.items()}
-        note = partial(_note_on_resampling, ratings=ratings, how=resampling)
+        note = partial(_note_on_resampling, ratings=ratings, resampling=resampling)
         noted = [
             replace(task, note=partial(note, task=task, copies=copies.get(task.judges, ""))) for task in tasks
         ]
@@ -189,7 +189,7 @@ def agreement(
 
 
 def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
-    """True where votes are to be more than won or lost; raises where they lack what that takes."""
+    """True where a measure needs degrees or covariates of votes; raises `InputError` where they are missing."""
     problems = []
     if hold is not None and HELD_WIN_RATE not in measures:
         problems.append(f"hold is for {HELD_WIN_RATE}; name it among the measures, or leave hold out")
@@ -209,7 +209,7 @@ def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
 
 
 def _is_panel_task(task: Task) -> bool:
-    """True where it is about a panel whose judges can be resampled."""
+    """True for a task about a panel whose judges can be resampled."""
     return isinstance(task.statistic, TwoWayStatistic) and len(task.judges) > 2
 
 
@@ -220,12 +220,14 @@ def _point_estimate(task: Task) -> Replicates:
     return Replicates(value, np.empty(0), Interval(None, None, reason))
 
 
-def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Resampling, copies: str) -> str:
-    """Warn where what is resampled is so few that the interval cannot be trusted, and of copies of one judge."""
+def _note_on_resampling(
+    replicates: Replicates, task: Task, ratings: Ratings, resampling: Resampling, copies: str
+) -> str:
+    """Note left-out units, too few judges or contexts for a trustworthy interval, and copies of one judge."""
     warning = ""
-    if found.interval.low is not None and how.unit != "item":
+    if replicates.interval.low is not None and resampling.unit != "item":
         number, name = len(task.judges), "judges"
-        if how.unit == "context" and ratings.contexts is not None:
+        if resampling.unit == "context" and ratings.contexts is not None:
             used = with_fixed_judges(task.statistic).support
             number, name = len(np.unique(ratings.contexts[used])), "contexts"
         if number < MIN_CLUSTERS:
@@ -234,7 +236,7 @@ def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Re
 
 
 def _note_on_left_out(task: Task) -> str:
-    """Note on units with several answers that a measure leaves out: contexts without an order, incomplete units."""
+    """Note units with several answers that a measure leaves out: contexts without an order, incomplete units."""
     used = int(with_fixed_judges(task.statistic).support.sum())
     left_out = int((task.ratings.is_rated.sum(axis=1) > 1).sum()) - used
     if left_out <= 0:
@@ -242,5 +244,5 @@ def _note_on_left_out(task: Task) -> str:
     if task.ratings.ranks is not None:
         reason = "fewer than two items that all ranked, or all tied by a judge"
         return f"{count_in_words(left_out, 'contexts')} undefined ({reason}) and left out"
-    counted = f"; {task.measure}_mixed counts them" if task.measure in ICC_MEASURES else ""
-    return f"{count_in_words(left_out, 'units')} that some judges did not answer left out{counted}"
+    mixed_note = f"; {task.measure}_mixed counts them" if task.measure in ICC_MEASURES else ""
+    return f"{count_in_words(left_out, 'units')} that some judges did not answer left out{mixed_note}"

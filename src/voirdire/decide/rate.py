@@ -147,7 +147,9 @@ def _powered_sample(judged: Judged) -> Sample:
 def _powered_estimate(judged: Judged, weight: float | None, prob: float) -> dict[str, Any]:
     sample = _powered_sample(judged)
     estimate = powered_estimate(sample, weight)
-    ends = powered_interval(sample, estimate, "wilson", share=True, weight=weight, how=Resampling(prob=prob))
+    ends = powered_interval(
+        sample, estimate, "wilson", share=True, weight=weight, resampling=Resampling(prob=prob)
+    )
     return {"rate": min(max(estimate.value, 0.0), 1.0), "low": ends.low, "high": ends.high}
 
 

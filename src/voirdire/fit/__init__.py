@@ -1,1 +1,1 @@
-"""Fitting a model to a table, and what is done with the fit."""
+"""Fits of models to tables, and their use."""

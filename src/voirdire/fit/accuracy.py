@@ -1,10 +1,10 @@
-"""Accuracy of a fit of labels for items whose class is known.
+"""Accuracy of a fit of labels for items with known class.
 
-Of n items with known class, let r_i be 1 where the most probable class of item i is its known one (1 / m of m classes
-that are equally probable, so that no order of names decides). Accuracy is the mean of r_i, balanced accuracy the mean
-over the known classes of the mean of r_i within each: a fit that calls everything by the most common class has
-1 / classes. Intervals are percentiles over resamples of the items; they hold what the choice of items leaves open, with
-the judges' labels and the fit as they are. Items that were anchors are left out, as their class was told.
+For each of n items with known class, let r_i be 1 if the most probable class of item i is its known class, 1 / m if the
+known class is one of m equally probable ones, else 0. Accuracy is the mean of r_i. Balanced accuracy is the mean over
+classes of the mean of r_i within each; a fit that always gives the most common class has 1 / classes. Intervals are
+percentiles over resamples of the items. They cover the choice of items, with the judges' labels and the fit held fixed.
+Items that were anchors are left out, because the fit used their class.
 """
 
 from __future__ import annotations
@@ -32,28 +32,29 @@ TIE_TOLERANCE = 1e-9  # probabilities that differ by less are equal up to roundi
 def accuracy(
     fit: LabelsFit, truth: object, *, resamples: int = RESAMPLES, seed: int = 0, prob: float | None = None
 ) -> pd.DataFrame:
-    """Accuracy and balanced accuracy of the most probable classes against known ones.
+    """Estimate accuracy and balanced accuracy of the most probable classes against known classes.
 
     Parameters
     ----------
     fit : LabelsFit
+        Fit of labels.
     truth : path or dataframe
-        Items whose class is known: item, label and optionally criterion; any column of judges is not read.
+        Items with known class: item, label and optionally criterion; a column of judges is ignored.
     resamples, seed : int
-        Of the bootstrap over items.
+        Number of resamples of the items, and the generator's seed.
     prob : float, optional
         Probability of the intervals; by default that of the fit.
 
     Returns
     -------
     pandas.DataFrame
-        One row per measure: measure, value, low, high, n (items compared), note (why an interval is missing).
+        One row per measure: measure, value, low, high, n (items compared), note (reason for a missing interval).
 
     Raises
     ------
     InputError
-        Items that no judge labelled, labels that are no class, items named twice with
-        different labels; no item left that is not an anchor.
+        For items that no judge labelled, labels that are not a class, an item with two different labels, or if all
+        items are anchors.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def accuracy(
     )[rows]
     best = class_probability >= class_probability.max(axis=1, keepdims=True) - TIE_TOLERANCE
     right = best[np.arange(len(rows)), known[rows]] / best.sum(axis=1)
-    # a class that no resampled item belongs to has no share of right ones: such resamples are undefined
+    # a class without a resampled item has no share of correct items: such resamples are undefined
     class_statistics = [mean_over_units(known[rows] == code, right) for code in np.unique(known[rows])]
     overall = mean_over_units(np.ones(len(rows), bool), right)
     measures = {"accuracy": overall, "balanced_accuracy": mean_statistic(class_statistics)}

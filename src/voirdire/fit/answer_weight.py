@@ -1,6 +1,6 @@
-"""Judges that answer alike, by name or by their answers, or at random: their answers count for less.
+"""Answer weights below 1 for families of judges (named or detected) and judges that answer at random, and the mode.
 
-The mode is found with the answers weighed.
+The mode is found with the weights.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from voirdire.trust.shared_errors import (
 )
 from voirdire.typing import Floats
 
-MAX_FAMILY_WEIGHT = 0.9  # of an independent answer: from there judges who answer alike are no family
-COPY_CORRELATION = 0.7  # correlation of residuals from which judges repeat each other
+MAX_FAMILY_WEIGHT = 0.9  # answer weight from which similar judges do not count as a family
+COPY_CORRELATION = 0.7  # correlation of residuals from which judges count as copies
 MAX_FAMILIES_SHOWN = 3  # families named in a note
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A problem whose answers count for less where judges answer alike.
+    """A problem with weighted answers and its mode.
 
     Attributes
     ----------
     problem : VotesProblem
+        The problem with answer weights.
     mode : Mode
-        Of its posterior.
+        Mode of its posterior.
     families : dict or None
-        Family of each judge, where families were named.
+        Family of each judge, if families were named.
     notes : tuple of str
-        What counts for less, in words.
+        Notes on weights below 1.
     """
 
     problem: Problem
@@ -55,21 +56,21 @@ class Panel:
 def weigh_answers(
     problem: Problem, families: object, start: Floats | None = None, *, chains: float = 0.0
 ) -> Panel:
-    """Find the mode, and weigh down the answers of named families or, where none are named, of duplicate judges.
+    """Find the mode, and reduce the weights of answers of named families or, if none are named, of duplicate judges.
 
     Parameters
     ----------
     families : mapping, path, dataframe or None
-        As ``fit`` takes them.
+        Families as in ``fit``.
     start : array, shape (size,), optional
         A point near the mode.
     chains : float
-        As of :func:`.find_modes`.
+        As in :func:`.find_modes`.
 
     Raises
     ------
     InputError
-        The families are not those of the problem's judges.
+        If the families do not match the problem's judges.
     """
     kind, named_families, all_alone = _requested_families(problem, families)
     if (
@@ -80,14 +81,14 @@ def weigh_answers(
         return Panel(problem, find_mode(problem, start=start, chains=chains), named_families, ())
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
-        # with duplicates in the panel the noise of these has no mode to speak of, and none is needed to find them
+        # with duplicates in the panel their noise has no useful mode, and no mode is needed to find them
         point = problem.density.starts(problem.data)[0] if start is None else start
     else:
         mode = find_mode(problem, start=start, chains=chains)
         point = mode.x
     groups = named_families or detect_families(problem, point)
     consensus = point
-    # copies that all count in full are the consensus, and have nothing left to share
+    # copies with full weight would dominate the consensus, and their residuals would share nothing
     if groups and mode is not None:
         counted_once = kind.problem_with_table(
             problem, answer_weight=equal_family_weights(problem, _complete_families(problem, groups))
@@ -101,7 +102,7 @@ def weigh_answers(
 
 
 def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
-    """The problem with answers weighed as :func:`weigh_answers` does, by the residuals at a point; and notes."""
+    """Weigh answers as :func:`weigh_answers` does, but by the residuals at a point; return the problem and notes."""
     kind, named_families, all_alone = _requested_families(problem, families)
     if (
         all_alone
@@ -116,7 +117,7 @@ def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Pro
 def _requested_families(
     problem: Problem, families: object
 ) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
-    """The kind of a problem, the families that were named, and whether everyone is a family alone."""
+    """The kind of a problem, the named families, and True if each judge is a family of one."""
     kind = kind_of(problem)
     named_families = None if families is None else read_families(families, problem.judges)
     all_alone = named_families is not None and len(set(named_families.values())) == len(problem.judges)
@@ -135,9 +136,9 @@ def _requested_families(
 def _find_families(
     problem: Problem, named: dict[str, str] | None, groups: dict[str, str], x: Floats
 ) -> dict[str, str] | None:
-    """Family of every judge, named or found by shared errors at a point; None where nobody has one."""
+    """Family of every judge, named or detected by shared errors at a point; None without families."""
     if groups and named is None:
-        # alike in what items are worth alone, such as two who see something beside others who guess: no family
+        # similar only because of the items, such as two informed judges among guessers: not a family
         is_shared = _family_weights(problem, groups, x) < MAX_FAMILY_WEIGHT
         groups = {
             judge: groups[judge] for judge, shared in zip(problem.judges, is_shared, strict=True) if shared
@@ -150,15 +151,15 @@ def _complete_families(problem: Problem, groups: dict[str, str]) -> dict[str, st
 
 
 def _weigh_problem(
-    problem: Problem, everyone: dict[str, str] | None, named: dict[str, str] | None, x: Floats
+    problem: Problem, all_families: dict[str, str] | None, named: dict[str, str] | None, x: Floats
 ) -> tuple[Problem, tuple[str, ...]]:
-    """The problem with answers weighed by families and by their chance to be of use; notes, none where all count."""
+    """Weigh answers by families and by probability of use; return the problem and notes (none at full weights)."""
     kind, answer_weight, notes = kind_of(problem), np.ones(len(problem.judges)), []
-    if everyone is not None:
-        answer_weight = _family_weights(problem, everyone, x)
+    if all_families is not None:
+        answer_weight = _family_weights(problem, all_families, x)
         if not kind.uses_families(problem) or (answer_weight < 1.0).any():
             make_note = _duplicates_note if named is None else _families_note
-            notes.append(make_note(problem, everyone, answer_weight))
+            notes.append(make_note(problem, all_families, answer_weight))
     usefulness = kind.chance_of_use(problem, x)
     if usefulness is not None:
         answer_weight = answer_weight * usefulness
@@ -169,7 +170,7 @@ def _weigh_problem(
 def _family_weights(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
     """Answer weight of each judge, shape (judges,), by the residuals at a point of the posterior.
 
-    Where the model has what families share, those alone count for less who repeat answers of others of their family.
+    Where the model has terms of families, only judges who copy answers within their family get lower weights.
     """
     kind = kind_of(problem)
     residuals = kind.residuals(problem, Posterior(problem.density, x, None))
@@ -179,7 +180,7 @@ def _family_weights(problem: Problem, families: dict[str, str], x: Floats) -> Fl
 
 
 def detect_families(problem: Problem, x: Floats) -> dict[str, str]:
-    """Families of judges that answer alike at a point of the posterior, by the first name of each; empty without."""
+    """Detect families of similar judges at a point of the posterior: judge to the first name of its family."""
     kind = kind_of(problem)
     by_answers = kind.families_by_answers(problem)
     if by_answers is not None:
@@ -200,16 +201,16 @@ def _families_note(problem: Problem, families: dict[str, str], answer_weight: Fl
 def _noise_note(problem: Problem, use: Floats) -> str:
     names = [name for name, value in zip(problem.judges, use, strict=True) if value < 1.0]
     return (
-        f"Noise: {list_names(names)} scoring items nearly at random beside the others, so that each answer counts by "
-        f"the chance that it is of use ({use.min():.2g} of another's at least)."
+        f"Noise: {list_names(names)} scoring items nearly at random compared with the others, so that each answer "
+        f"counts by the probability that it is of use ({use.min():.2g} of another's at least)."
     )
 
 
 def _duplicates_note(problem: Problem, duplicates: dict[str, str], answer_weight: Floats) -> str:
-    members: dict[str, list[str]] = {}
+    judges_by_family: dict[str, list[str]] = {}
     for judge, family in duplicates.items():
-        members.setdefault(family, []).append(judge)
-    family_texts = [list_names(family, verb=False) for family in members.values() if len(family) > 1]
+        judges_by_family.setdefault(family, []).append(judge)
+    family_texts = [list_names(family, verb=False) for family in judges_by_family.values() if len(family) > 1]
     judges = "; ".join(family_texts[:MAX_FAMILIES_SHOWN])
     if len(family_texts) > MAX_FAMILIES_SHOWN:
         judges += f"; and {len(family_texts) - MAX_FAMILIES_SHOWN} more families"

@@ -39,57 +39,58 @@ def cross_validate(
     jobs: int | None = 1,
     client: object = None,
 ) -> pd.DataFrame:
-    """Compare models by the log loss of answers they have not seen.
+    """Compare models by the log loss of held-out answers.
 
-    Answers are dealt into folds by groups (all votes on the same unordered pair in the same context, say), so that a
-    model cannot recall an answer to the very same question. Each model is fitted by its mode on the other folds and
-    predicts the held-out answers; a judge or an item without answers in the training folds is predicted from its
-    prior's mode. The loss is the mean of -log P(answer), on a continuous scale of the density per point of it, by which
-    only models of such a scale can be compared. See :meth:`.Kind.score_held_out`.
+    Whole groups of answers (such as all votes on the same unordered pair in the same context) are assigned to folds, so
+    that a model cannot recall an answer to the same question. Each model is fitted by its mode on the other folds and
+    predicts the held-out answers. A judge or an item without answers in the training folds is predicted from the mode
+    of its prior. The loss is the mean of -log P(answer); on a continuous scale, of -log density per point of the scale,
+    so that only models of a continuous scale are compared. See :meth:`.Kind.score_held_out`.
 
     Parameters
     ----------
     votes : path, dataframe, Votes, Labels, Scores, Rankings, or a list of two of them
-        What :func:`voirdire.fit` takes. Of votes and scores, votes are held out, and predicted from the other votes and
-        all scores; models of votes alone can be compared, which see no score.
+        Tables as in :func:`voirdire.fit`. With votes and scores, votes are held out, and predicted from the other votes
+        and all scores; models of votes alone, which do not use scores, can be compared, too.
     models : str, path or Model, or a sequence of them, optional
-        Without them all that apply: the default, and those of the table's kind that predict single answers on a scale
-        like the default's, with contexts where the default has them. That may take minutes. What refused the table is
-        told in ``attrs["left_out"]`` of the result, by model.
+        By default all suitable models: the default model, and those of the table's kind that predict single answers on
+        the same kind of scale, with contexts only if the default model has them. This may take minutes.
+        ``attrs["left_out"]`` of the result gives the reasons of models that refused the table.
     by : str or sequence of str, optional
-        What makes a group. Of votes "vote" (each its own), "pair" (the unordered pair of items; the default),
-        "context" (with the pair the default where no models are named and the default model has contexts),
-        "criterion", "judge". Of scores and labels "answer", "item", "context", "criterion", "judge"; by
-        default ("judge", "item"), all that a judge said of an item. Of rankings "answer" (each its own), "question"
-        (what a judge ranked under a criterion in a context, the default), "context", "criterion", "judge".
+        Units of a group. For votes "vote" (each vote), "pair" (the unordered pair of items; the default), "context"
+        (with the pair the default if no models are named and the default model has contexts), "criterion", "judge". For
+        scores and labels "answer", "item", "context", "criterion", "judge"; by default ("judge", "item"), all answers
+        of a judge to an item. For rankings "answer" (each ranking), "question" (the items, criterion and context of a
+        judge; the default), "context", "criterion", "judge".
     folds : int
-        At least 2.
+        Number of folds, at least 2.
     seed : int
+        Seed of the assignment to folds.
     levels, classes : sequence, optional
-        As of :func:`voirdire.fit`.
+        As in :func:`voirdire.fit`.
     covariates : path, dataframe, or names, optional
-        As of :func:`voirdire.fit`: votes are predicted with them, by the models that take them.
+        As in :func:`voirdire.fit`; used by the models that take covariates.
     families : mapping, path or dataframe, optional
-        As of :func:`voirdire.fit`: for models with what families share. Other models take judges as independent.
+        As in :func:`voirdire.fit`; used by models with terms of families. Other models take judges as independent.
     jobs : int or None
-        Processes, by joblib, which share folds and models. None leaves it to an active ``joblib.parallel_config``.
+        Number of joblib processes, which share folds and models. None uses an active ``joblib.parallel_config``.
     client : distributed.Client or str, optional
-        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
+        A Dask cluster to use instead of processes, or the address of its scheduler.
 
     Returns
     -------
     pandas.DataFrame
         One row per model, best first: model, log_loss, se (its standard error, clustered by group), accuracy (share of
         answers that were the most probable; missing on a continuous scale), difference (from the best model) with its
-        own clustered standard error difference_se, votes (of labels and scores answers, of rankings rankings), groups.
-        The loss of a ranking is that of the whole: it was the most probable where no item was worth more than one
-        before it.
+        clustered standard error difference_se, votes (number of votes, labels, scores or rankings), groups. The loss
+        of a ranking is that of the whole ranking. A ranking was the most probable if its items are in descending order
+        of strength.
 
     Raises
     ------
     InputError
-        Unknown unit or model, a model for another kind of table or without a probability of single answers, fewer
-        groups than folds, "context" without a context column, a cluster that cannot be used.
+        For an unknown unit or model, a model for another kind of table or without a probability of single answers,
+        fewer groups than folds, "context" without a context column, or a cluster that cannot be used.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def _evaluate_fold(
 def _candidate_models(
     kind: Kind[Any, Any], table: Any, request: Request
 ) -> tuple[list[str | Model], tuple[str, ...]]:
-    """Models to compare where none is named, and the units of their groups."""
+    """Models to compare by default, and the units of their groups."""
     default = load_model(kind.default_model(table, request)[0])
     units = table.question if default.context is None else (*table.question, "context")
     names: list[str | Model] = [
@@ -223,6 +224,6 @@ def _loss_table(losses: dict[str, Floats], right: dict[str, Any], group: Ints, c
 
 
 def _clustered_error(values: Floats, group: Ints, count: int) -> float:
-    """Standard error of the mean when whole groups are drawn: the usual cluster-robust (sandwich) formula."""
+    """Cluster-robust (sandwich) standard error of the mean."""
     totals = np.bincount(group, values - values.mean(), count)
     return float(np.sqrt(np.square(totals).sum() * count / (count - 1)) / len(values))

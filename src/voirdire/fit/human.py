@@ -1,4 +1,4 @@
-"""Use of people's answers: jointly or cut, chosen by how well each way predicts those that were left out."""
+"""Use of people's answers (anchors), joint or cut: the method that best predicts left-out anchors."""
 
 from __future__ import annotations
 
@@ -18,58 +18,60 @@ from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.people import check_people_not_judges, people_names
 from voirdire.typing import Floats
 
-MAX_ITEMS = 600  # items about which people's answers say how far a panel is from people
-MIN_ANCHORS = 3  # anchors from which methods are compared
-DEFAULT_LEAD_ERRORS = 2.0  # standard errors by which a method must predict better than the default;
-ALONE_LEAD_ERRORS = 1.0  # people alone by these, and another method by these better than people alone
+MAX_ITEMS = 600  # most items of people's answers that estimate the gap between panel and people
+MIN_ANCHORS = 3  # fewest anchors for a comparison of methods
+DEFAULT_LEAD_ERRORS = 2.0  # standard errors by which a method must predict better than the default
+ALONE_LEAD_ERRORS = (
+    1.0  # the same for people alone against the default, and for a method against people alone
+)
 
 
 def infer_with_human(
-    human: HumanAnswers[Any], mode: Mode, asked: str | None, how: Method
+    human: HumanAnswers[Any], mode: Mode, requested_mode: str | None, method: Method
 ) -> tuple[Inferred, Anchored]:
-    """Decide how people's answers are used, and find the posterior that way.
+    """Choose the use of people's answers, and find the posterior with it.
 
     Parameters
     ----------
     mode : Mode
-        Of the joint posterior.
-    asked : "joint", "cut" or None
-        None lets answers that were left out decide, where both ways are possible.
+        Mode of the joint posterior.
+    requested_mode : "joint", "cut" or None
+        The requested use. None chooses by left-out answers, if both are possible.
 
     Raises
     ------
     InputError
-        Mode "cut" for NUTS, or where the answers teach nothing about judges.
+        For "cut" with NUTS, or where the answers give no information about judges.
     """
-    human.check_requested_method(asked, how.name)
-    can_cut = human.can_cut and how.name != "nuts"
-    chosen = asked or JOINT
+    human.check_requested_method(requested_mode, method.name)
+    can_cut = human.can_cut and method.name != "nuts"
+    chosen = requested_mode or JOINT
     over, methods = "", tuple[dict[str, Any], ...]()
-    if human.compares(asked, can_cut):
-        left_out = human.left_out(asked, mode.x)
+    if human.compares(requested_mode, can_cut):
+        left_out = human.left_out(requested_mode, mode.x)
         default = human.default if human.default in left_out else JOINT
         chosen, over, rows = compare_methods(left_out, default)
         used = {chosen: human.of_chosen} | ({human.says_items: "items"} if human.says_items else {})
         methods = tuple({**row, "used": used.get(row["method"], "")} for row in rows)
     cut = can_cut and chosen != JOINT
     source = human.people_only if chosen == PEOPLE_ALONE else human
-    inferred = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
+    inferred = source.cut(method) if cut else infer_posterior(human.problem, mode, method)
     return inferred, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, inferred.posterior), over)
 
 
 def split_target_answers(
     kind: Kind[Any, Any], table: Any, request: Request
 ) -> tuple[TargetAnswers | None, object, list[str]]:
-    """People's answers that say how far the panel is from people, those left for the likelihood, and notes.
+    """Split people's answers into those that estimate the gap between panel and people and those for the likelihood.
 
-    The first are used where it was said what results are about, and not how answers enter (``anchor_mode``); then none
-    enter the likelihood. Of more than ``MAX_ITEMS`` items those that people answered most are taken, as each takes its
-    row of a matrix.
+    Also return notes. If the request names the subject of results (``about`` or ``judges``) and no ``anchor_mode``, all
+    answers estimate the gap and none enter the likelihood. Of more than ``MAX_ITEMS`` items, those with most answers
+    are used, because each item needs a row of a matrix.
 
     Raises
     ------
     InputError
-        People's answers are wrong, or one of them is a judge of the table, too.
+        If people's answers are not valid, or a person is a judge of the table, too.
     """
     subject_named = request.about is not None or request.judges is not None
     if request.anchors is None or request.anchor_mode is not None or not subject_named:
@@ -80,7 +82,8 @@ def split_target_answers(
     answers = replace(answers, people=people_names(request.anchors))
     check_people_not_judges(answers.people, table.judges)
     if not answers.grid():
-        note = "People's scores do not differ: they say nothing of how far the panel is from people, and are not used."
+        note = "People's scores do not differ: they give no information on the gap between panel and people, and are "
+        note += "not used."
         return None, None, [*notes, note]
     if len(answers.items) <= MAX_ITEMS:
         return answers, None, notes
@@ -92,11 +95,11 @@ def split_target_answers(
 
 
 def describe_anchors(
-    anchored: Anchored, asked: str | None, human: HumanAnswers[Any], answers: str = "votes"
+    anchored: Anchored, requested_mode: str | None, human: HumanAnswers[Any], answers: str = "votes"
 ) -> str:
-    """Describe what was done with the anchors, and why; ``answers`` is what judges gave."""
-    if asked is not None and not anchored.methods:
-        return f"Anchors are used as asked: {asked}."
+    """Describe the use of the anchors and its reason; ``answers`` names the judges' kind of answers."""
+    if requested_mode is not None and not anchored.methods:
+        return f"Anchors are used as asked: {requested_mode}."
     if not anchored.methods:
         reason = "these anchors allow no other way"
     elif anchored.chosen == human.default:
@@ -118,7 +121,7 @@ def describe_anchors(
 
 
 def _warn_of_reference(anchored: Anchored, human: HumanAnswers[Any]) -> str:
-    """Sentence on a chosen method that predicts left-out anchors worse than the reference; empty where it does not."""
+    """Warn of a chosen method that predicts left-out anchors worse than the reference; empty otherwise."""
     rows = {row["method"]: row for row in anchored.methods}
     chosen, reference = rows.get(anchored.chosen), rows.get(human.reference)
     if chosen is None or reference is None or chosen["log_loss_se"] is None:
@@ -133,13 +136,15 @@ def _warn_of_reference(anchored: Anchored, human: HumanAnswers[Any]) -> str:
     )
 
 
-def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, str, tuple[dict[str, Any], ...]]:
-    """The method to use, that which others had to beat, and the table of all (see :class:`.Anchored`).
+def compare_methods(
+    left_out_by_method: dict[str, LeftOut], default: str
+) -> tuple[str, str, tuple[dict[str, Any], ...]]:
+    """Return the method to use, the method that others had to beat, and the table of all (see :class:`.Anchored`).
 
     Parameters
     ----------
     default : str
-        Used unless another is clearly better.
+        The default method, used unless another is clearly better.
 
     Examples
     --------
@@ -149,7 +154,7 @@ def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, str, 
     'cut'
     """
     rows, losses = [], {}
-    for name, left_out in found.items():
+    for name, left_out in left_out_by_method.items():
         loss = -np.log(np.clip(left_out.p, 1e-12, 1.0))
         losses[name] = Losses(loss, _loss_if_wrong(left_out.doubt))
         rows.append(
@@ -160,7 +165,7 @@ def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, str, 
                 "accuracy": float(left_out.right.mean()) if len(loss) else None,
             }
         )
-    usable = {name: loss for name, loss in losses.items() if found[name].usable}
+    usable = {name: loss for name, loss in losses.items() if left_out_by_method[name].usable}
     chosen = _best_method(usable, default)
     return (
         chosen,
@@ -170,33 +175,32 @@ def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, str, 
 
 
 def _loss_if_wrong(doubt: Floats) -> float:
-    """Loss of one more anchor, imagined, that a method gets wrong as surely as it answers on average."""
+    """Loss of one more, imaginary anchor that the method predicts wrongly with its average certainty."""
     return float(np.mean(-np.log(np.clip(doubt, 1e-12, 1.0)))) if len(doubt) else 0.0
 
 
 class Losses(NamedTuple):
-    """Log losses of anchors left out, shape (anchors,), and of one more, imagined, that a method gets wrong."""
+    """Log losses of left-out anchors, shape (anchors,), and of one imaginary anchor predicted wrongly."""
 
     by_anchor: Floats
     if_wrong: float
 
-    def gain(self, other: Losses) -> tuple[float, float]:
-        """Mean difference by which these are lower than others', with the imagined anchor, and its standard error."""
-        gain = other.by_anchor - self.by_anchor
-        mean = float(gain.sum() + other.if_wrong - self.if_wrong) / (len(gain) + 1)
+    def gain(self, reference: Losses) -> tuple[float, float]:
+        """Mean reduction of the loss against other losses, with the imaginary anchor, and its standard error."""
+        gain = reference.by_anchor - self.by_anchor
+        mean = float(gain.sum() + reference.if_wrong - self.if_wrong) / (len(gain) + 1)
         return mean, float(gain.std(ddof=1)) / math.sqrt(len(gain))
 
 
 def _best_method(losses: dict[str, Losses], default: str) -> str:
-    """The default method, unless another's log loss is lower by more than twice the noise of the difference.
+    """The default method, unless the log loss of another is lower by more than two standard errors.
 
-    People's answers alone take the place of the default where they have a loss that is lower by more than the noise, of
-    the anchors that there are: they take nothing from judges, who have to show that they help. They do where a method
-    predicts better than people alone by more than the noise.
+    People's answers alone replace the default if their loss is lower by more than one standard error. Judges must then
+    improve on people alone: another method replaces people alone if its loss is lower by more than one standard error.
 
-    The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
-    whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
-    imagined anchor that it gets wrong (as the rule of succession counts one failure more), which is no noise.
+    The lowest of several noisy losses is often low by chance. With ten anchors, an overconfident method looks best
+    whenever its ten answers happen to be correct, with little noise. So the loss of each method includes one
+    imaginary anchor that it predicts wrongly (as the rule of succession adds one failure), without noise.
     """
     if len(losses[default].by_anchor) < MIN_ANCHORS:
         return default
@@ -210,7 +214,7 @@ def _best_method(losses: dict[str, Losses], default: str) -> str:
 
 
 def _method_to_beat(losses: dict[str, Losses], default: str) -> str:
-    """People alone where their loss is lower than the default's by more than the noise, else the default."""
+    """People alone if their loss is lower than the default's by more than a standard error, else the default."""
     if PEOPLE_ALONE not in losses or len(losses[default].by_anchor) < MIN_ANCHORS:
         return default
     lower = losses[default].by_anchor - losses[PEOPLE_ALONE].by_anchor

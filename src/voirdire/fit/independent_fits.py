@@ -1,4 +1,4 @@
-"""Independent fits: of groups, of slices, without each judge in turn, of replicates."""
+"""Independent fits, such as of groups, of slices, without each judge in turn, or of replicates."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from voirdire.parallel import run_in_order
 def fit_each(
     tables: Mapping[str, object], *, jobs: int | None = 1, client: object = None, **settings: Any
 ) -> dict[str, Fit]:
-    """Fit several tables, each by itself.
+    """Fit several tables independently.
 
     Parameters
     ----------
     tables : mapping of str to table
-        What :func:`voirdire.fit` takes, by name. A cluster's workers read paths where they are.
+        Tables as in :func:`voirdire.fit`, by name. Workers of a cluster read paths on their machine.
     jobs : int or None
-        Processes, by joblib. None leaves it to an active ``joblib.parallel_config``.
+        Number of joblib processes. None uses an active ``joblib.parallel_config``.
     client : distributed.Client or str, optional
-        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
+        A Dask cluster to use instead of processes, or the address of its scheduler.
     **settings
-        As of :func:`voirdire.fit`, the same for all tables.
+        As in :func:`voirdire.fit`, the same for all tables.
 
     Returns
     -------
     dict of str to Fit
-        The same on any number of workers.
+        Fits by name; the result does not depend on the number of workers.
 
     Raises
     ------
     InputError
-        A table is refused, which its name precedes, or the cluster cannot be used.
+        If a table is refused (the message gives its name), or the cluster cannot be used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Fits by the estimator of MAPLE's paper, which knows the answers of judges and nothing else."""
+"""Fits by the estimator of MAPLE's paper, which uses the answers of judges only."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from voirdire.model.problem import Problem
 def maximise_likelihood(
     problem: Problem, seed: int, families: object = None, anchors: object = None
 ) -> Panel:
-    """A problem with the point of its likelihood that :mod:`voirdire.infer.adam` finds; no answer is weighed down.
+    """Maximise the likelihood of a problem by :mod:`voirdire.infer.adam`; all answers have full weight.
 
     Raises
     ------
     InputError
-        Families, anchors, changed priors, or a model or table that the procedure is not for.
+        For families, anchors, changed priors, or a model or table that the estimator does not support.
     """
     requested = [
         ("families", families, "it counts every judge by itself"),

@@ -1,12 +1,12 @@
-"""Association of length and format with a panel's preferences, where a table has them and the model does not.
+"""Association of length and format with a panel's preferences, for columns that the model does not use.
 
-For each covariate, z of the items (mean of its rows, in standard deviations), in every draw of the scores s,
+For each covariate, let z be the standardised mean over the rows of each item. In every draw of the scores s,
 
-    s_i = a + b z_i + e_i,    share = b^2 / var(s),
+    s_i = a + b z_i + e_i,    share = b^2 / var(s).
 
-b with the standard error that e leaves it (least squares), both sources of doubt together. A covariate is named where
-its interval is clear of 0 with ``CLEAR_PROB``, all of a table together (Bonferroni). What all judges like stands in the
-scores of items whatever the number of judges: only such numbers show it without people.
+The interval of b combines its standard error by least squares with the posterior draws. A covariate is reported if
+its interval excludes 0 with probability ``CLEAR_PROB``, for all covariates of a table together (Bonferroni). A
+preference that all judges share enters the scores for any number of judges; without people, only such columns show it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from voirdire.tables.read import columns_among, read_columns
 from voirdire.typing import Floats
 
 CLEAR_PROB = 0.99  # probability of the interval
-MAX_ANSWERS = 200_000  # answers up to which the rows of a table are read once more for this
-MIN_ITEMS = 10  # from which their scores say something of a covariate
-MIN_SHARE = 0.1  # share of how far items are apart that is worth a sentence
+MAX_ANSWERS = 200_000  # most answers of a table whose rows are read again for its columns
+MIN_ITEMS = 10  # fewest items
+MIN_SHARE = 0.1  # smallest reported share of the variance of scores
 SIDES = ("first", "second")
-CHARACTERS = "characters"  # of texts
+CHARACTERS = "characters"  # the name of the length of texts
 FORMAT_COLUMNS = re.compile(
     rf"(.+_)?({'|'.join(COUNTED)}|length|len|tokens|chars|characters|headings|bullets)(_.+)?"
 )
@@ -40,17 +40,18 @@ TEXTS = ("text", "answer", "response", "output", "completion")
 
 
 def covariate_sentences(problem: Problem, posterior: Posterior, table: object) -> list[str]:
-    """Sentences on length and format, of scores about the panel; none where the table has no such columns.
+    """Describe the association of length and format with the panel's scores; none without such columns.
 
     Parameters
     ----------
     problem : Problem
-        Whose items have scores.
+        Problem with item scores.
     posterior : Posterior
+        Posterior of the problem.
     table : path, dataframe, ...
-        That was fitted, with columns of numbers (``length``, ``words``, ``lists``, ...) or of texts (``text``,
-        ``answer``, ``response``); of votes ``NAME_first`` and ``NAME_second``. Tables that are counted where they are,
-        and those of more than ``MAX_ANSWERS`` answers, are not looked at.
+        The fitted table, with columns of numbers (``length``, ``words``, ``lists``, ...) or of texts (``text``,
+        ``answer``, ``response``); for votes ``NAME_first`` and ``NAME_second``. Large files and lazy frames, which are
+        counted in place, and tables of more than ``MAX_ANSWERS`` answers are not read again.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def covariate_sentences(problem: Problem, posterior: Posterior, table: object) -
     >>> [note.partition(":")[0] for note in fit.notes if "length" in note]
     ['Items with more length win']
     """
-    coded = isinstance(table, list | tuple) or hasattr(table, "judges")  # whose further columns are gone
+    coded = isinstance(table, list | tuple) or hasattr(table, "judges")  # without further columns
     large = coded or problem.judge_votes.sum() > MAX_ANSWERS or needs_grouping(table)
     if posterior.values is None or len(problem.items) < MIN_ITEMS or large:
         return []
@@ -91,11 +92,11 @@ def covariate_sentences(problem: Problem, posterior: Posterior, table: object) -
 
 
 def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
-    """Mean of each covariate over the rows of each item, shape (items,) each, in standard deviations from its mean.
+    """Standardised mean of each covariate over the rows of each item, shape (items,) each.
 
-    Covariates that an item lacks, that are no numbers or the same of all items are none.
+    Covariates that are missing for an item, not numbers or constant are left out.
     """
-    with listen_for_notes(lambda _: None):  # what is said of columns was said when the table was read
+    with listen_for_notes(lambda _: None):  # notes on columns were given when the table was first read
         problems = Problems("table")
         present = columns_among(table, None, problems)
         sides = SIDES if set(SIDES) <= set(present) else ("item",)
@@ -127,7 +128,7 @@ def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
 
 
 def _covariate_name(column: str, sides: tuple[str, ...]) -> str:
-    """Name of a covariate by its column, whatever the side; empty of other columns."""
+    """Name of the covariate of a column, without its side; empty for other columns."""
     base, _, side = column.rpartition("_") if sides == SIDES else (column, "", "item")
     return base if side in sides and (base in TEXTS or FORMAT_COLUMNS.fullmatch(base)) else ""
 
@@ -137,7 +138,7 @@ def _covariate_columns(base: str, sides: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _cell_number(cell: object, text: bool) -> float | None:
-    """A number, or the characters of a text; None of neither."""
+    """A number, or the number of characters of a text; None for other cells."""
     if text:
         return float(len(cell)) if isinstance(cell, str) else None
     try:
@@ -147,7 +148,7 @@ def _cell_number(cell: object, text: bool) -> float | None:
 
 
 def _covariate_slope(draws: Floats, z: Floats, prob: float) -> tuple[float, float, float, float]:
-    """Slope of scores on a covariate, its interval, and the share of their variance."""
+    """Slope of scores on a covariate, the ends of its interval, and the explained share of the variance."""
     s = draws - draws.mean(axis=1, keepdims=True)
     slope = s @ z / (z @ z)
     residual = s - slope[:, None] * z

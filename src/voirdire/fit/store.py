@@ -1,4 +1,4 @@
-"""Save a fit to a folder and read it back whole."""
+"""Storage of a fit in a folder."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.model.target_answers import read_target_answers
 from voirdire.model.term_rows import TermRow
 
-MAX_BYTES = 2**32  # bytes of arrays that are read
-MAX_COMPRESSION = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB
-#: Fields of a fit that a file has as they are.
+MAX_BYTES = 2**32  # most bytes of arrays to read
+MAX_COMPRESSION = 200  # largest compression ratio of arrays beyond 256 MB
+#: Fields of a fit that are stored unchanged.
 _PLAIN_FIELDS = ("method", "asked", "sampler", "seed", "prob", "seconds", "versions", "notes", "families")
 
-#: Each file, told from other programs' files of that name.
+#: The files, with checks that distinguish them from other programs' files of the same name.
 LAYOUT = Layout(
     "a saved fit",
     {
@@ -53,12 +53,12 @@ LAYOUT = Layout(
 def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     """Write a fit to a folder: ``result.json`` (as ``fit --json``), ``run.json`` and ``arrays.npz``.
 
-    The folder appears whole or not at all, and one that is replaced is not lost if that fails.
+    The folder appears complete or not at all; a folder to replace is kept if writing fails.
 
     Raises
     ------
     InputError
-        The folder holds something (with ``overwrite``: something that is no saved fit), or cannot be written.
+        If the folder is not empty (with ``overwrite``: holds anything but a saved fit), or cannot be written.
     """
     arrays: dict[str, Any] = {"centre": fit.posterior.centre}
     if fit.posterior.draws is not None:
@@ -93,7 +93,7 @@ def load(folder: str | Path) -> Fit:
     Raises
     ------
     InputError
-        The folder is no saved fit, is incomplete, or was written by a newer version.
+        If the folder is not a saved fit, is incomplete, or was written by a newer version.
 
     Examples
     --------
@@ -122,18 +122,18 @@ def load(folder: str | Path) -> Fit:
         raise _damaged_error(place, error) from error
     try:
         return _build_fit(run, _read_arrays(place / "arrays.npz"))
-    except Exception as error:  # what is damaged may raise anything
+    except Exception as error:  # damaged files may raise any error
         raise _damaged_error(place, error) from error
 
 
-def _damaged_error(place: Path, error: Exception) -> InputError:
+def _damaged_error(folder: Path, error: Exception) -> InputError:
     message = (str(error).splitlines() or [""])[0][:200]
     kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-    return InputError(f"{place}: the saved fit is damaged ({kind}{message}); save it again")
+    return InputError(f"{folder}: the saved fit is damaged ({kind}{message}); save it again")
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:
-    """The arrays of a file, once it is known that they are no larger than they say, and than could be a fit's."""
+    """Read the arrays of a file after a check of their sizes against their headers and the limits of a fit."""
     with ZipFile(path) as archive:
         entries = archive.infolist()
         size = sum(entry.file_size for entry in entries)

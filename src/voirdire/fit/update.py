@@ -1,4 +1,4 @@
-"""A fit brought up to date with new answers, starting from where it was."""
+"""Update of a fit with new answers, starting from the old fit."""
 
 from __future__ import annotations
 
@@ -24,29 +24,28 @@ F = TypeVar("F", bound=Fit)
 
 
 def update(fit: F, votes: object, criteria: object = None) -> F:
-    """Fit the same model, by the same method, to the answers of a fit and new ones.
+    """Fit the same model, by the same method, to the old answers of a fit and new ones.
 
-    Everything is as in a fit to all answers at once, except where it begins. A fit by chains hands on its draws, which
-    new answers move (:mod:`voirdire.infer.latent_gaussian.draw_transport`): the result is that of a new fit within
-    Monte Carlo error, for what the new answers cost. Other fits hand on their mode: the search begins there, and ends
-    where a new one does, up to its tolerance; so do fits whose draws the new answers move too far, which a note says.
-    Judges, items and criteria that are new begin where a fit begins. The scale of scores and classes of labels that
-    were named stay.
+    The result is that of a fit to all answers at once; only the start differs. A fit by chains starts from its old
+    draws, moved by the new answers (:mod:`voirdire.infer.latent_gaussian.draw_transport`): the result equals that of a
+    new fit within Monte Carlo error, at the cost of the new answers. Other fits start the search from the old mode and
+    end at the same mode as a new fit, up to the tolerance. So do fits whose draws would move too far, with a note. New
+    judges, items and criteria start as in a new fit. A given scale of scores and given classes of labels do not change.
 
     Parameters
     ----------
     fit : Fit
-        Without anchors; those that say how far the panel is from people stay as they are.
+        A fit without anchors; people's answers that estimate the gap between panel and people are kept.
     votes : path, dataframe, table or list of two
-        New votes, labels or scores of judges, whichever the fit is of; of votes and scores either or both.
+        New answers of judges, of the kind of the fit; for votes and scores either or both.
     criteria : path, dataframe or Votes, optional
-        Where the fit takes some: new votes on criteria, or of scores the weights of all criteria; as
-        :func:`voirdire.fit` takes them.
+        New votes on criteria, or for scores the weights of all criteria, as in :func:`voirdire.fit`, if the fit takes
+        them.
 
     Raises
     ------
     InputError
-        The new table is wrong or of another kind, has answers of people, or the fit has anchors.
+        If the new table is not valid or of another kind, has answers of people, or the fit has anchors.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     encoded = kind.problem_with_table(old, table=joined, criteria=criteria_votes)
     method = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
     problem, notes, inferred = _infer_update(fit, encoded, method)
-    # notes on the table as it was
+    # notes on the old table
     stale_notes = (
         "Duplicate judges:",
         "Families:",
@@ -97,27 +96,27 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     )
 
 
-def _infer_update(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple[str, ...], Inferred]:
-    """The problem with its answers weighed, notes on that, and its posterior."""
-    if how.name == "adam":
-        panel = maximise_likelihood(posed, fit.seed)
-        return panel.problem, panel.notes, infer_posterior(panel.problem, panel.mode, how)
+def _infer_update(fit: Fit, encoded: Problem, method: Method) -> tuple[Problem, tuple[str, ...], Inferred]:
+    """The problem with answer weights, notes on the weights, and its posterior."""
+    if method.name == "adam":
+        panel = maximise_likelihood(encoded, fit.seed)
+        return panel.problem, panel.notes, infer_posterior(panel.problem, panel.mode, method)
     old, draws = fit.problem, fit.posterior.draws
-    start = transfer_centre(fit.posterior.centre, old, posed)
+    start = transfer_centre(fit.posterior.centre, old, encoded)
     reasons: tuple[str, ...] = ()
     if fit.method == "hmc" and draws is not None:
-        problem, notes = weigh_answers_at(posed, fit.families, start)
-        inferred = infer_from_old_draws(old, draws, problem, how)
+        problem, notes = weigh_answers_at(encoded, fit.families, start)
+        inferred = infer_from_old_draws(old, draws, problem, method)
         if isinstance(inferred, Inferred):
             return problem, notes, inferred
         reasons = (inferred,)
-    panel = weigh_answers(posed, fit.families, start, chains=how.chain_seconds)
-    inferred = infer_posterior(panel.problem, panel.mode, how)
+    panel = weigh_answers(encoded, fit.families, start, chains=method.chain_seconds)
+    inferred = infer_posterior(panel.problem, panel.mode, method)
     return panel.problem, panel.notes, replace(inferred, notes=(*inferred.notes, *reasons))
 
 
 def transfer_centre(x: Floats, old: Problem, new: Problem) -> Floats:
-    """The centre of one problem's posterior as a point of another's: by names, the rest as a search begins."""
+    """Convert the centre of one problem's posterior to a point of another, by names; new names get starting values."""
     if old.density == new.density and old.coords == new.coords:
         return x
     density = new.density
@@ -136,7 +135,7 @@ def transfer_centre(x: Floats, old: Problem, new: Problem) -> Floats:
 
 
 def _sampling_sizes(fit: Fit) -> tuple[int, int, int]:
-    """Chains, warm-up and draws of NUTS; of its warm-up nothing is kept."""
+    """Chains, warm-up and draws of NUTS; the warm-up is always 500, as it is not stored."""
     if (fit.asked or fit.method) != "nuts" or fit.posterior.draws is None:
         return 4, 500, 1000
     chains, draws = fit.posterior.draws.shape[:2]

@@ -40,7 +40,7 @@ from voirdire.tables.people import as_anchors, join_people_answers, split_people
 from voirdire.tables.repeats import notes_on_answers
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
-_MIN_TAIL_DRAWS = 5  # draws beyond each end of an interval from which nothing is said
+_MIN_TAIL_DRAWS = 5  # draws beyond each end of an interval below which a note warns
 
 
 def fit(
@@ -82,47 +82,42 @@ def fit(
 
     Parameters
     ----------
-    votes : path, pattern of paths, dataframe, what read() gave, a table that was read, or a list of two of them
+    votes : path, pattern of paths, dataframe, result of read(), a table that was read, or a list of two of them
         One row per vote: judge, first, second, winner and optionally criterion, context, run; see
         :func:`voirdire.tables.votes.read_votes`. Or one row per label: judge, item, label and optionally criterion; see
         :func:`voirdire.tables.labels.read_labels`. Or one row per score: judge, item, score and optionally criterion,
         run, group; see :func:`voirdire.tables.scores.read_scores`. Or one row per item of a ranking: judge, item, rank
-        and optionally criterion, context, run; see :func:`voirdire.tables.rankings.read_rankings`. Which it is, is told
-        by the columns. A list of a table of votes and one of scores of the same items is fitted together: items share
-        their strengths and judges their consistency; see :mod:`voirdire.kinds.votes_and_scores_problem`.
+        and optionally criterion, context, run; see :func:`voirdire.tables.rankings.read_rankings`. The columns decide
+        the kind. A list of a table of votes and one of scores of the same items is fitted together: items share their
+        strengths and judges their consistency; see :mod:`voirdire.kinds.votes_and_scores_problem`.
     criteria : path, dataframe or Votes, optional
-        Votes on the criteria themselves: the same columns, the items are criteria. With scores and rankings also their
-        weights: columns criterion and weight.
+        Votes on the criteria themselves: the same columns, with criteria as items. With scores and rankings also the
+        weights of criteria: columns criterion and weight.
     model : str, path or Model, optional
-        A shipped model's name or a model file. By default the position-aware model that the table's columns call
-        for: ``maple-tastes`` with several criteria, else ``learned-crowd-bt-position``, or
-        ``maple-position`` and ``crowd-bt-position`` for large tables (``maple-contexts``,
-        ``crowd-bt-contexts`` where items meet in several contexts); where the order shown is unknown the same
-        with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``), and
-        ``bradley-terry`` of one judge alone whose order is unknown or fixed; for labels
-        ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
-        ``rating-learned``
-        (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
-        ``rating-continuous``, ``rating-continuous-halo`` and ``rating-continuous-contexts`` between levels,
-        ``rating-families`` with ``families``), for votes and scores
-        ``joint-position`` (``joint-contexts`` in several contexts, under several criteria, with covariates); for
-        rankings
-        ``plackett-luce-tastes`` (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce``
-        without contexts).
+        A shipped model's name or a model file. The default depends on the table. Votes: ``maple-tastes`` with several
+        criteria, else ``learned-crowd-bt-position``; ``maple-position`` and ``crowd-bt-position`` for large tables;
+        ``maple-contexts`` and ``crowd-bt-contexts`` where items meet in several contexts. Votes with unknown order of
+        the items: the same with one coin per judge (``learned-crowd-bt``, ``unordered-maple-tastes``,
+        ``unordered-...-contexts``). Votes of a single judge with unknown or fixed order: ``bradley-terry``. Labels:
+        ``hierarchical-dawid-skene``, or ``ordered-labels`` for ordered levels. Scores: ``rating-learned``;
+        ``rating-contexts`` for items in several contexts, ``rating-halo`` with several criteria,
+        ``rating-continuous``, ``rating-continuous-halo`` and ``rating-continuous-contexts`` for scores between levels,
+        ``rating-families`` with ``families``. Votes and scores: ``joint-position``; ``joint-contexts`` with several
+        contexts, several criteria or covariates. Rankings: ``plackett-luce-tastes``; ``plackett-luce-contexts`` where
+        no judge ranks an item twice, ``plackett-luce`` without contexts.
     terms : str, optional
-        Of votes, scores (or both) and rankings, in the place of a model: the sum that answers depend on, such as
+        For votes, scores (or both) and rankings, instead of a model: the sum that answers depend on, such as
         ``"item + item:context + judge:item + judge:length"``. Names are item, judge, context, criterion, run, time,
-        group, family, covariates, and columns of the table: of numbers, which values are multiplied by, or of names.
-        Each term has values for all combinations of its names, independent with a spread that is learned; those of time
-        are random walks.
+        group, family, covariates, and columns of the table. A column of numbers multiplies the values; a column of
+        names indexes them. Each term has independent values for all combinations of its names, with a learned standard
+        deviation; terms of time are random walks.
     method : "auto", "laplace", "nuts", "map" or "adam"
-        Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone; adam is the estimator of
-        MAPLE's paper (the likelihood alone, 5,000 epochs, no intervals), for votes without ties and models with at most
-        one coin a judge. auto begins with Laplace,
-        tries whether it holds, and where it does not moves its draws by Hamiltonian Monte Carlo until they are those of
-        the posterior, or turns to NUTS; the result's method is what was done ("laplace", "hmc" or "nuts"), and a note
-        says what it cost. Above 23,170 parameters (a Hessian of 4 GiB) only map can be used of models
-        that learn no spreads; :meth:`Fit.bootstrap` then gives intervals of votes.
+        "laplace" is the Laplace approximation, "nuts" samples the posterior, "map" gives the mode only. "adam" is the
+        estimator of MAPLE's paper (likelihood only, 5,000 epochs, no intervals), for votes without ties and models with
+        at most one coin per judge. "auto" tests the Laplace approximation; where it fails, "auto" moves its draws by
+        Hamiltonian Monte Carlo until they have converged, or uses NUTS. The result's method is the one that was used
+        ("laplace", "hmc" or "nuts"); a note gives its cost. Above 23,170 parameters (a Hessian of 4 GiB), models
+        without learned standard deviations allow "map" only; :meth:`Fit.bootstrap` then gives intervals for votes.
     prob : float
         Probability of the intervals, between 0 and 1. At least one draw must be expected beyond each end: up to
         0.9995 by Laplace (4,000 draws).
@@ -132,89 +127,90 @@ def fit(
         Changes to the model file's numbers: ``{"reliability.a": 8}`` or ``{"reliability": {"a": 8}}``; recorded in the
         result.
     anchors : path or dataframe, or a list of them, optional
-        People's answers to some comparisons: first, second, winner and optionally criterion, without a judge. For
-        labels, items whose class is known: item, label and optionally criterion. For scores, people's scores of some
-        items: item, score and, where there are several, criterion. For rankings, people's rankings: item, rank and
-        optionally person, criterion, context, run; see :mod:`voirdire.kinds.rankings.human`.
+        People's answers. For votes: first, second, winner and optionally criterion, without a judge. For labels, items
+        with known class: item, label and optionally criterion. For scores, people's scores of some items: item, score
+        and, with several criteria, criterion. For rankings, people's rankings: item, rank and optionally person,
+        criterion, context, run; see :mod:`voirdire.kinds.rankings.human`.
     anchor_mode : "joint" or "cut", optional
-        joint: anchors enter the likelihood beside the votes or labels. cut: judges are known by the anchors alone, so
-        that a wrong consensus cannot talk them down (not of rankings, nor with votes and scores together). By default
-        what predicts left-out anchors best, which the result says.
+        "joint": anchors enter the likelihood together with the judges' answers. "cut": the anchors alone determine the
+        judges' reliability, so that a wrong consensus cannot outweigh them (not for rankings, nor for votes and scores
+        together). By default the mode that best predicts left-out anchors; the result names it.
     people : sequence of str, optional
-        Judges of the table who are people: their answers are anchors, too.
+        Judges of the table who are people; their answers are anchors, too.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
-        anchors. What they share is part of the default model; of a model by name, and of votes with ``item_families``
-        or of pairs that nothing links beside anchors, their answers count for less as far as they agree beyond the
-        model. By default duplicate judges are found and count for less, which the result says; ``{}`` takes every judge
-        as independent.
+        anchors. The default model has terms of families. With a named model, with votes and ``item_families``, or with
+        unconnected pairs and anchors, answers of a family instead get lower weights, by their agreement beyond the
+        model. By default duplicate judges are detected and get lower weights, with a note; ``{}`` takes every judge as
+        independent.
     levels : sequence, optional
-        For labels: all labels there may be; one outside is an error. For scores: the levels of the scale (the two ends,
-        where it is continuous), by default the whole numbers from the lowest score to the highest.
+        For labels: all possible labels; others are an error. For scores: the levels of the scale (its two ends, if
+        continuous), by default the whole numbers from the lowest score to the highest.
     classes : sequence, optional
-        For labels: those that an item may truly be of, by default all. Others ("unsure") are answers only.
+        For labels: possible true classes of an item, by default all labels. Other labels ("unsure") are answers only.
     over : "new" or "these"
-        Of answers in several contexts (prompts): whether scores are over contexts like these, so that intervals hold
-        for others, or over these alone.
+        For answers in several contexts (prompts): "new" for scores over a population of contexts, so that intervals
+        hold for new contexts; "these" for scores over the contexts of the table.
     covariates : path, dataframe, or names, optional
-        Of votes, scores (or both) and rankings: what is held fixed when items are compared, such as their length: a
-        table with columns ``item``, optionally ``context``, and numbers; or names of which the votes have columns
-        ``NAME_first`` and ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts
-        what texts look like.
+        For votes, scores (or both) and rankings: quantities to hold fixed when items are compared, such as length. A
+        table with columns ``item``, optionally ``context``, and numbers; or names of columns, ``NAME_first`` and
+        ``NAME_second`` of votes, ``NAME`` of scores and rankings. :func:`voirdire.covariates.text` computes them from
+        texts.
     item_families : mapping, path or dataframe, optional
-        Of votes, scores (or both) and rankings: the family of items (item to family, or columns item and family), such
-        as the lab that made them: how much judges favour their own family (``families``; a judge that is not named
-        there is of no item's) is estimated and held fixed.
+        For votes, scores (or both) and rankings: the family of items (item to family, or columns item and family), such
+        as the lab that made them. The preference of judges for items of their own family (``families``) is estimated
+        and held fixed; a judge without a family there favours none.
     without_own_family : bool
-        Leave answers out in which a judge is asked about an item of its own family, and say how many, instead of
-        estimating.
+        True to leave out answers of judges about items of their own family instead of the estimate; a note counts them.
     by : str, optional
-        A column that groups contexts (such as category): what items are worth in each, beside over all. Of scores and
-        rankings any column of names.
+        A column that groups contexts (such as category): results within each group, in addition to overall results.
+        For scores and rankings any column of names.
     order : "shown" or "unknown", optional
-        Of votes: whether ``first`` is what was shown first; "unknown" leaves positions out of the default model. By
-        default what a column ``order`` says.
+        For votes: "shown" if ``first`` was shown first; "unknown" leaves positions out of the default model. By
+        default the value of a column ``order``.
     positive : str, optional
-        For labels: the class that counts as a success, such as "right": what systems are ranked by, and what
-        sensitivity is of. By default what :func:`voirdire.read` was told, or the one that is known by its word (right,
-        correct, pass, yes, true, 1, ...), which the result says.
+        For labels: the class that counts as a success, such as "right". Systems are ranked by it, and sensitivity
+        refers to it. By default that of :func:`voirdire.read`, or a class with a known word (right, correct, pass, yes,
+        true, 1, ...), with a note.
     board : bool
-        Refuse a table of which no board can be made before anything is fitted: labels without the columns of systems
-        over contexts, or without a class that counts as a success; a method without draws.
+        True to refuse, before the fit, a request without a possible board: labels without columns of systems over
+        contexts or without a class of success, or a method without draws.
     about : "target" or "panel", optional
-        Whether results are about what the panel stands in for (the truth, experts, people), with what panels in public
-        tables teach of that, or about the panel alone. Of labels the target by default, which ``anchors`` teach; see
-        :mod:`voirdire.kinds.labels.target`. Of votes, scores and rankings the panel, or the target where ``judges`` are
-        models or people's rankings are given; see :mod:`voirdire.kinds.panel_gap`. Then ``anchors`` (votes; scores on
-        any scale) say how far the panel is from people and what these make of items, unless ``anchor_mode`` is given.
+        Subject of results: "target" for what the panel represents (the truth, experts, people), with priors from panels
+        in public tables, or "panel" for the panel itself. For labels the target by default, informed by ``anchors``;
+        see :mod:`voirdire.kinds.labels.target`. For votes, scores and rankings the panel by default, or the target if
+        ``judges`` are models or people's rankings are given; see :mod:`voirdire.kinds.panel_gap`. Then ``anchors``
+        (votes; scores on any scale) estimate the gap between panel and people and people's view of items, unless
+        ``anchor_mode`` is given.
     judges : "models" or "people", optional
-        Of votes, scores and rankings: judges are language models, which stand in for people, or people.
+        For votes, scores and rankings: "models" for language models that represent people, or "people".
     draws, warmup, chains : int
-        Of NUTS; draws and warmup per chain.
+        Settings of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
-        What runs NUTS: the Laplace-whitened sampler, or another one on :attr:`Fit.pymc_model`.
+        Sampler of NUTS: the Laplace-whitened sampler ("numpyro"), or another one on :attr:`Fit.pymc_model`.
     seconds : float
-        About how long chains may take that "auto" goes on with where the approximation does not hold, reckoned by the
-        size of the table, not by a clock. Twice as long at least, of votes; what did not meet by then a check says.
+        Approximate time for the chains of "auto" where the approximation fails, estimated from the size of the table,
+        not measured; for votes at least twice as long. A check reports chains that have not converged by then.
     device : "auto", "cpu", "gpu" or "jax"
-        Where these chains run: on a graphics processor by JAX (the extra ``cuda``; "auto" takes one where it is there
-        and the table large), on the processor, or on the default device of JAX, whatever it is. The same seed gives
-        the same answer up to Monte Carlo error, not the same draws.
+        Device of these chains: a graphics processor by JAX ("gpu", needs the extra ``cuda``; "auto" uses one if
+        available and the table is large), the processor, or the default device of JAX. The same seed gives the same
+        result up to Monte Carlo error, not the same draws.
     progress : callable, optional
-        Called with (transitions made, transitions in all as far as is known, what is known so far in words: R-hat,
-        effective sample size, what is first) while chains run. Ctrl-C then ends these, and the fit is of what they
-        have drawn; a second one ends the fit.
+        Called with (transitions done, transitions expected in total, a description of the state: R-hat, effective
+        sample size, the leading item) while chains run. Ctrl-C then stops the chains, and the fit uses their draws so
+        far; a second Ctrl-C stops the fit.
     check : callable, optional
-        Called with the model over the table before anything is fitted: it raises where the fit would be in vain.
+        Called with the problem before the fit; it raises to prevent a useless fit.
 
     Returns
     -------
     Fit
+        The fit, of the class of its kind of table.
 
     Raises
     ------
     InputError
-        The table, the model or the request is wrong, or the method cannot take so many parameters.
+        If the table, the model or the request is not valid, or the method cannot handle so many parameters.
 
     Examples
     --------
@@ -262,7 +258,7 @@ def fit(
         table = read_answers(votes, levels, keep=with_terms.columns)
         for note in notes_on_answers(votes, table):
             give_notice(note)
-    if families is not None and criteria is not None:  # judges may vote on criteria alone
+    if families is not None and criteria is not None:  # some judges may vote on criteria only
         all_families = read_families(families, sorted({*table.judges, *judges_on_criteria(criteria)}))
         request = replace(request, families={judge: all_families[judge] for judge in table.judges})
     kind = KINDS[table.data]
@@ -281,9 +277,7 @@ def fit(
         kind.check_board(table, request)
     if terms is not None:
         if model is not None:
-            raise InputError(
-                "terms= stands in the place of a model; give one of both (a model file takes [[term]])"
-            )
+            raise InputError("terms= replaces a model; give one of the two (a model file takes [[term]])")
         model = kind.model_of_terms(table, request)
     with listen_for_notes(notes.append):
         answers_of_target, anchors, target_notes = split_target_answers(kind, table, request)
@@ -359,26 +353,26 @@ def read_answers(
     return KINDS[answers.data].answers_to_fit(answers)
 
 
-def _check_request(how: Method, prob: float, over: str) -> None:
-    problems = how.problems()
+def _check_request(method: Method, prob: float, over: str) -> None:
+    problems = method.problems()
     if over not in ("new", "these"):
         problems.append(f"over {over!r} is none of new, these")
     if not (is_number(prob) and 0.0 < prob < 1.0):
         problems.append(f"prob {prob!r} is not between 0 and 1; 0.9 gives 90% intervals")
-    elif not problems and how.size and how.size < (needed := least_draws(prob)):
-        hint = "" if how.name == "nuts" else "method='nuts' with "
+    elif not problems and method.size and method.size < (needed := least_draws(prob)):
+        hint = "" if method.name == "nuts" else "method='nuts' with "
         problems.append(
-            f"prob {prob}: {how.size:,} draws do not tell where its intervals end; take a smaller one, or "
+            f"prob {prob}: {method.size:,} draws are too few for its intervals; take a smaller one, or "
             f"{hint}{needed:,} draws in all at the least"
         )
     raise_problems(problems)
-    if how.device == "gpu":
+    if method.device == "gpu":
         find_gpu()  # before a mode is searched for in vain
 
 
-def _check_draws(how: Method) -> None:
-    if not how.size:
-        raise InputError(f"a board needs draws, and method {how.name!r} has none; take another")
+def _check_draws(method: Method) -> None:
+    if not method.size:
+        raise InputError(f"a board needs draws, and method {method.name!r} has none; take another")
 
 
 def _check_anchor_request(anchors: object, mode: str | None) -> None:

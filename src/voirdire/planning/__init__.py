@@ -1,1 +1,1 @@
-"""Planning by simulation: how many answers a precision needs, and how many bad judges a panel bears."""
+"""Planning by simulation: number of answers for a precision, and number of bad judges that a panel tolerates."""

@@ -1,19 +1,19 @@
-"""Plan until two items are distinguishable: how many more answers a pilot table needs, by its own posterior.
+"""Plan until two items are distinguishable: the number of further answers, from the posterior of a pilot table.
 
-The difference of two items has the posterior median m and the deviation s (of :class:`voirdire.decide.pairs.Pairs`), of
-which a part e stays however many answers are added (of votes in the same contexts, or of more judges there, what
-contexts leave open). With f times the answers the deviation is s_f = (e^2 + (s^2 - e^2) / f)^(1/2), and, as a posterior
-mean is a martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are distinguishable with
-probability
+The difference of two items has the posterior median m and the standard deviation s (see
+:class:`voirdire.decide.pairs.Pairs`). A part e of s does not decrease with more answers (for more votes or judges in
+the same contexts, the part between contexts). With f times the answers the standard deviation is
+s_f = (e^2 + (s^2 - e^2) / f)^(1/2). As a posterior mean is a martingale, the new median is Normal(m, s^2 - s_f^2). So
+the items are distinguishable with probability
 
     P(f) = Phi((|m| - t s_f) / v) + Phi((-|m| - t s_f) / v),   v = (s^2 - s_f^2)^(1/2)
 
-(expected power: O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4), which knows that the difference
-may be smaller than it seems. With a margin d, the smallest difference that matters, answers are enough, too, where the
-difference is surely no larger, |median| + t s_f <= d, which adds Phi((a - |m|) / v) - Phi((-a - |m|) / v) with
-a = d - t s_f, and is certain, one way or the other, from 2 t s_f <= d on. Where scores are about people all of s stays,
-whatever the panel answers, and people's answers to which of the two is better, each with the information i, multiply
-what is known by f = 1 + n s^2 i.
+(expected power: O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4), which allows for a smaller
+difference than observed. With a margin d, the smallest difference that matters, answers also suffice if the
+difference is surely not larger: |median| + t s_f <= d. This adds Phi((a - |m|) / v) - Phi((-a - |m|) / v) with
+a = d - t s_f; if 2 t s_f <= d, one of the two results is certain. For scores about people, all of s remains for any
+number of panel answers. People's answers to the comparison of the two items, n with information i each, give
+f = 1 + n s^2 i.
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ if TYPE_CHECKING:
     from voirdire.model.problem import Problem
 
 POWER = 0.8
-PLANNED_PROBABILITY = (
-    0.9  # probability planned for: the same t and a normal posterior are taken for the larger table
-)
+PLANNED_PROBABILITY = 0.9  # planned, above POWER: the plan assumes the same t and a normal posterior
 
 
 @dataclass(frozen=True)
@@ -62,17 +60,17 @@ class ApartPlan:
     Attributes
     ----------
     items : tuple of str
-        The two.
+        Names of the two items.
     rows : list of dict
-        Ways to it, each by itself: ``of`` (what there would be more of), ``there`` (how many there are), ``more`` and
-        ``probability`` (of being distinguishable then; with ``more`` None the highest within 100 times what there is),
-        and ``seeming``, how many more would do if the difference is what it seems now, as boards have it.
+        Alternative ways: ``of`` (the unit to add), ``there`` (the current number), ``more`` (the number to add; None if
+        no number within 100 times the current one suffices) and ``probability`` (of a result then; with ``more`` None
+        the largest), and ``seeming``, the number to add if the true difference equals the current median, as on boards.
     distinguishable : bool
-        As it is.
+        True if the items are distinguishable already.
     margin : float or None
         The smallest difference of scores that matters.
     within : bool
-        As it is, the two are surely no further apart than that.
+        True if the difference is surely within the margin already.
     """
 
     items: tuple[str, str]
@@ -88,8 +86,10 @@ class ApartPlan:
         if self.within:
             return f"{first} and {second} are within {self.margin:g} of each other already."
         settled = "distinguishable" + ("" if self.margin is None else f", or surely within {self.margin:g},")
-        if ways := self._ways("more"):
-            sentence = f"{first} and {second} are {settled} with probability {POWER:g} after about {ways}."
+        if alternatives := self._ways("more"):
+            sentence = (
+                f"{first} and {second} are {settled} with probability {POWER:g} after about {alternatives}."
+            )
         else:
             sentence = (
                 f"Nothing within {MAX_GROWTH_FACTOR:g} times the answers there are makes {first} and {second} "
@@ -97,38 +97,37 @@ class ApartPlan:
             )
         if seeming := self._ways("seeming"):
             sentence += (
-                " That allows for a smaller difference than the one seen so far; if it is what it seems, it takes "
-                f"about {seeming}."
+                " That allows for a smaller difference than the one seen so far; if the difference is as large as "
+                f"seen so far, it takes about {seeming}."
             )
         return sentence
 
     def _ways(self, column: str) -> str:
-        """Alternatives with their counts, in words."""
-        counted = [
+        """Describe the alternatives with their counts."""
+        counts = [
             (round_up(row[column]), f"more {row['of']}") for row in self.rows if row[column] is not None
         ]
-        return ", or ".join(count_in_words(*pair) for pair in counted)
+        return ", or ".join(count_in_words(*pair) for pair in counts)
 
 
 def plan_to_distinguish(
     fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float | None = None
 ) -> ApartPlan:
-    """Find how many more votes, scores or rankings, contexts or judges make two items distinguishable.
+    """Find the number of further votes, scores, rankings, contexts or judges that make two items distinguishable.
 
     Parameters
     ----------
     fit : Fit
-        Of the pilot table, with draws.
+        Fit of the pilot table, with draws.
     apart : "top" or two names
-        By default the two that are ranked first.
+        The two items; by default the first two of the ranking.
     margin : float, optional
-        The smallest difference that matters, in scores: items that are surely no further apart are settled, too.
+        The smallest difference of scores that matters; a difference that is surely within the margin is a result, too.
 
     Raises
     ------
     InputError
-        The fit has no scores or draws, or fewer than two items; an item that it does not have; a margin that is not
-        above 0.
+        If the fit has no scores or draws, fewer than two items, or not a named item, or the margin is not above 0.
 
     Examples
     --------
@@ -154,43 +153,50 @@ def plan_to_distinguish(
     counts = fit.kind.named_counts(fit.problem)
     answers = next(iter(counts)) if len(counts) == 1 else "answers"
     total, judges = sum(counts.values()), len(fit.problem.judges)
-    ways, stays = [(f"{answers} of this kind", total, 0.0)], 0.0
+    alternatives, stays = [(f"{answers} of this kind", total, 0.0)], 0.0
     if entrants.contexts:
         stays = deviation_between_contexts(fit, entrants, items, s)
         per_context = f"{round(total / entrants.contexts):,} {answers} each"
-        ways = [(f"contexts, asked as much ({per_context})", entrants.contexts, 0.0)]
-        ways += [(f"{answers} in the same contexts", total, stays)]
-    ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, stays)]
+        alternatives = [(f"contexts, asked as much ({per_context})", entrants.contexts, 0.0)]
+        alternatives += [(f"{answers} in the same contexts", total, stays)]
+    alternatives += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, stays)]
     about_people, rows = is_about_people(fit), []
-    for unit, count, stays in ways:
+    for unit, count, stays in alternatives:
         part = s if about_people else stays
         factor, probability = _smallest_factor(abs(m), s, part, t, matters)
-        more, seeming = (
+        additional, seeming = (
             None if growth is None else ceil((growth - 1.0) * count)
             for growth in (factor, information_growth_factor(m, s, t, part))
         )
         rows.append(
-            {"of": unit, "there": count, "more": more, "probability": probability, "seeming": seeming}
+            {"of": unit, "there": count, "more": additional, "probability": probability, "seeming": seeming}
         )
     people = people_preference(fit, items) if about_people else None
     if people is not None:
-        answer_information = s**2 * people.information(abs(m))  # what an answer adds to what is known
+        answer_information = s**2 * people.information(
+            abs(m)
+        )  # information of an answer over that of the fit
         max_factor = 1.0 + MAX_PEOPLE * answer_information
         factor, probability = _smallest_factor(abs(m), s, 0.0, t, matters, max_factor)
-        more = None if factor is None else ceil((factor - 1.0) / answer_information)
+        additional = None if factor is None else ceil((factor - 1.0) / answer_information)
         needed = people_needed(m, s, t, people)
-        row = {"of": f"{PEOPLE_ANSWERS} about the two", "there": 0, "more": more, "probability": probability}
+        row = {
+            "of": f"{PEOPLE_ANSWERS} about the two",
+            "there": 0,
+            "more": additional,
+            "probability": probability,
+        }
         rows.append(row | {"seeming": None if needed is None else ceil(needed)})
     return ApartPlan(items, rows, False, margin)
 
 
 def check_apart(problem: Problem, apart: str | tuple[str, str] = "top", margin: float | None = None) -> None:
-    """Refuse what cannot be planned, for which no fit is needed.
+    """Check a request of :func:`plan_to_distinguish` before a fit.
 
     Raises
     ------
     InputError
-        As of :func:`plan_to_distinguish`.
+        As in :func:`plan_to_distinguish`.
     """
     if margin is not None and not (is_number(margin) and margin > 0.0):
         raise InputError(
@@ -202,7 +208,7 @@ def check_apart(problem: Problem, apart: str | tuple[str, str] = "top", margin: 
 
 def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[int, int]:
     if len(names) < 2:
-        raise InputError("there is one item, so there are no two to be distinguishable")
+        raise InputError("there is only one item; two are needed")
     if apart == "top":
         return 0, 1
     pair = tuple(part.strip() for part in apart.split(",")) if isinstance(apart, str) else tuple(apart)
@@ -218,13 +224,18 @@ def _item_places(names: tuple[str, ...], apart: str | tuple[str, str]) -> tuple[
 
 
 def _smallest_factor(
-    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = MAX_GROWTH_FACTOR
+    m: float,
+    s: float,
+    constant_deviation: float,
+    t: float,
+    margin: float = 0.0,
+    max_factor: float = MAX_GROWTH_FACTOR,
 ) -> tuple[float | None, float]:
-    """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
+    """Smallest factor that reaches the planned probability, with its probability; else None and the largest one."""
     from scipy.special import ndtr
 
-    f = np.geomspace(min(1.01, most), most, 2000)
-    sd_left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
+    f = np.geomspace(min(1.01, max_factor), max_factor, 2000)
+    sd_left = np.sqrt(constant_deviation**2 + (s**2 - constant_deviation**2) / f)
     v = np.sqrt(np.maximum(s**2 - sd_left**2, 1e-300))
     p = ndtr((m - t * sd_left) / v) + ndtr((-m - t * sd_left) / v)
     inside = np.maximum(margin - t * sd_left, 0.0)

@@ -1,7 +1,7 @@
-"""Plan a collection of rankings: how many it takes until intervals are as narrow as wanted, by simulation.
+"""Plan a collection of rankings by simulation: the number of rankings for a wanted width of intervals.
 
-Numbers of rankings a judge are doubled; each is simulated and fitted by the model that such a table calls for, and the
-least one whose 90% intervals are narrow enough is recommended.
+The number of rankings per judge is doubled step by step. Each is simulated and fitted with the default model of such a
+table; the smallest number with narrow enough 90% intervals is recommended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from voirdire.planning.simulated import Candidates
 from voirdire.settings import AMOUNT, COUNT, POSITIVE, SIZE, Rule, find_faults, is_whole
 from voirdire.simulate import simulate_rankings
 
-MAX_RANKINGS = 64  # rankings a judge
+MAX_RANKINGS = 64  # rankings per judge
 _RULES = {
     **dict.fromkeys(("judges", "contexts", "most"), COUNT),
     "items": Rule("a whole number of at least 3", lambda v: is_whole(v) and v >= 3),
@@ -38,12 +38,12 @@ class RankingPlan(Candidates):
     ----------
     table : pandas.DataFrame
         One row per candidate, fewest rankings first: contexts, repeats (rankings by each judge in each context),
-        rankings (in all), price, width (of 90% intervals of items' scores in log-odds: the mean over items and
+        rankings (total), price, width (of 90% intervals of items' scores in log-odds: the mean over items and
         replicates), mcse (its Monte Carlo error), concordance (share of pairs of items in the right order), reached.
     width : float
-        The wanted width.
+        The wanted width, in log-odds.
     best : dict or None
-        The row of fewest rankings that reaches it, None if none does.
+        The row with the fewest rankings that reaches the width; None if none does.
     """
 
     order: ClassVar[str] = "the fewest rankings"
@@ -83,36 +83,36 @@ def plan_rankings(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> RankingPlan:
-    """Find how many rankings it takes until intervals of items' scores are as narrow as wanted.
+    """Find the number of rankings for a wanted width of the intervals of items' scores.
 
     Parameters
     ----------
     judges : int
-        How many there are, all alike but for their tastes.
+        Number of judges, who differ by their tastes only.
     items, size : int
-        Items in all, and in each ranking (by default all).
+        Number of items in total, and in each ranking (by default all).
     width : float
         Wanted mean width of 90% intervals, in log-odds.
     contexts : int
-        How many contexts (such as prompts) there may be: a judge ranks once in each of as many as it takes, and again
-        in all of them only beyond.
+        Largest number of contexts (such as prompts). A judge ranks once per context; only when all contexts are used,
+        judges rank repeatedly in each.
     spread, context_spread, taste_spread : float
-        Standard deviations of what items are expected to be worth, of what they are worth more in a context, and to a
-        judge, in log-odds.
+        Standard deviations of item strengths, of their variation between contexts, and between judges, in log-odds.
     price : float
-        Of a ranking.
+        Price of a ranking.
     most : int
-        Rankings by each judge at most.
+        Largest number of rankings by each judge.
     replicates : int
-        Simulated panels per candidate, two at least.
+        Number of simulated panels per candidate, at least two.
     seed : int
+        Seed of the simulations.
     progress : callable, optional
-        Called with (candidates tried, candidates in all).
+        Called with (candidates tried, number of candidates).
 
     Raises
     ------
     InputError
-        Numbers outside their range, all named at once.
+        For all numbers outside their range.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def plan_rankings(
         except InputError:
             if number + 1 == len(candidates) and not rows:
                 raise
-            continue  # so few rankings leave items unconnected
+            continue  # too few rankings leave items unconnected
         finally:
             if progress is not None:
                 progress(number + 1, len(candidates))
@@ -163,10 +163,10 @@ def plan_rankings(
     return RankingPlan(table, last if last["reached"] else None, width)
 
 
-def _candidate_sizes(contexts: int, most: int, differ: bool) -> list[tuple[int, int]]:
-    """Contexts and rankings in each of them by a judge: in all 1, 2, 4, ...; where contexts differ two at least."""
-    sizes, count = [], 2 if differ else 1
-    while count <= most:
+def _candidate_sizes(contexts: int, max_rankings: int, contexts_differ: bool) -> list[tuple[int, int]]:
+    """Numbers of contexts and of rankings in each by a judge: 1, 2, 4, ... in total; at least 2 if contexts differ."""
+    sizes, count = [], 2 if contexts_differ else 1
+    while count <= max_rankings:
         places = min(count, contexts)
         sizes.append((places, count // places))
         count *= 2
@@ -176,7 +176,7 @@ def _candidate_sizes(contexts: int, most: int, differ: bool) -> list[tuple[int, 
 def _measure_panel(
     judges: int, items: int, design: dict[str, Any], truth: dict[str, Any], seed: list[int]
 ) -> tuple[float, float]:
-    """Mean width of intervals, and the share of pairs in the right order, of one simulated panel."""
+    """Mean width of intervals, and share of pairs in the right order, in one simulated panel."""
     simulated = simulate_rankings(judges, items=items, design=design, truth=truth, seed=seed)
     ranking = fit(simulated.rankings, method="laplace", seed=seed[1]).tables["items"]
     place = np.argsort(ranking["item"].astype(str))  # names are in the order of the truth

@@ -1,10 +1,9 @@
-"""Robustness of a panel to bad judges: synthetic judges join its real votes, and its ranking is made anew.
+"""Robustness of a panel to bad judges: synthetic judges are added to its real votes, and the ranking is fitted again.
 
-MAPLE (section 5.3) asks this of synthetic panels, whose truth is known. Of a real panel it is not: what is measured is
-how far the ranking moves from the one that the same model makes of the panel alone. An added judge answers the
-questions of one of the panel's judges, drawn at random, in the order in which they were shown there (where that is
-unknown, in one drawn at random); judges whose answers depend on the items (adversaries, coins) take the strengths of
-the panel's own ranking for the truth.
+MAPLE (section 5.3) does this with synthetic panels and known truth. For a real panel the truth is unknown, so the
+measure is the change from the ranking by the same model of the panel alone. An added judge answers the questions of
+one of the panel's judges, drawn at random, in the same order of the items (a random order, if unknown). Judges whose
+answers depend on the items (adversaries, coins) use the strengths of the panel's own ranking as the truth.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ from voirdire.typing import Floats, Ints
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What MAPLE calls some of the judges.
+#: MAPLE's names of some kinds of judges.
 MAPLE_NAMES = {"position-first": "always-first", "position-second": "always-second"}
 MIN_CONCORDANCE = (
-    0.9  # concordance with the panel's own ranking down to which it bears the judges that were added
+    0.9  # smallest concordance with the panel's own ranking at which added judges count as tolerated
 )
 _ADDED_PATTERN = re.compile(r"\s*(?P<kind>[\w-]+)\s*(?:\((?P<fields>.*)\))?\s*:\s*(?P<counts>[\d.,\s]+)")
 _WINNERS = np.array(["first", "second", "tie"], dtype=object)
@@ -47,7 +46,7 @@ _WINNERS = np.array(["first", "second", "tie"], dtype=object)
 
 @dataclass(frozen=True)
 class AddedJudges:
-    """Judges to add: what they are called, one of them, and how many.
+    """Judges to add: their name, one of them, and their numbers.
 
     Examples
     --------
@@ -62,19 +61,21 @@ class AddedJudges:
 
 @dataclass(frozen=True, eq=False)
 class Robustness:
-    """Number of bad judges that a panel bears.
+    """Number of bad judges that a panel tolerates.
 
     Attributes
     ----------
     table : dataframe
-        A row for each model, kind of judge and count: ``concordance`` (mean share of the pairs of items that are in
-        the order of the panel's own ranking), ``mcse`` (its Monte Carlo error), ``lowest``, ``best_stays`` (share of
-        the replicates in which the best item is the same).
+        A row for each model, kind of judge and count: ``concordance`` (mean share of the pairs of items in the order of
+        the panel's own ranking), ``mcse`` (its Monte Carlo error), ``lowest`` (smallest concordance), ``best_stays``
+        (share of replicates with the same best item).
     bears : dataframe
         A row for each model and kind: ``bears``, the largest count up to which the mean concordance was never below
-        ``least`` (0: not even the first), and ``most``, the largest that was tried.
+        ``least`` (0 if none), and ``most``, the largest count tried.
     judges, votes : int
-        Of the panel.
+        Numbers of judges and votes of the panel.
+    least : float
+        Smallest concordance at which added judges count as tolerated.
     """
 
     table: pd.DataFrame
@@ -84,7 +85,7 @@ class Robustness:
     least: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the shape of ``voirdire simulate --votes ... --json``."""
+        """Return the result in the form of ``voirdire simulate --votes ... --json``."""
         return {
             "judges": self.judges,
             "votes": self.votes,
@@ -98,12 +99,12 @@ class Robustness:
 
 
 def parse_added_judges(text: str) -> AddedJudges:
-    """Read what to add: ``KIND:COUNTS`` or ``KIND(FIELD=VALUE, ...):COUNTS``, counts as ``1..20`` or ``1,2,5``.
+    """Read judges to add: ``KIND:COUNTS`` or ``KIND(FIELD=VALUE, ...):COUNTS``, counts as ``1..20`` or ``1,2,5``.
 
     Raises
     ------
     InputError
-        The text has another form, the kind or a field is unknown (the nearest is named), or a count is not positive.
+        If the text has another form, the kind or a field is unknown (the nearest is named), or a count is not positive.
 
     Examples
     --------
@@ -135,15 +136,15 @@ def parse_added_judges(text: str) -> AddedJudges:
     return AddedJudges(match["kind"], judge, _read_counts(match["counts"], place))
 
 
-def _read_counts(text: str, place: str) -> tuple[int, ...]:
+def _read_counts(text: str, location: str) -> tuple[int, ...]:
     counts: set[int] = set()
     for part in text.split(","):
         ends = part.strip().split("..")
         if len(ends) > 2 or not all(end.isdigit() and int(end) > 0 for end in ends):
-            raise InputError(f"{place}: {part.strip()!r} is no count; write 5, or 1..20")
+            raise InputError(f"{location}: {part.strip()!r} is no count; write 5, or 1..20")
         counts |= set(range(int(ends[0]), int(ends[-1]) + 1))
     if not counts:
-        raise InputError(f"{place}: the counts run backwards; write the lower first, as in 1..20")
+        raise InputError(f"{location}: the counts run backwards; write the lower first, as in 1..20")
     return tuple(sorted(counts))
 
 
@@ -156,27 +157,28 @@ def ranking_robustness(
     least: float = MIN_CONCORDANCE,
     seed: int = 0,
 ) -> Robustness:
-    """Add synthetic judges to a panel's votes, and see how far its ranking moves, by model.
+    """Add synthetic judges to a panel's votes, and measure the change of its ranking by model.
 
     Parameters
     ----------
     votes : path or dataframe
-        The panel's votes, as :func:`voirdire.fit` takes them. Contexts are taken together.
+        The panel's votes, as in :func:`voirdire.fit`. Contexts are ignored.
     add : sequence of str
-        See :func:`parse_added_judges`: ``["position-first:1..20", "random:1..10"]``.
+        Judges to add, see :func:`parse_added_judges`: ``["position-first:1..20", "random:1..10"]``.
     models : sequence of str, optional
-        Models of votes; by default majority vote, the model with one coin a judge and that with one for each position
-        (crowd-bt, crowd-bt-position; of a table with criteria maple, maple-position), where the order shown is known.
+        Models of votes; by default majority vote, the model with one coin per judge and, if the shown order is known,
+        the model with a coin per position (crowd-bt, crowd-bt-position; with criteria maple, maple-position).
     replicates : int
-        How often judges are drawn.
+        Number of draws of the added judges.
     least : float
-        Concordance with the panel's own ranking down to which it bears what was added.
+        Smallest concordance with the panel's own ranking at which added judges count as tolerated.
     seed : int
+        Seed of the added judges.
 
     Raises
     ------
     InputError
-        All that is wrong with the request.
+        For an invalid request, with every problem found.
 
     Examples
     --------
@@ -200,7 +202,7 @@ def ranking_robustness(
     if replicates < 1:
         problems.append(f"replicates {replicates}: must be at least 1")
     if not 0.5 < least <= 1:
-        problems.append(f"least {least} is no share above a half")
+        problems.append(f"least {least} is not a share above a half")
     raise_problems(problems)
     vote_table = read_votes(votes)
     if vote_table.order_unknown:
@@ -251,9 +253,9 @@ def _fit_ranked(table: pd.DataFrame, model: str) -> RankedFit:
     return fitted
 
 
-def _strengths_scores(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
-    """Strengths by criterion and item, and scores, in the coding of the votes."""
-    table, ranking = found.strengths(), found.ranking().set_index("item")["score"]
+def _strengths_scores(votes: Votes, fitted: RankedFit) -> tuple[Floats, Floats]:
+    """Strengths by criterion and item, and scores, in the order of the votes' codes."""
+    table, ranking = fitted.strengths(), fitted.ranking().set_index("item")["score"]
     score = ranking.loc[list(votes.items)].to_numpy()
     by_criterion = table.pivot(index="criterion", columns="item", values="strength")[list(votes.items)]
     strengths = by_criterion.reindex(list(votes.criteria)) if len(by_criterion) > 1 else None
@@ -261,10 +263,10 @@ def _strengths_scores(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
 
 
 def _draw_answers(
-    votes: Votes, truth: tuple[Floats, Floats], one: AddedJudges, number: int, seed: Sequence[int]
+    votes: Votes, truth: tuple[Floats, Floats], added: AddedJudges, number: int, seed: Sequence[int]
 ) -> pd.DataFrame:
     """Answers of an added judge to the questions of a judge of the panel."""
-    rng = np.random.default_rng([*seed, number, zlib.crc32(one.name.encode())])
+    rng = np.random.default_rng([*seed, number, zlib.crc32(added.name.encode())])
     judge = rng.integers(len(votes.judges))
     rows = votes.row_cell[votes.judge[votes.row_cell] == judge]
     theta, score = truth
@@ -277,19 +279,19 @@ def _draw_answers(
         np.linspace(0.0, 1.0, len(rows)),
         same,
     )
-    if problems := one.judge.question_problems(questions):
-        raise InputError([f"add {one.name}: {problem}" for problem in problems])
-    outcome = one.judge.draw_answers(questions, rng, {})
+    if problems := added.judge.question_problems(questions):
+        raise InputError([f"add {added.name}: {problem}" for problem in problems])
+    outcome = added.judge.draw_answers(questions, rng, {})
     answered = outcome != UNANSWERED
     return _votes_frame(
-        votes, rows[answered], outcome[answered].astype(np.int64), f"added {one.name} {number + 1:02d}"
+        votes, rows[answered], outcome[answered].astype(np.int64), f"added {added.name} {number + 1:02d}"
     )
 
 
 def _shuffle_sides(votes: Votes, seed: int) -> Votes:
-    """Votes whose order shown is unknown, with the two sides of every one drawn at random.
+    """Shuffle the two sides of every vote of a table with unknown order.
 
-    Columns of such a table may hold the better item first (rankings do), which an added judge must not see.
+    Such a table may have the better item first (as from rankings), which an added judge must not see.
     """
     rng, cells = np.random.default_rng(seed), votes.row_cell
     frame = _votes_frame(

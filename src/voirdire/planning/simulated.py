@@ -1,7 +1,4 @@
-"""Simulated panels of votes as tables that models are fitted to, and what is compared with their truth.
-
-Result of a plan by simulation: the collections that were tried, and the one that is recommended.
-"""
+"""Simulated panels of votes as problems to fit, and the result of a plan by simulation: candidates and the best."""
 
 from __future__ import annotations
 
@@ -25,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Collections that were simulated, a row each, and the first of them that is good enough, None if none is.
+    """Simulated collections, a row each, and the first sufficient one.
 
     Attributes
     ----------
     order : str
-        Which row is first, in words.
+        Description of the first row, such as "the cheapest".
+    table : pandas.DataFrame
+        A row per candidate.
+    best : dict or None
+        The first row that is sufficient; None if none is.
     """
 
     order: ClassVar[str]
@@ -44,11 +45,11 @@ class Candidates:
         return table_view(str(self), make_table("plan", f"Candidates, {self.order} first", rows))
 
 
-TIE_TOLERANCE = 1e-4  # estimates that differ by less are tied: some times what searches leave
+TIE_TOLERANCE = 1e-4  # estimates that differ by less are tied: several times the error of a search
 
 
 def count_panel(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
-    """Simulated arrays as counted votes on items and on criteria."""
+    """Count simulated votes on items and on criteria."""
     truth = panel.truth
     order = np.argsort(np.array(panel.judges))
     code = np.empty(len(order), dtype=np.int64)
@@ -68,14 +69,14 @@ def count_panel(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
 
 
 def encode_panels(model: Model, tables: Sequence[tuple[Votes, Votes | None]]) -> list[VotesProblem]:
-    """Encode panels that are fitted together: quantities in units set by a table have those of the first."""
+    """Encode panels that are fitted together; scales that depend on a table are those of the first."""
     problems = [_encode_panel(model, *table) for table in tables]
     return [replace(problem, density=problems[0].density) for problem in problems]
 
 
 def _encode_panel(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
     used = model.weights is not None and model.weights.kind == "votes"
-    # the majority of a pair may be even: its tie term must be there for all replicates alike
+    # the majority of a pair may be even, so all replicates need a tie term
     return encode_votes(
         model, votes, criteria_votes if used else None, ties=votes.has_ties or model.pool == "majority"
     )
@@ -84,7 +85,7 @@ def _encode_panel(model: Model, votes: Votes, criteria_votes: Votes | None) -> V
 def merge_equal(estimates: Floats) -> Floats:
     """Merge estimates that are equal up to the search's tolerance.
 
-    Items with the same votes are tied; what a search leaves between them is rounding, and would order them by chance.
+    Items with the same votes are tied; differences left by a search are numerical error and would order them by chance.
 
     Examples
     --------

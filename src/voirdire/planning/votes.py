@@ -1,7 +1,7 @@
-"""Plan a collection: how many votes a wanted precision needs, and how to split them, by simulation.
+"""Plan a collection of votes by simulation: the number of votes for a wanted precision, and their allocation.
 
-Candidates are the best m judges (by information per price) comparing a share of the pairs, once or several times.
-Each is simulated and fitted; the cheapest whose concordance with the truth reaches the target is recommended.
+Candidates are the best m judges (by information per price), who compare a share of the pairs once or several times.
+Each candidate is simulated and fitted; the cheapest with the target concordance with the truth is recommended.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class Plan(Candidates):
     ----------
     table : pandas.DataFrame
         One row per candidate, cheapest first: judges, share (of pairs), repeats, votes, price, concordance (mean over
-        replicates), sd, mcse, reached (whether the mean is at least the target by more than its Monte Carlo error).
+        replicates), sd, mcse, reached (True if the mean minus its Monte Carlo error is at least the target).
     target : float
+        The wanted concordance.
     best : dict or None
         The cheapest candidate that reaches the target, None if none does.
     """
@@ -93,29 +94,31 @@ def plan(
     Parameters
     ----------
     judges : mapping or sequence
-        Expected judges: name -> {"reliability": eta, "price": of one vote}, or just the reliabilities (one-coin, from
+        Expected judges: name -> {"reliability": eta, "price": of one vote}, or only the reliabilities (one-coin, from
         0.5 to 1).
     items, criteria : int
+        Numbers of items and criteria.
     target : float
-        Wanted concordance index, the share of pairs of items that the ranking orders rightly, between 0.5 and 1.
+        Wanted concordance index, the share of pairs of items in the right order, between 0.5 and 1.
     price : float
-        Of a vote, for judges without a price of their own.
+        Price of a vote, for judges without their own price.
     spread : float
-        Standard deviation of the items' strengths (log-odds): how different the items are expected to be.
+        Standard deviation of the items' strengths (log-odds).
     replicates : int
-        Simulated panels per candidate.
+        Number of simulated panels per candidate.
     seed : int
+        Seed of the simulations.
     jobs : int or None
-        Processes, by joblib. None leaves it to an active ``joblib.parallel_config``.
+        Number of joblib processes. None uses an active ``joblib.parallel_config``.
     client : distributed.Client or str, optional
-        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
+        A Dask cluster to use instead of processes, or the address of its scheduler.
     progress : callable, optional
-        Called with (candidates done, candidates in all).
+        Called with (candidates done, number of candidates).
 
     Raises
     ------
     InputError
-        Numbers outside their range, all named at once; or a cluster that cannot be used.
+        For all numbers outside their range, or a cluster that cannot be used.
 
     Examples
     --------
@@ -130,7 +133,7 @@ def plan(
         (tuple(ordered[:size]), share, repeats)
         for size in sizes
         for share, repeats in PAIR_SPLITS
-        if share * items * (items - 1) / 2 >= items  # fewer pairs could not link the items
+        if share * items * (items - 1) / 2 >= items  # fewer pairs could not connect the items
         or share == 1.0
     ]
     simulated = {
@@ -153,12 +156,12 @@ def plan(
 def _read_panel(
     judges: Mapping[str, Mapping[str, float]] | Sequence[float], price: float
 ) -> dict[str, tuple[float, float]]:
-    """Reliability and price of each judge.
+    """Read the reliability and price of each judge.
 
     Raises
     ------
     InputError
-        Judges that are described in another way.
+        For judges in another form.
     """
     if isinstance(judges, Mapping):
         described = {str(name): judge for name, judge in judges.items()}
@@ -229,7 +232,7 @@ def _measure_candidate(
     replicates: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Votes and concordance of a candidate: its panels are simulated, with the truths that all candidates share."""
+    """Simulate and fit the panels of a candidate, with the truths of all candidates; return votes and concordance."""
     names, share, repeats = candidate
     pairs = {"kind": "all-pairs"} if share == 1.0 else {"kind": "share", "share": share, "connect": "tree"}
     judges = [{"name": name, "kind": "one-coin", "eta": panel[name][0]} for name in names]

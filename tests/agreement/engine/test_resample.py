@@ -369,4 +369,4 @@ def test_no_interval_where_no_resample_lies_beyond_its_ends(method: str) -> None
     assert bootstrap_interval(500.0, draws, 0.998, method).low is not None
     found = bootstrap_interval(500.0, draws, 0.999, method)
     assert (found.low, found.high) == (None, None)
-    assert found.note == "no interval: 1,000 resamples say nothing of one of 99.9%, which needs 2,000"
+    assert found.note == "no interval: 1,000 resamples are too few for one of 99.9%, which needs 2,000"

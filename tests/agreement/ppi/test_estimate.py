@@ -45,7 +45,7 @@ def test_means_are_those_of_ppi_python(n: int, others: int, scale: float, weight
     low, high = ppi_mean_ci(y[:n], f[:n], f[n:], alpha=0.05, lam=weight)
     sample = sample_of(y, f, n)
     found = powered_estimate(sample, weight)
-    ours = powered_interval(sample, found, "normal", share=False, how=AT_95)
+    ours = powered_interval(sample, found, "normal", share=False, resampling=AT_95)
     assert [found.value, ours.low, ours.high] == pytest.approx(
         [theirs.item(), low.item(), high.item()], abs=1e-9
     )
@@ -59,7 +59,9 @@ def test_rates_are_those_of_ppi_python() -> None:
     f = np.where(rng.random(300) < 0.85, y, ~y)
     low, high = ppi_mean_ci(y[:50] * 1.0, f[:50] * 1.0, f[50:] * 1.0, alpha=0.1)
     sample = sample_of(y * 1.0, f * 1.0, 50)
-    ours = powered_interval(sample, powered_estimate(sample), "normal", share=True, how=Resampling(prob=0.9))
+    ours = powered_interval(
+        sample, powered_estimate(sample), "normal", share=True, resampling=Resampling(prob=0.9)
+    )
     assert [ours.low, ours.high] == pytest.approx([low.item(), high.item()], abs=1e-9)
 
 
@@ -67,7 +69,7 @@ def test_human_answers_alone_give_the_usual_intervals() -> None:
     rng = np.random.default_rng(0)
     y, f = normal(rng, 15, 40, 0.5)
     sample = sample_of(y, f, 15)
-    found = powered_interval(sample, powered_estimate(sample, 0.0), "t", share=False, how=AT_95)
+    found = powered_interval(sample, powered_estimate(sample, 0.0), "t", share=False, resampling=AT_95)
     usual = stats.t.interval(0.95, 14, y[:15].mean(), stats.sem(y[:15]))
     assert (found.low, found.high) == pytest.approx(usual, abs=1e-12)
     # Wilson's, from his formula, where Student's t would be the normal.
@@ -197,7 +199,7 @@ def simulate(kind: str, n: int, replicates: int, others: int = 400) -> dict[str,
                 method,
                 share=method == "wilson",
                 weight=weight,
-                how=AT_95,
+                resampling=AT_95,
             )
             hits[name] += found.low <= truth <= found.high
             widths[name][r] = found.high - found.low
@@ -255,7 +257,7 @@ def test_without_clusters_the_intervals_of_clustered_data_are_too_narrow() -> No
         f = effects[0] + effects[1] + 0.5 * rng.normal(size=480)
         for name, groups in (("item", None), ("context", np.repeat(np.arange(120), 4))):
             sample = sample_of(y, f, 160, groups)
-            found = powered_interval(sample, powered_estimate(sample), "t", share=False, how=AT_95)
+            found = powered_interval(sample, powered_estimate(sample), "t", share=False, resampling=AT_95)
             hits[name] += found.low <= 0 <= found.high
     # 500 replicates: a standard error of 1%.
     assert hits["context"] / 500 >= 0.92

@@ -179,7 +179,7 @@ def test_answers_to_chosen_units_are_noticed() -> None:
     table = judged[judged["judge"] == "a"].drop(columns="judge").assign(score=quality)
     best = table.sort_values("score").tail(60)
     found = agreement(judged, humans=best, measures="mean_score").iloc[0]
-    assert "these are no random sample" in found["note"]
+    assert "these are not a random sample" in found["note"]
     assert "random sample" not in agreement(judged, humans=human, measures="mean_score").iloc[0]["note"]
 
 

@@ -217,7 +217,7 @@ def test_a_model_file_has_terms(tmp_path: Path) -> None:
             {"terms": "item", "covariates": "length"},
             r"'length' is given \(covariates=, --covariates\), and no term names it",
         ),
-        ({"terms": "item", "model": "rating-halo"}, "in the place of a model"),
+        ({"terms": "item", "model": "rating-halo"}, "replaces a model"),
         ({"covariates": "length", "model": "rating-severity"}, "takes none beside its own"),
         ({"covariates": pd.DataFrame({"item": ["i00"], "length": [1]})}, "no row of item 'i01'"),
         ({"item_families": {"i00": "a"}}, "needs families="),

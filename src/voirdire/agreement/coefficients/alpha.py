@@ -1,7 +1,7 @@
-"""Krippendorff's alpha: agreement of any number of judges with any ratings missing.
+"""Krippendorff's alpha: agreement of any number of judges, also with missing ratings.
 
-Units with one rating are left out. With N_uc answers c among the m_u of unit u, the coincidences and their
-margins are
+Units with one rating are left out. With N_uc the count of answer c among the m_u answers of unit u, the coincidences
+and their margins are
 
     o_ck = sum_u N_uc (N_uk - [c = k]) / (m_u - 1),   n_c = sum_k o_ck,   n = sum_c n_c,
 
@@ -13,18 +13,17 @@ with squared differences d_ck
 - ordinal    (sum_{g=c..k} n_g - (n_c + n_k) / 2)^2: the difference of mid-ranks
 - interval   (c - k)^2
 - ratio      ((c - k) / (c + k))^2
-- masi, jaccard   the distances between sets of labels (below), as they are
+- masi, jaccard   the distances between sets of labels (below), not squared
 
 Krippendorff, Content Analysis (4th ed. 2019), chapter 12; Computing Krippendorff's Alpha-Reliability
-(2011). Alpha is undefined where all ratings are identical (nothing could have disagreed) and where no unit
-was rated twice.
+(2011). Alpha is undefined where all ratings are identical and where no unit was rated twice.
 
 Distances between sets of labels: 0 for the same set, 1 for sets without a label in common.
 
 With J(A, B) = |A and B| / |A or B| (Jaccard 1901; J of two empty sets is 1):
 
 - jaccard   1 - J
-- masi      1 - J M, where M is 1 for the same set, 2/3 where one holds the other, 1/3 where they overlap, else 0
+- masi      1 - J M, where M is 1 for equal sets, 2/3 where one contains the other, 1/3 where they overlap, else 0
 
 Passonneau, Measuring Agreement on Set-valued Items (MASI) for Semantic and Pragmatic Annotation, LREC 2006.
 """
@@ -44,19 +43,20 @@ from voirdire.errors import InputError
 SetDistance: TypeAlias = Literal["jaccard", "masi"]
 
 
-def set_distances(members: Sequence[Sequence[str]], distance: SetDistance) -> FloatArray:
+def set_distances(label_sets: Sequence[Sequence[str]], distance: SetDistance) -> FloatArray:
     """Distances between sets of labels, two by two.
 
     Parameters
     ----------
-    members : sequence of sequences of str
-        The labels of each set, each once.
+    label_sets : sequence of sequences of str
+        The labels of each set, without repeats.
     distance : {"jaccard", "masi"}
+        The kind of distance.
 
     Returns
     -------
     float array, shape (sets, sets)
-        Symmetric, between 0 and 1.
+        Distances: symmetric, between 0 and 1.
 
     Examples
     --------
@@ -66,10 +66,11 @@ def set_distances(members: Sequence[Sequence[str]], distance: SetDistance) -> Fl
     [[0.0, 0.5, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
     vocabulary = {
-        label: place for place, label in enumerate(sorted({label for labels in members for label in labels}))
+        label: place
+        for place, label in enumerate(sorted({label for labels in label_sets for label in labels}))
     }
-    holds = np.zeros((len(members), len(vocabulary)))
-    for row, labels in enumerate(members):
+    holds = np.zeros((len(label_sets), len(vocabulary)))
+    for row, labels in enumerate(label_sets):
         holds[row, [vocabulary[label] for label in labels]] = 1.0
     size = holds.sum(axis=1)
     common = holds @ holds.T
@@ -82,7 +83,7 @@ def set_distances(members: Sequence[Sequence[str]], distance: SetDistance) -> Fl
     return 1 - similarity
 
 
-# With more levels, only pairs of levels that meet in a unit keep totals.
+# With more levels, only pairs of levels that occur in one unit get totals.
 _MAX_LEVELS = 20
 
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio", "masi", "jaccard"]
@@ -94,9 +95,9 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
     Parameters
     ----------
     ratings : Ratings
-        Of two or more judges, with missing ratings or without.
+        Ratings of two or more judges; some may be missing.
     metric : {"nominal", "ordinal", "interval", "ratio", "masi", "jaccard"}
-        How far apart two levels are.
+        Distance between two levels.
 
     Returns
     -------
@@ -106,8 +107,8 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
     Raises
     ------
     InputError
-        If the metric is not known, levels that are words have no declared order (ordinal), are no
-        numbers (interval, ratio), are negative (ratio), or are no sets of labels (masi, jaccard).
+        If the metric is not known, or the levels are words without a declared order (ordinal), not numbers (interval,
+        ratio), negative (ratio), or not sets of labels (masi, jaccard).
 
     Examples
     --------
@@ -141,7 +142,7 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
 
 
 def _level_distances(ratings: Ratings, metric: Literal["nominal", "ratio", "masi", "jaccard"]) -> FloatArray:
-    """Distances between levels that do not depend on how often these were given; shape (levels, levels)."""
+    """Distances between levels that do not depend on the counts of the levels; shape (levels, levels)."""
     if metric == "nominal":
         return 1 - np.eye(len(ratings.levels))
     if metric == "ratio":
@@ -152,7 +153,7 @@ def _level_distances(ratings: Ratings, metric: Literal["nominal", "ratio", "masi
 
 
 def _pairable_counts(counts: LevelCounts, judges: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Counts of each level, and the weight m / (pairs of distinct judges) of a pair in its unit, else 0."""
+    """Counts of each level, and the weight of a pair in its unit: m / (pairs of distinct judges), 0 without pairs."""
     level_counts = counts(judges)
     total = level_counts.sum(axis=-1)
     pairs = total**2 - counts(judges**2).sum(axis=-1)
@@ -173,12 +174,12 @@ def _ratio_distances(ratings: Ratings) -> FloatArray:
 
 
 def _interval_alpha(ratings: Ratings) -> PanelStatistic:
-    """Sums of powers are enough: sum_{j != k} (x_j - x_k)^2 = 2 (m sum x^2 - (sum x)^2)."""
+    """Interval alpha from sums of powers: sum_{j != k} (x_j - x_k)^2 = 2 (m sum x^2 - (sum x)^2)."""
     numbers = ratings.numbers()
     rated = ratings.is_rated
     mean_score = numbers[rated].mean() if rated.any() else 0.0
     centred = np.where(rated, numbers - mean_score, 0.0)
-    # Alpha does not depend on the unit of measurement, and squares of very large or small scores would leave the range.
+    # Alpha does not depend on the scale; squares of very large or small scores would leave the range of floats.
     centred /= np.abs(centred).max(initial=0.0) or 1.0
     powers = np.stack([rated.astype(float), centred, centred**2])
 
@@ -198,7 +199,7 @@ def _interval_alpha(ratings: Ratings) -> PanelStatistic:
 
 
 def _ordinal_alpha(ratings: Ratings) -> PanelStatistic:
-    """Distances depend on the margins, so each pair of unlike levels that occurs keeps a total of its own."""
+    """Ordinal alpha. Distances depend on the margins, so each pair of unlike levels has a separate total."""
     levels = len(ratings.levels)
     counts = LevelCounts(ratings)
     low, high = np.triu_indices(levels, 1)

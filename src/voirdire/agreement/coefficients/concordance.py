@@ -1,4 +1,4 @@
-"""The concordance index: how many of the truth's ordered pairs an estimate puts in the same order."""
+"""The concordance index: the share of the truth's ordered pairs that an estimate puts in the same order."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from voirdire.errors import raise_problems
 def concordance_index(
     estimate: ArrayLike, truth: ArrayLike, *, ties: Literal["miss", "half"] = "miss"
 ) -> float:
-    """The concordance index CI(f, g) of an estimate f with a truth g.
+    """Compute the concordance index CI(f, g) of an estimate f with a truth g.
 
     CI(f, g) = sum_ij I(f_i > f_j) I(g_i > g_j) / sum_ij I(g_i > g_j), over ordered pairs (i, j)
-    (MAPLE, eq. 7). Pairs that are tied in g do not count. A pair that g orders and f ties counts as a miss
-    by this definition, so that a constant f scores 0; with ``ties="half"`` it counts one half, so that
-    a constant f scores 1/2: the C statistic of Harrell et al. (1982), JAMA 247, 2543-2546.
+    (MAPLE, eq. 7). Pairs tied in g do not count. A pair that g orders and f ties is a miss by this definition,
+    so that a constant f scores 0. With ``ties="half"`` such a pair counts one half and a constant f scores 1/2:
+    the C statistic of Harrell et al. (1982), JAMA 247, 2543-2546.
 
     Parameters
     ----------
     estimate, truth : (n,) array-like of numbers
         f and g for the same n objects; only their order matters. Infinite values are allowed.
     ties : "miss" or "half"
-        What a pair that only the estimate ties is worth.
+        Value of a pair that only the estimate ties: 0 or 1/2.
 
     Returns
     -------
     float
-        From 0 (reversed) to 1 (same order). NaN if the truth orders no pair: fewer than two objects, or
+        The index, from 0 (reversed) to 1 (same order). NaN if the truth orders no pair: fewer than two objects, or
         all of them equal.
 
     Raises
     ------
     InputError
-        Arguments that are not one-dimensional, of equal length and free of NaN; an unknown ``ties``.
+        If the arguments are not one-dimensional, of equal length and free of NaN, or ``ties`` is unknown.
 
     Examples
     --------

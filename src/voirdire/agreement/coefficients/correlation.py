@@ -1,7 +1,6 @@
 """Correlations of two columns of scores as functions of resampling weights: Pearson, Spearman, Kendall.
 
-With weights w (how often each unit was drawn), n = sum w, and over pairs of units C concordant and D
-discordant ones,
+With weights w (the count of each unit in the resample), n = sum w, and C concordant and D discordant pairs of units,
 
 - Pearson     cov(x, y) / sqrt(var x var y)
 - Spearman    Pearson of mid-ranks (ties share the mean of their ranks)
@@ -9,9 +8,7 @@ discordant ones,
 - tau-c       2 m (C - D) / (n^2 (m - 1)), m the smaller number of distinct values (Stuart)
 
 Kendall, Rank Correlation Methods (1948); Stuart, Biometrika 40 (1953). All are undefined where a column is
-constant.
-
-Two columns of scores as cells, the distinct pairs of values that occur: a resample is a count per cell.
+constant. For rank correlations, a resample is a count for each distinct pair of values (cell).
 """
 
 from __future__ import annotations
@@ -33,12 +30,12 @@ from voirdire.tables.encode import dense_codes
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The distinct pairs (x, y) among units that have both, sorted by x, then y.
+    """Distinct pairs (x, y) among units that have both scores, sorted by x, then y.
 
     Attributes
     ----------
     used : bool array, shape (units,)
-        Units with both scores.
+        True for units with both scores.
     x, y : int64 array, shape (cells,)
         Dense ranks 0, 1, ... of the cell's values.
 
@@ -68,7 +65,7 @@ class Cells:
         return cls(used, dense_codes(a[starts]), dense_codes(b[starts]), order, starts)
 
     def counts(self, weights: FloatArray) -> FloatArray:
-        """Total weight in each cell, shape (r, cells), of weights of shape (r, units)."""
+        """Total weight in each cell, shape (r, cells), from weights of shape (r, units)."""
         ordered = weights[:, self.order]
         if len(self.starts) == len(self.order):
             return ordered
@@ -90,7 +87,7 @@ def sum_by_code(counts: FloatArray, codes: IntArray) -> FloatArray:
     return np.add.reduceat(counts[:, order], starts, axis=1)
 
 
-# With more cells, the matrix of their signs is not worth its memory.
+# With more cells, the matrix of their signs takes too much memory.
 _MAX_SIGN_CELLS = 1024
 
 
@@ -139,7 +136,7 @@ def _centre_and_scale(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[
         return np.zeros(len(x))
     shifted = np.where(used, x - x[used].mean(), 0.0)
     size = np.abs(shifted).max()
-    # What is left of a constant column after subtracting its mean is rounding error.
+    # A constant column minus its mean is rounding error.
     if size <= 1e-14 * np.abs(x[used]).max():
         return np.zeros(len(x))
     return np.asarray(shifted / size)
@@ -233,7 +230,7 @@ class Excess:
     Parameters
     ----------
     cells : Cells
-        The cells. Up to 1,024 of them a resample costs a matrix product; with more, a sort (O(n log n) each).
+        The cells. A resample costs a matrix product up to 1,024 cells, and a sort (O(n log n)) above.
 
     Examples
     --------
@@ -248,7 +245,7 @@ class Excess:
         if len(cells.x) <= _MAX_SIGN_CELLS:
             x, y = cells.x, cells.y
             signs = np.sign(x[:, None] - x[None, :]) * np.sign(y[:, None] - y[None, :])
-            # Sums stay far below 2**24, so that single precision is exact, and twice as fast.
+            # Sums are far below 2**24, so that single precision is exact, and twice as fast.
             self.signs = signs.astype(np.float32)
 
     def __call__(self, counts: FloatArray) -> FloatArray:

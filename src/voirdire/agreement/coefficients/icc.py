@@ -1,12 +1,12 @@
-"""Intraclass correlation: how much of the variance of scores lies between units.
+"""Intraclass correlation: the share of the variance of scores between units.
 
-Of the n units that all k judges scored, with s_jk the covariance of judges j and k, d the mean of the s_jj,
+Take the n units that all k judges scored. With s_jk the covariance of judges j and k, d the mean of the s_jj,
 o the mean of the s_jk (j != k) and b the mean over pairs of (mean_j - mean_k)^2 / 2, the mean squares of
 the two-way table are
 
-    MSR = d + (k - 1) o,   MSE = d - o,   MSC = n b,   MSW = (MSC + (n - 1) MSE) / n,
+    MSR = d + (k - 1) o,   MSE = d - o,   MSC = n b,   MSW = (MSC + (n - 1) MSE) / n.
 
-which, unlike sums of squares, stay right when judges are weighted and never paired with themselves. Then
+Unlike sums of squares, these hold for weighted judges who are never paired with themselves. Then
 
     ICC(1,1) = (MSR - MSW) / (MSR + (k-1) MSW)                             other judges for each unit
     ICC(2,1) = (MSR - MSE) / (MSR + (k-1) MSE + k (MSC - MSE) / n)         a sample of judges; agreement
@@ -17,14 +17,12 @@ which, unlike sums of squares, stay right when judges are weighted and never pai
 
 Shrout and Fleiss, Psychological Bulletin 86 (1979); McGraw and Wong, Psychological Methods 1 (1996).
 
-Intervals of intraclass correlations by the F distribution, without resampling.
+Intervals without resampling use the F distribution. With the mean squares above, F_R = MSR / MSE (in model 1
+MSR / MSW) and F(p; a, b) quantiles at p = (1 + prob) / 2:
 
-With n units that all k judges scored, mean squares MSR, MSW, MSE, MSC as above, F_R = MSR / MSE (of the first
-model MSR / MSW) and F(p; a, b) quantiles at p = (1 + prob) / 2:
-
-- forms 1, 3    (L - 1) / (L + k - 1) from L = F_R / F(p; n - 1, m) to L = F_R F(p; m, n - 1), with m = n (k - 1), of
-                the third model m = (n - 1)(k - 1)
-- form 2        the same idea by Satterthwaite's degrees of freedom of k r MSC + (n (1 + (k - 1) r) - k r) MSE, r the
+- forms 1, 3    (L - 1) / (L + k - 1) from L = F_R / F(p; n - 1, m) to L = F_R F(p; m, n - 1), with m = n (k - 1) in
+                model 1, m = (n - 1)(k - 1) in model 3
+- form 2        likewise, with Satterthwaite's degrees of freedom of k r MSC + (n (1 + (k - 1) r) - k r) MSE, r the
                 coefficient
 - means of k    k r / (1 + (k - 1) r) of both ends
 
@@ -52,7 +50,7 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
     Parameters
     ----------
     ratings : Ratings
-        Numeric scores; units with a score missing are not used.
+        Numeric scores; units with a missing score are not used.
     measure : str
         One of `ICC_MEASURES`.
     prob : float
@@ -61,7 +59,7 @@ def icc_interval(ratings: Ratings, measure: str, prob: float) -> Interval:
     Returns
     -------
     Interval
-        Without ends where judges agree to the last digit.
+        The interval; without ends where the error variance is zero.
 
     Examples
     --------
@@ -119,15 +117,15 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
     Parameters
     ----------
     ratings : Ratings
-        Numeric scores of two or more judges; units with a score missing are not used.
+        Numeric scores of two or more judges; units with a missing score are not used.
     form : {"1_1", "2_1", "3_1", "1_k", "2_k", "3_k"}
         Shrout and Fleiss' form: the model, then single scores (1) or the mean of k.
 
     Returns
     -------
     PanelStatistic
-        Undefined for fewer than two complete units, one judge, or scores without variance, also where that of the
-        judges' mean is estimated as negative: ICC(2,k) would be above 1 there.
+        The coefficient. Undefined for fewer than two complete units, one judge, scores without variance, or a negative
+        estimate of the variance of the judges' mean, where ICC(2,k) would be above 1.
 
     Raises
     ------
@@ -149,7 +147,7 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
     k = len(ratings.judges)
     mean_score = numbers[complete].mean() if complete.any() else 0.0
     centred = np.where(complete[:, None], numbers - mean_score, 0.0)
-    # As of alpha: squares of very large or small scores would leave the range of floats.
+    # Squares of very large or small scores would leave the range of floats.
     centred /= np.abs(centred).max(initial=0.0) or 1.0
 
     def unit_features(judges: FloatArray) -> FloatArray:
@@ -181,7 +179,7 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
         averaged, units = k if form.endswith("1") else 1, np.maximum(n, 1)
         error = (msc + (n - 1) * mse) / units if form[0] == "1" else mse
         judges = averaged * (msc - mse) / units if form[0] == "2" else 0.0
-        scale = ratio_or_nan(t[..., 3], n * weight)  # the mean square score, what rounding is measured by
+        scale = ratio_or_nan(t[..., 3], n * weight)  # the mean square score: scale of the rounding error
         total_variance = np.maximum(
             msr + (averaged - 1) * error + judges, 0.0
         )  # a variance, whose estimate may be negative

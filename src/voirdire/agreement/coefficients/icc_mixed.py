@@ -1,17 +1,17 @@
-"""Intraclass correlations with scores missing: variance components of a mixed model by restricted maximum likelihood.
+"""Intraclass correlations with missing scores: variance components of a mixed model by restricted maximum likelihood.
 
     y_uj = m + a_u + e_uj            model 1
     y_uj = m + a_u + c_j + e_uj      models 2 (judges random) and 3 (judges fixed)
 
-with variances A of units, C of judges and E: the coefficient of single scores is A / (A + C + E), C = 0 in models 1 and
-3; that of the mean of k judges has (C + E) / k. Every score counts, also of units that a judge left out, and what is
-missing may depend on what is not (missing at random). Where nothing is missing and no variance is at 0 the coefficients
-are those of :mod:`.icc`; they are never below 0.
+The variances are A of units, C of judges and E of errors. The coefficient of single scores is A / (A + C + E), with
+C = 0 in models 1 and 3; that of the mean of k judges has (C + E) / k instead of C + E. All scores are used, also of
+incomplete units; scores may be missing at random. Without missing scores and with all variances above 0, the
+coefficients are those of :mod:`.icc`. They are never below 0.
 
-With p = A / (A + E), a = p / (1 - p), and m_u scores of unit u, the covariance without judges is E (I + a 1 1') unit by
-unit, whose inverse leaves of the data only sums over units of as many scores. Judges then are a matrix of their number,
-M = sum_u (I - a / (1 + m_u a) 1 1'): its eigenvalues give the likelihood for every C. Both shares are found by golden
-sections, all resamples at once.
+With p = A / (A + E), a = p / (1 - p), and m_u scores of unit u, the covariance without judges is E (I + a 1 1') for
+each unit. Its inverse needs only sums over units with the same number of scores. The judges give the matrix
+M = sum_u (I - a / (1 + m_u a) 1 1'), shape (judges, judges); its eigenvalues give the likelihood for every C. Golden
+section search finds both shares, for all resamples at once.
 
 Patterson and Thompson, Biometrika 58 (1971); McGraw and Wong, Psychological Methods 1 (1996).
 """
@@ -36,15 +36,15 @@ def mixed_intraclass_correlation(ratings: Ratings, form: str = "2_1") -> CountSt
     Parameters
     ----------
     ratings : Ratings
-        Numeric scores of two or more judges, with scores missing or without.
+        Numeric scores of two or more judges; some may be missing.
     form : {"1_1", "2_1", "3_1", "1_k", "2_k", "3_k"}
         As in `voirdire.agreement.coefficients.icc.intraclass_correlation`.
 
     Returns
     -------
     CountStatistic
-        Undefined for scores without variance, where too few units were scored twice to tell units from error, and in
-        form 2 for judges who differ by nothing but a constant.
+        The coefficient. Undefined for scores without variance, where too few units were scored twice to separate units
+        from error, and in form 2 for judges who differ by a constant only.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _single_score_coefficient(sums: _Sums, model: int) -> FloatArray:
 
 
 def _profile_deviance(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArray, FloatArray]:
-    """Minus twice the restricted log likelihood at p, and the judges' share of the variance at which it is least."""
+    """Minus twice the restricted log likelihood at p, at its minimum over the judges' share; and this share."""
     logs, matrix, response, squares = sums.marginalise_units(p)
     values, vectors = np.linalg.eigh(matrix)
     nonzero = values > 1e-13 * np.maximum(values[:, -1:], 1e-300)
@@ -155,7 +155,7 @@ def _profile_deviance(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArra
 def _golden_section_search(
     function: Callable[[FloatArray], tuple[FloatArray, FloatArray]], number: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Minimise the first value of functions over [0, 1); gives the places, and the second value there."""
+    """Minimise the first value of functions over [0, 1); return the minimisers and the second values there."""
     gold = (5**0.5 - 1) / 2
     low, high = np.zeros(number), np.full(number, _MAX_SHARE)
     inner, outer = high - gold * (high - low), low + gold * (high - low)

@@ -1,4 +1,4 @@
-"""Rankings as lists: the ranks that each judge gave the items of each context."""
+"""Rankings as lists: ranks of the items of each context by each judge."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ RANKED = ("ranked",)  # the one answer: there is a ranking
 def ratings_from_rankings(
     table: Rankings, *, repeats: str | None = None, levels: object = None, orientation: object = None
 ) -> list[Ratings]:
-    """Ratings of each criterion, whose units are contexts; one unit where the table has no contexts.
+    """Build ratings of each criterion with contexts as units; one unit if the table has no contexts.
 
     Parameters
     ----------
     repeats : {"mean", "error"}, optional
-        How several rankings of one list by one judge become one: by their mean ranks, as by default, or not at all.
+        Treatment of several rankings of one list by one judge: combine by mean ranks (the default), or raise.
     levels, orientation
-        For other tables.
+        Arguments for other tables; must be None.
 
     Raises
     ------
     InputError
-        Repeated rankings under "error", rankings of different items by one judge in one context, and arguments that
-        are for other tables.
+        For repeated rankings under "error", rankings of different items by one judge in one context, and arguments
+        for other tables.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The majority of a panel, and how many of it agree."""
+"""The majority of a panel, and shares of units on which the panel agrees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voirdire.errors import InputError
 
 
 def add_tie_level(ratings: Ratings) -> Ratings:
-    """Make room for ties between two items: a majority of forced choices can be one.
+    """Add a level for ties between two items: a majority of forced choices can be a tie.
 
     Examples
     --------
@@ -31,15 +31,15 @@ def add_tie_level(ratings: Ratings) -> Ratings:
 
 
 def majority_answer(ratings: Ratings) -> IntArray:
-    """Answer that more than half of the judges who answered give about each unit.
+    """Answer of more than half of the judges who answered each unit.
 
-    Without such an answer, votes make a tie; labels have none (-1). So it is decided over experts in MASA,
+    Without such an answer, votes are a tie and labels have no majority (-1). MASA decides this way over experts
     and over the runs of one judge.
 
     Parameters
     ----------
     ratings : Ratings
-        Of the panel; of votes with a tie among the levels (see `with_tie`).
+        Ratings of the panel; votes need a tie among the levels (see `add_tie_level`).
 
     Returns
     -------
@@ -49,7 +49,7 @@ def majority_answer(ratings: Ratings) -> IntArray:
     Raises
     ------
     InputError
-        For scores with more than 20 levels: a majority of numbers means little.
+        For scores with more than 20 levels, where majorities mean little.
 
     Examples
     --------
@@ -73,16 +73,16 @@ def majority_answer(ratings: Ratings) -> IntArray:
 def add_reference_column(
     ratings: Ratings, reference: str | Sequence[str], name: str
 ) -> tuple[Ratings, str, list[str]]:
-    """Ratings with room for ties, the column of a reference, and who it is.
+    """Add the majority of several reference judges as a column; return ratings, reference column and judges.
 
     Parameters
     ----------
     ratings : Ratings
-        Of everybody.
+        Ratings of all judges.
     reference : str or sequence of str
-        A judge, or several, whose majority becomes a column.
+        A judge, or several judges; the majority of several becomes a column.
     name : str
-        What that column is called.
+        Name of the new column.
 
     Raises
     ------
@@ -117,14 +117,14 @@ def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatis
     Parameters
     ----------
     ratings : Ratings
-        Of the panel.
+        Ratings of the panel.
     at_least : int, optional
         m; all judges if not given.
 
     Returns
     -------
     CountStatistic
-        Undefined where no unit was answered by all.
+        The share; undefined where no unit was answered by all.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Put tables into matrices of ratings: which answers of different judges are about the same thing.
+"""Conversion of tables to matrices of ratings: answers of different judges matched by unit.
 
 Votes are matched by criterion, context and unordered pair; scores and labels by criterion, phase, context
 and item; rankings by criterion and context (:mod:`.lists`).
@@ -30,7 +30,7 @@ from voirdire.tables.scores import Scores
 Repeats: TypeAlias = Literal["majority", "swap", "mean", "error"]
 Orientation: TypeAlias = Literal["name", "both"]
 
-#: What a vote on one of many pairs says once the order shown is forgotten.
+#: Levels of votes on many pairs, without regard to the shown order.
 PAIR_LEVELS = ("first by name", "tie", "second by name")
 TIE = "tie"
 
@@ -43,34 +43,33 @@ def ratings_by_criterion(
     levels: Sequence[object] | None = None,
     orientation: Orientation | None = None,
 ) -> list[Ratings]:
-    """Ratings of each criterion (and phase) of a table.
+    """Build ratings of each criterion (and phase) of a table.
 
     Parameters
     ----------
     table : Votes, Scores, Labels or Rankings
         A table that has been read.
     repeats : {"majority", "swap", "mean", "error"}, optional
-        How several answers of one judge about one thing become one. "majority": the answer given more than
-        half of the times, else a tie (votes) or none (labels). "swap": a winner only if it won each time, as
-        when the two orders of a pair must agree, else a tie (votes). "mean": of scores. "error": they are a
-        problem. By default the majority, of scores the mean; a note counts what was combined.
+        Rule to combine several answers of one judge to one unit. "majority": the answer of more than half of the
+        times, else a tie (votes) or missing (labels). "swap" (votes): a winner only if it won each time, as when
+        the two orders of a pair must agree, else a tie. "mean": the mean (scores). "error": raise. By default the
+        mean for scores, else the majority; a note counts the combined units.
     levels : sequence, optional
-        Scores there may be, ascending. Labels carry theirs from `read_labels`.
+        All possible scores, ascending. The levels of labels come from `read_labels`.
     orientation : {"name", "both"}, optional
         Votes only. "name": answers are first or second by the items' names. "both": coefficients average
-        over both orders, so that they do not change when items are renamed. By default "both" where there
-        is more than one pair of items.
+        over both orders, so that they do not depend on the names. By default "both" if there is more than one
+        pair of items.
 
     Returns
     -------
     list of Ratings
-        Judges in the table's order; all criteria have the same judges.
+        Ratings, judges in the table's order; all criteria have the same judges.
 
     Raises
     ------
     InputError
-        For repeated answers under "error", a way of combining that does not fit the table, or scores outside
-        the declared levels.
+        For repeated answers under "error", a rule that does not fit the table, or scores outside the declared levels.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def ratings_by_criterion(
 
 
 def vote_outcomes(votes: Votes) -> IntArray:
-    """0 where the item first by name wins a vote, 1 for a tie, 2 where the other one wins; shape (rows,)."""
+    """Code votes: 0 if the item first by name wins, 1 for a tie, 2 if the other wins; shape (rows,)."""
     return np.select([votes.answers == -1, votes.answers == votes.question_codes[1]], [1, 0], 2).astype(
         np.int64
     )
@@ -226,8 +225,8 @@ def _numeric_label_values(labels: Sequence[str]) -> FloatArray | None:
     return values if np.isfinite(values).all() and np.all(np.diff(values) > 0) else None
 
 
-def _check_score_levels(given: Sequence[object]) -> FloatArray:
-    levels = read_list("levels", given)
+def _check_score_levels(score_levels: Sequence[object]) -> FloatArray:
+    levels = read_list("levels", score_levels)
     try:
         values = np.array([float(level) for level in levels])
     except (TypeError, ValueError):
@@ -238,7 +237,7 @@ def _check_score_levels(given: Sequence[object]) -> FloatArray:
 
 
 def _blank_ratings(table: Scores | Labels) -> Iterator[tuple[Ratings, NDArray[np.bool_], IntArray]]:
-    """Ratings without answers of each criterion and phase, a mask of their rows, and the unit of each of these."""
+    """Ratings without answers of each criterion and phase, the mask of its rows, and the unit of each such row."""
     for number, criterion in enumerate(table.criteria):
         for place, phase in enumerate(table.phases if table.phase is not None else (None,)):
             rows = table.criterion == number
@@ -257,16 +256,16 @@ def _blank_ratings(table: Scores | Labels) -> Iterator[tuple[Ratings, NDArray[np
             yield blank, rows, unit
 
 
-def _count_answers(places: tuple[IntArray, IntArray, IntArray], shape: tuple[int, ...]) -> FloatArray:
+def _count_answers(indices: tuple[IntArray, IntArray, IntArray], shape: tuple[int, ...]) -> FloatArray:
     """Count answers by unit, judge and level; shape (units, judges, levels)."""
-    cell = np.ravel_multi_index(places, shape)
+    cell = np.ravel_multi_index(indices, shape)
     return np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(float)
 
 
 def _notes_on_repeats(
-    number: FloatArray, repeats: Repeats, judges: Sequence[str], how: str
+    number: FloatArray, repeats: Repeats, judges: Sequence[str], rule: str
 ) -> dict[str, str]:
-    """Say of which judges units were answered more than once, by the number of answers, shape (units, judges)."""
+    """Notes on repeated answers by judge, from numbers of answers, shape (units, judges); raises under "error"."""
     repeated = zip(judges, np.sum(number > 1, axis=0), strict=True)
     units = {judge: f"{times} unit{'' if times == 1 else 's'}" for judge, times in repeated if times}
     if repeats == "error":
@@ -276,15 +275,18 @@ def _notes_on_repeats(
                 for judge, amount in units.items()
             ]
         )
-    return {judge: f"{amount} answered more than once, combined by {how}" for judge, amount in units.items()}
+    return {judge: f"{amount} answered more than once, combined by {rule}" for judge, amount in units.items()}
 
 
 def _check_repeats(
-    repeats: Repeats | None, known: tuple[Repeats, ...], what: str, orientation: Orientation | None = None
+    repeats: Repeats | None,
+    allowed: tuple[Repeats, ...],
+    table_kind: str,
+    orientation: Orientation | None = None,
 ) -> Repeats:
-    """Way in which answers are combined (by default the first one), checked against the kind of table."""
+    """Check that the rule for repeated answers fits the kind of table; the first rule is the default."""
     if orientation is not None:
         raise InputError("orientation is for tables of votes; leave it out")
-    if repeats is not None and repeats not in known:
-        raise InputError(f"repeats {repeats!r} does not fit {what}; give one of {', '.join(known)}")
-    return repeats or known[0]
+    if repeats is not None and repeats not in allowed:
+        raise InputError(f"repeats {repeats!r} does not fit {table_kind}; give one of {', '.join(allowed)}")
+    return repeats or allowed[0]

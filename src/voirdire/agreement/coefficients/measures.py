@@ -1,4 +1,4 @@
-"""The measures by name: what each needs, and how it is made from ratings."""
+"""The measures by name: requirements of each, and construction from ratings."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Measure:
     Attributes
     ----------
     name : str
-        Its name in tables and on the command line.
+        Name in tables and on the command line.
     of : {"pair", "panel", "both"}
-        Whether it compares two judges, a whole panel, or either.
+        Judges that it compares: two, a whole panel, or either.
     needs : {"nominal", "ordered", "numbers", "ranks", "sets"}
-        What the answers must be.
+        Required kind of answers.
     build : callable
-        Makes the statistic from the ratings of those judges.
+        Builds the statistic from the ratings of the compared judges.
     """
 
     name: str
@@ -60,7 +60,7 @@ def _agreement_rate(ratings: Ratings) -> Statistic | TwoWayStatistic:
 
 
 def _paired_answer_values(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
-    """The answers of two judges as numbers, or as places of ordered levels."""
+    """The answers of two judges as numbers, or as positions of ordered levels."""
     level_values = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
     first, second = np.where(ratings.is_rated, level_values[ratings.codes], np.nan).T
     return first, second
@@ -68,16 +68,19 @@ def _paired_answer_values(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
 
 def _variants(
     name: str,
-    of: Literal["pair", "panel", "both"],
+    judge_count: Literal["pair", "panel", "both"],
     function: Callable[[Ratings, Any], Statistic | TwoWayStatistic],
     arguments: Mapping[str, tuple[Needs, object]],
 ) -> list[Measure]:
-    """Measures of one function, by the ending of the name, each with its needs and the function's argument."""
+    """Measures of one function; ``arguments`` maps the ending of each name to its needs and the function's argument."""
 
     def build_with(argument: object) -> Build:
         return lambda ratings: function(ratings, argument)
 
-    return [Measure(name + end, of, needs, build_with(value)) for end, (needs, value) in arguments.items()]
+    return [
+        Measure(name + end, judge_count, needs, build_with(value))
+        for end, (needs, value) in arguments.items()
+    ]
 
 
 def _correlate(ratings: Ratings, name: str) -> Statistic:
@@ -138,7 +141,7 @@ _OTHERS = [
 
 MEASURES = {measure.name: measure for measure in [*_OTHERS, *_CORRELATIONS]}
 
-#: Of rankings.
+#: Measures of rankings.
 RANKING_MEASURES = {
     measure.name: measure
     for measure in (
@@ -147,7 +150,7 @@ RANKING_MEASURES = {
     )
 }
 
-#: Of votes only, per judge and item; ties are left out, not won, or half won.
+#: Measures of votes, per judge and item; ties are left out, not won, or half won.
 WIN_RATES: dict[str, Ties] = {
     "win_rate": "left out",
     "win_rate_of_all": "not won",
@@ -158,17 +161,17 @@ _AT_LEAST = re.compile(r"at_least_(\d+)_agree")
 
 
 def find_measure(name: str, *, ranked: bool = False) -> Measure:
-    """Look a measure up by name; ``at_least_3_agree`` and the like are made for any number.
+    """Look up a measure by name; ``at_least_m_agree`` exists for any number m.
 
     Parameters
     ----------
     ranked : bool
-        Whether it is to compare rankings.
+        True for a measure of rankings.
 
     Raises
     ------
     InputError
-        If there is none of that name, with the nearest one.
+        If the name is not known; the message gives the nearest name.
 
     Examples
     --------
@@ -207,7 +210,7 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
 
 
 def misfit_reason(measure: Measure, ratings: Ratings) -> str:
-    """Reason why a measure cannot be computed from such answers; empty if it can.
+    """Explain why a measure cannot be computed from the answers; empty if it can.
 
     Examples
     --------
@@ -230,9 +233,9 @@ def misfit_reason(measure: Measure, ratings: Ratings) -> str:
 
 
 def statistic_of(measure: Measure, ratings: Ratings) -> Statistic | TwoWayStatistic:
-    """Build a measure's statistic, averaged over both orders of each pair where these are arbitrary.
+    """Build a measure's statistic, averaged over both orders of each pair where the order is arbitrary.
 
-    The average is over features, as if each unit were entered in both orders with half the weight, so it
+    The average is over features, as if each unit were entered in both orders with half the weight. So it
     costs no more and does not count units twice.
 
     Examples

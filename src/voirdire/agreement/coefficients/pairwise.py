@@ -1,13 +1,13 @@
-"""Ordering pairs as people do: concordance, and pairwise accuracy with calibrated ties.
+"""Agreement with people on the order of pairs: concordance, and pairwise accuracy with calibrated ties.
 
-Of the pairs of items in a context, let people prefer one or tie them; a metric ties two items whose scores
-differ by at most epsilon. Pairwise accuracy is the share of pairs on which both say the same, averaged over
-contexts, with the epsilon that makes it largest on the data at hand,
+For each pair of items in a context, people prefer one or tie them. A metric ties two items if their scores
+differ by at most epsilon. Pairwise accuracy is the share of pairs with the same outcome, averaged over contexts,
+at the epsilon that maximises it on the data,
 
-    acc_eq = max_eps mean_g (concordant_g(eps) + tied in both_g(eps)) / pairs_g
+    acc_eq = max_eps mean_g (concordant_g(eps) + tied in both_g(eps)) / pairs_g,
 
-so that metrics with fine scores are not punished for never tying (Deutsch, Foster and Freitag, Ties Matter,
-EMNLP 2023). Epsilon is chosen anew in each resample, as it would be on new data.
+so that metrics with fine scores are not penalised for rare ties (Deutsch, Foster and Freitag, Ties Matter,
+EMNLP 2023). Epsilon is chosen again in each resample, as it would be on new data.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from voirdire.errors import InputError
 
 
 def concordance_statistic(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
-    """Concordance index of two columns: of the pairs that the truth orders, the share ordered alike.
+    """Concordance index of two columns: the share of the truth's ordered pairs that the estimate orders alike.
 
-    The same definition as `voirdire.agreement.coefficients.concordance.concordance_index` with its default for ties.
+    Defined as in `voirdire.agreement.coefficients.concordance.concordance_index` with its default for ties.
 
     Parameters
     ----------
@@ -71,26 +71,26 @@ def concordance_statistic(estimate: FloatArray, truth: FloatArray) -> WeightedSt
     return WeightedStatistic(cells.used, concordance_of_weights, 2 * len(cells.x) + len(cells.used))
 
 
-# Items of a context: two million pairs, which a resample goes through one by one.
+# Most items of a context: two million pairs, each evaluated in every resample.
 _MAX_ITEMS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """All pairs of items within each context, sorted by how far apart the metric puts them.
+    """All pairs of items within each context, sorted by the metric's absolute difference.
 
     Attributes
     ----------
     context, first, second : int64 array, shape (pairs,)
         The context and the two columns (systems).
     concordant : float array, shape (pairs,)
-        1 where metric and people order the pair alike.
+        1 where metric and people order the pair alike, else 0.
     gain : float array, shape (pairs,)
-        What calling the pair a tie changes: 1 if people tie it, -1 if it was concordant, else 0.
+        Change of the number of hits if the metric ties the pair: 1 if people tie it, -1 if it was concordant, else 0.
     ends : int64 array, shape (thresholds,)
-        Number of pairs at most epsilon apart, for every epsilon that differs.
+        Number of pairs at most epsilon apart, for every distinct epsilon.
     thresholds : float array, shape (thresholds,)
-        These epsilons, 0 first.
+        The distinct epsilons, 0 first.
     """
 
     context: IntArray
@@ -129,7 +129,7 @@ class Pairs:
 
 
 def _distinct_gaps(gap: FloatArray, largest: float) -> FloatArray:
-    """The gaps that differ, 0 first; differences of decimal scores that are one but for rounding count as one.
+    """The distinct gaps, 0 first; gaps of decimal scores that differ by rounding only count as one.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def _distinct_gaps(gap: FloatArray, largest: float) -> FloatArray:
     [0.0, 0.1]
     """
     gaps = np.unique(np.append(gap, 0.0))
-    # scores read from decimals are off by half a unit in the last place, two differences by three from each other
+    # scores read from decimals have errors of half a unit in the last place; two differences differ by up to three
     is_new = np.diff(gaps) > 3 * np.spacing(largest)
     is_new[:1] = True
     return np.asarray(gaps[np.append(is_new, True)])
@@ -149,14 +149,14 @@ def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool 
     Parameters
     ----------
     metric, human : float array, shape (contexts, systems)
-        Scores, NaN where missing. One row makes all pairs comparable (no contexts).
+        Scores, NaN where missing. Without contexts, use one row.
     calibrate : bool
-        Choose epsilon; otherwise epsilon is 0.
+        True to choose epsilon; otherwise epsilon is 0.
 
     Returns
     -------
     JointStatistic
-        Of contexts and systems; contexts without a pair do not count. A system drawn twice makes no pair
+        Statistic of contexts and systems. Contexts without a pair do not count. A system drawn twice is not paired
         with itself.
 
     Examples
@@ -182,7 +182,7 @@ def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool 
 
 
 def tie_threshold(metric: FloatArray, human: FloatArray) -> float:
-    """The epsilon that `pairwise_accuracy` chooses: the smallest one that makes the accuracy largest.
+    """The epsilon that `pairwise_accuracy` chooses: the smallest one with the largest accuracy.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def tie_threshold(metric: FloatArray, human: FloatArray) -> float:
 def _pair_weights(
     pairs: Pairs, contexts: int, weights: FloatArray, columns: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Each pair's part of its context times the context's weight; the total weight of contexts with pairs."""
+    """Weight of each pair: its share of its context times the context's weight; total weight of contexts with pairs."""
     drawn = columns[:, pairs.first] * columns[:, pairs.second]
     context_weight = np.zeros((contexts, len(columns)))
     np.add.at(context_weight, pairs.context, drawn.T)
@@ -216,7 +216,7 @@ def _accuracy_by_threshold(pairs: Pairs, share: FloatArray) -> FloatArray:
 
 
 def _pooled_accuracy(x: FloatArray, y: FloatArray) -> WeightedStatistic:
-    """Pairwise accuracy of two columns of shape (units,), whose units are resampled."""
+    """Pairwise accuracy of two columns of shape (units,) as a statistic of the units."""
     joint = pairwise_accuracy(x[None], y[None])
     rated = ~(np.isnan(x) | np.isnan(y))
     return WeightedStatistic(rated, lambda w: joint.two_way(np.ones((len(w), 1)), w), joint.row_size)

@@ -1,6 +1,6 @@
 """Agreement of a whole panel by counts: mean pairwise agreement, Fleiss' kappa, Gwet's AC1 and AC2.
 
-Unit u has N_uc answers c from m_u judges. With weights w of partial agreement (identity: [c = k]),
+With N_uc the count of answer c among the m_u answers of unit u, and weights w of partial agreement (identity: [c = k]),
 
     p_a = mean over units with m_u >= 2 of  sum_ck w_ck (N_uc N_uk - [c = k] N_uc) / (m_u (m_u - 1))
     pi_c = mean over units with m_u >= 1 of N_uc / m_u
@@ -15,8 +15,7 @@ and coefficients (p_a - p_e) / (1 - p_e) with
 
 - Brennan-Prediger    p_e = sum_ck w_ck / q^2 (Educational and Psychological Measurement 41, 1981)
 
-Units with a single answer count in pi_c but not in p_a. Levels that nobody used count in q once they are
-declared.
+Units with a single answer count in pi_c but not in p_a. Declared levels count in q even if nobody used them.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def panel_agreement(ratings: Ratings) -> PanelStatistic:
     Parameters
     ----------
     ratings : Ratings
-        Of two or more judges, with missing ratings or without.
+        Ratings of two or more judges; some may be missing.
 
     Returns
     -------
@@ -52,12 +51,12 @@ def panel_agreement(ratings: Ratings) -> PanelStatistic:
 
 
 def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
-    """Fleiss' kappa, plain or weighted, for any number of ratings a unit.
+    """Fleiss' kappa, plain or weighted, for any number of ratings per unit.
 
     Parameters
     ----------
     ratings : Ratings
-        Of two or more judges.
+        Ratings of two or more judges.
     scheme : {"identity", "linear", "quadratic", "ordinal"}
         Weights of partial agreement.
 
@@ -76,18 +75,18 @@ def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     >>> kappa.fixed().values(np.ones((1, 2))).round(4).tolist()
     [0.25]
     """
-    # Disagreement instead of agreement: its expectation is exactly zero where kappa is undefined.
+    # Disagreement instead of agreement: its expected value is exactly zero where kappa is undefined.
     misses = 1 - agreement_weights(scheme, len(ratings.levels), ratings.values)
     return _panel_statistic(ratings, scheme, lambda shares: np.sum((shares @ misses) * shares, axis=-1))
 
 
 def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
-    """Gwet's AC1 (identity weights) and AC2 (any other).
+    """Gwet's AC1 (identity weights) and AC2 (other weights).
 
     Parameters
     ----------
     ratings : Ratings
-        Of two or more judges.
+        Ratings of two or more judges.
     scheme : {"identity", "linear", "quadratic", "ordinal"}
         Weights of partial agreement.
 
@@ -112,12 +111,12 @@ def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
 
 
 def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
-    """Brennan and Prediger's coefficient, in which all levels are as likely by chance.
+    """Brennan and Prediger's coefficient: all levels are equally likely by chance.
 
     Parameters
     ----------
     ratings : Ratings
-        Of two or more judges.
+        Ratings of two or more judges.
     scheme : {"identity", "linear", "quadratic", "ordinal"}
         Weights of partial agreement.
 
@@ -139,7 +138,7 @@ def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStat
 
 
 def _panel_statistic(ratings: Ratings, scheme: Scheme, room: Kernel | None = None) -> PanelStatistic:
-    """p_a, or (p_a - p_e) / (1 - p_e) where ``room`` gives 1 - p_e from the shares of levels, shape (..., levels)."""
+    """p_a, or with ``room`` (p_a - p_e) / (1 - p_e); ``room`` maps shares of levels (..., levels) to 1 - p_e."""
     weights = agreement_weights(scheme, len(ratings.levels), ratings.values)
     counts = LevelCounts(ratings)
 
@@ -162,20 +161,21 @@ def _panel_statistic(ratings: Ratings, scheme: Scheme, room: Kernel | None = Non
 
 
 def agreeing_pairs(counts: LevelCounts, judges: FloatArray, weights: FloatArray) -> FloatArray:
-    """Tell which units have a pair of answers, and the share of their pairs that agree (0 without a pair).
+    """For each unit: 1 if it has a pair of answers, and the share of its pairs that agree (0 without a pair).
 
     Parameters
     ----------
     counts : LevelCounts
-        Of the units.
+        Counts of levels in the units.
     judges : float array, shape (r, judges)
-        Weights of the judges; a judge of weight v makes v^2 pairs with itself, which are left out.
+        Weights of the judges. The v^2 pairs of a judge of weight v with itself are left out.
     weights : float array, shape (levels, levels)
         Weights of partial agreement.
 
     Returns
     -------
     float array, shape (r, units, 2)
+        Both numbers for each unit.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def agreeing_pairs(counts: LevelCounts, judges: FloatArray, weights: FloatArray)
 
 
 class LevelCounts:
-    """Count the answers of each level in each unit, judges weighted.
+    """Counts of each level in each unit, with weighted judges.
 
     Examples
     --------

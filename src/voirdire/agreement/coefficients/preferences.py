@@ -1,26 +1,22 @@
-"""Win rates of votes that are more than won or lost: with degrees, and with what the items differ in held fixed.
+"""Win rates, the share of comparisons in which a judge prefers an item: plain, by degrees, with covariates held fixed.
 
-Of the units in which an item takes part, s_u is how far the judge prefers it: the degree where it won, 1 less the
-degree where it lost (without degrees 1 and 0), 1/2 of a tie, the mean of both orders; x_u is how much it has more of
-what is held fixed, such as length, than the other item.
-
-- by degrees     mean of s_u
-- held fixed     1 / (1 + exp(-a)), with logit E[s_u] = a + b x_u by maximum likelihood: how often it would win if
-                 both had the same length
-
-The idea is that of Dubois et al., Length-Controlled AlpacaEval (arXiv 2404.04475), without its terms of instructions.
-
-Single votes as units of a win rate, where a judge voted on a pair several times and no context tells what about.
-
-Win rate: how often a judge finds an item the better one of a pair.
-
-Of the n units in which the item takes part, with W wins, L losses and T ties,
+Plain win rates, over the n units with the item, of W wins, L losses and T ties:
 
 - ties left out    W / (W + L)
 - ties not won     W / n
 - ties half won    (W + T / 2) / n
 
-All units are resampled, ties too: how many a sample holds is part of the uncertainty.
+All units are resampled, also ties: the number of ties in a sample is part of the uncertainty. Units are single votes
+where a judge voted on a pair several times in the same order and the table has no contexts.
+
+For the other win rates, s_u is the judge's degree of preference for the item in unit u: the degree if it won, 1 minus
+the degree if it lost (without degrees 1 and 0), 1/2 for a tie; the mean if shown in both orders. x_u is the item's
+covariate, such as length, minus that of the other item.
+
+- by degrees     mean of s_u
+- held fixed     1 / (1 + exp(-a)), with logit E[s_u] = a + b x_u by maximum likelihood: the win rate at equal length
+
+The last follows Dubois et al., Length-Controlled AlpacaEval (arXiv 2404.04475), without the terms of instructions.
 """
 
 from __future__ import annotations
@@ -47,24 +43,24 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.further import covariate_differences, with_covariates
 from voirdire.tables.votes import VoteRows
 
-_NOTE = "votes count one by one: there is no column 'context' that says which are about the same thing"
+_NOTE = "votes count one by one, because no column 'context' says which belong together"
 
 
 def ratings_per_vote(table: Any) -> list[Ratings] | None:
-    """Ratings of each criterion whose units are single votes, or None where votes are matched by context and pair.
+    """Build ratings of each criterion with single votes as units; None where votes are matched by context and pair.
 
-    A win rate counts votes. Votes of one judge on a pair in both orders are one comparison; several in the same order
-    are comparisons of their own unless contexts say otherwise, and their majority would turn 60 wins of 100 into a
-    rate of 1.
+    Votes of one judge on a pair in both orders are one comparison. Several votes in the same order, without contexts,
+    are separate comparisons: their majority would turn 60 wins of 100 into a rate of 1.
 
     Parameters
     ----------
     table : Votes, Scores or Labels
+        The judges' answers.
 
     Returns
     -------
     list of Ratings or None
-        Codes of shape (votes, judges), -1 but for the judge who voted; None for scores, labels, votes with contexts,
+        Codes of shape (votes, judges), -1 except for the judge who voted. None for scores, labels, votes with contexts,
         and where nobody voted on a pair twice in the same order.
 
     Examples
@@ -112,14 +108,14 @@ def win_rate(
     Parameters
     ----------
     won, lost, tied : bool array, shape (units,)
-        Outcomes; units in which the item takes no part, or that the judge did not answer, are False in all.
+        Outcomes; units without the item, or without an answer of the judge, are False in all three.
     ties : {"left out", "not won", "half won"}
-        What a tie is worth.
+        Treatment of ties.
 
     Returns
     -------
     CountStatistic
-        Undefined where every unit is a tie, if ties are left out.
+        The win rate; undefined where ties are left out and every unit is a tie.
 
     Raises
     ------
@@ -146,24 +142,24 @@ def win_rate(
 
 DEGREE_WIN_RATE, HELD_WIN_RATE = "win_rate_degrees", "win_rate_held"
 _NEWTON_STEPS = 40
-_MAX_LOG_ODDS = 25.0  # log-odds beyond which wins and losses are told apart without error
+_MAX_LOG_ODDS = 25.0  # log-odds beyond which wins and losses count as perfectly separated
 _NOT_ESTIMABLE = (
-    "undefined: what is held fixed is the same throughout, or tells wins from losses without error"
+    "undefined: what is held fixed is the same throughout, or separates wins from losses completely"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """Preference of each judge for the first of each pair, and the pair's differences in what is held fixed.
+    """Preference of each judge for the first item of each pair, and the pair's covariate differences.
 
     Attributes
     ----------
     ratings : Ratings
-        Whose units these are of.
+        Ratings of the same units.
     share : float array, shape (units, judges)
-        NaN where a judge did not vote.
+        Degree of preference for the first item, 0 to 1; NaN where a judge did not vote.
     covariate_gaps : float array, shape (units, judges, covariates)
-        Of the first item over the second; no covariate where nothing is held fixed.
+        Covariates of the first item minus those of the second; no covariates where none is held fixed.
     """
 
     ratings: Ratings
@@ -193,20 +189,21 @@ class Preferences:
 
 
 def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> list[Preferences]:
-    """Preferences of each criterion.
+    """Compute preferences of each criterion.
 
     Parameters
     ----------
     votes : Votes
+        The judges' votes.
     ratings : list of Ratings
-        Of each criterion those by context and pair, or of single votes.
+        Ratings of each criterion, by context and pair or of single votes.
     hold : str, sequence of str, path or dataframe, optional
-        What is held fixed, as covariates of a fit: see `voirdire.tables.further.with_covariates`.
+        Covariates to hold fixed, as for a fit: see `voirdire.tables.further.with_covariates`.
 
     Raises
     ------
     InputError
-        For covariates that are missing, no numbers or the same everywhere.
+        For covariates that are missing, not numbers or constant.
 
     Examples
     --------
@@ -244,11 +241,13 @@ def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = N
     return preferences
 
 
-def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> WeightedStatistic:
-    """Newton's method for the regression of all resamples at once."""
+def _adjusted_win_rate(
+    used: NDArray[np.bool_], share: FloatArray, covariates: FloatArray
+) -> WeightedStatistic:
+    """Win rate with covariates held fixed; Newton's method fits the regressions of all resamples at once."""
     from scipy.special import expit
 
-    design = np.column_stack([used.astype(float), more])
+    design = np.column_stack([used.astype(float), covariates])
     squares = design[:, :, None] * design[:, None, :]
 
     def fitted_rate(weights: FloatArray) -> FloatArray:
@@ -258,7 +257,7 @@ def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, more: FloatAr
             fitted = expit(coefficients @ design.T)
             slope = (weights * (share - fitted)) @ design
             information = np.tensordot(weights * fitted * (1 - fitted), squares, axes=1)
-            # a singular matrix (nothing varies, or nothing goes against it) would stop all the others
+            # a singular matrix (constant or perfectly separating covariates) would stop all other resamples
             failed |= (np.linalg.cond(information) > 1e12) | (
                 np.abs(coefficients @ design.T).max(axis=1) > _MAX_LOG_ODDS
             )

@@ -1,17 +1,17 @@
 """Agreement of judges who rank: Kendall's W, tau-b and Spearman's rho within each list, averaged over lists.
 
-A list is what judges order together: the items of one context. Of judge j let d_ji be the mid-ranks of its items less
-their mean, c_jk = sum_i d_ji d_ki over the items of the list, and n_jk = sum_{i<l} sign(d_ji - d_jl) sign(d_ki - d_kl).
+A list holds the items of one context, which judges order together. Let d_ji be judge j's mid-rank of item i minus the
+mean rank, c_jk = sum_i d_ji d_ki over the items of the list, and n_jk = sum_{i<l} sign(d_ji - d_jl) sign(d_ki - d_kl).
 
     Spearman's rho   c_jk / sqrt(c_jj c_kk)
     Kendall's tau-b  n_jk / sqrt(n_jj n_kk)                                 (Kendall, Biometrika 33, 1945)
     Kendall's W      sum_jk c_jk / (m sum_j c_jj),   m judges               (Kendall and Babington Smith,
                      Annals of Mathematical Statistics 10, 1939)
 
-W is the textbook's, corrected for ties: m sum_j c_jj is (m^2 (n^3 - n) - m sum_j T_j) / 12. Two judges are compared on
-the items that both ranked, a panel's W on those that all of its judges ranked, ranks being those among these items. A
-list counts where the coefficient is defined in it: two items or more, not all of them tied by a judge. Of resampled
-judges, copies of one are not compared with each other.
+W is the textbook coefficient corrected for ties: m sum_j c_jj is (m^2 (n^3 - n) - m sum_j T_j) / 12. Two judges are
+compared on the items that both ranked; W of a panel uses the items that all its judges ranked. Ranks are those among
+these items. A list counts if its coefficient is defined: at least two items, not all tied by a judge. Copies of a
+resampled judge are not compared with each other.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ from voirdire.agreement.engine.statistic import (
 
 
 def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStatistic:
-    """The mean over lists of Kendall's tau-b or of Spearman's rho: of two judges, or over the pairs of a panel.
+    """Mean over lists of Kendall's tau-b or Spearman's rho: of two judges, or averaged over the pairs of a panel.
 
     Parameters
     ----------
     ratings : Ratings
-        Of rankings.
+        Ratings of rankings.
     name : {"kendall_tau_b", "spearman"}
+        The coefficient.
 
     Returns
     -------
     CountStatistic or PanelStatistic
-        Undefined where two judges ranked no two items of a list both.
+        The mean; undefined where no list has two items that two judges both ranked.
 
     Examples
     --------
@@ -77,12 +78,12 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
 
 
 def kendall_w(ratings: Ratings) -> PanelStatistic:
-    """The mean over lists of Kendall's coefficient of concordance.
+    """Mean over lists of Kendall's coefficient of concordance.
 
     Parameters
     ----------
     ratings : Ratings
-        Of rankings.
+        Ratings of rankings.
 
     Returns
     -------
@@ -117,12 +118,12 @@ def kendall_w(ratings: Ratings) -> PanelStatistic:
 
 
 def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
-    """Kendall's coefficient of concordance of scores, all items that every judge scored being one list.
+    """Kendall's coefficient of concordance of scores, with all items that every judge scored as one list.
 
     Parameters
     ----------
     ratings : Ratings
-        Of ordered answers.
+        Ratings with ordered answers.
 
     Returns
     -------
@@ -145,7 +146,7 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
         for column in codes.T:
             counts = weights @ np.eye(len(ratings.levels))[column]
             below = np.cumsum(counts, axis=1)
-            # rank less the mean rank: half of those below less half of those above
+            # rank minus the mean rank: half the count below minus half the count above
             rank = (2 * below - counts - below[:, -1:])[:, column] / 2
             total, squares = total + rank, squares + rank**2
         return ratio_or_nan(np.sum(weights * total**2, axis=1), judges * np.sum(weights * squares, axis=1))
@@ -154,7 +155,7 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
 
 
 def _rank_covariances(ranks: FloatArray) -> FloatArray:
-    """c_jk of some items that all judges ranked, shape (judges, judges)."""
+    """Compute c_jk from items that all judges ranked, shape (judges, judges)."""
     from scipy.stats import rankdata
 
     centred = rankdata(ranks, axis=0) - (len(ranks) + 1) / 2 if len(ranks) else ranks
@@ -162,14 +163,14 @@ def _rank_covariances(ranks: FloatArray) -> FloatArray:
 
 
 def _sign_products(ranks: FloatArray) -> FloatArray:
-    """n_jk of some items that all judges ranked, shape (judges, judges)."""
+    """Compute n_jk from items that all judges ranked, shape (judges, judges)."""
     first, second = np.triu_indices(len(ranks), 1)
     signs = np.sign(ranks[first] - ranks[second])
     return np.asarray(signs.T @ signs)
 
 
 def ratings_from_ranks(lists: object) -> Ratings:
-    """Ratings of lists of ranks.
+    """Build ratings from lists of ranks.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Ratings of one criterion as a matrix: units in rows, judges in columns, a code for each answer.
 
-Mean scores whose ties stay ties.
+Mean scores are rounded, so that ties remain ties.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from voirdire.tables.encode import dense_codes
 from voirdire.tables.problems import names_by_similarity
 from voirdire.tables.ratings import known_names
 
-# A sum of decimal scores depends on their order in the last of 16 digits: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
+# The last of 16 digits of a sum depends on the order of the terms: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
 _SIGNIFICANT_DIGITS = 13
 
 
 def mean_scores(total: FloatArray, count: FloatArray) -> FloatArray:
-    """Means from sums and numbers of scores, to 13 significant digits where there was something to add up.
+    """Compute means from sums and numbers of scores, to 13 significant digits where the number is above 1.
 
     Parameters
     ----------
     total, count : float array, same shape
+        Sums and numbers of scores.
 
     Returns
     -------
     float array
-        NaN where the count is 0.
+        Means, NaN where the count is 0.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def mean_scores(total: FloatArray, count: FloatArray) -> FloatArray:
     [0.2, 0.2, 0.2, nan]
     """
     mean: FloatArray = np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
-    # larger ones have no decimals to speak of, and for smaller ones the power of ten would leave the range of floats
+    # larger means need no rounding; for smaller ones the power of ten would leave the range of floats
     added = (count > 1) & (np.abs(mean) < 10.0 ** (_SIGNIFICANT_DIGITS - 1)) & (np.abs(mean) > 1e-280)
     power = 10.0 ** (_SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(np.abs(mean[added]))))
     mean[added] = np.round(mean[added] * power) / power
@@ -51,7 +52,7 @@ def mean_scores(total: FloatArray, count: FloatArray) -> FloatArray:
 def mean_by_judge(
     unit: IntArray, judge: IntArray, score: FloatArray, shape: tuple[int, ...]
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean score of each unit by each judge, NaN where there is none, and the number of scores; of ``shape`` each."""
+    """Mean score of each unit by each judge, NaN where there is none, and the number of scores; each of ``shape``."""
     number, total = np.zeros(shape), np.zeros(shape)
     np.add.at(number, (unit, judge), 1)
     np.add.at(total, (unit, judge), score)
@@ -65,15 +66,15 @@ class Ratings:
     Attributes
     ----------
     judges : tuple of str
-        The columns.
+        Names of the columns.
     codes : int64 array, shape (units, judges)
         Index into `levels`; -1 where the judge did not rate the unit.
     levels : tuple of str
         The answers; in their order, if they have one.
     values : float array, shape (levels,), or None
-        What the levels are worth as numbers; None for words.
+        Numeric values of the levels; None for words.
     ordered : bool
-        Whether the order of the levels means anything.
+        True if the order of the levels is meaningful.
     contexts : int64 array, shape (units,), or None
         The context (cluster) of each unit, coded 0, 1, ... without gaps.
     units : tuple of str
@@ -81,19 +82,19 @@ class Ratings:
     criterion, phase : str or None
         The criterion and the phase, None for a table without.
     tie : str or None
-        The level that stands for a tie, where answers are votes on pairs.
+        The level of ties, for votes on pairs.
     pairs : int64 array, shape (units, 2), or None
-        The two items of each unit, as places in `items`; the first level is a vote for the first of them.
+        The two items of each unit, as indices into `items`; the first level is a vote for the first item.
     items : tuple of str
-        The items' names.
+        Names of the items.
     mirrored : bool
-        Whether which item of a pair comes first is arbitrary, so that coefficients average over both orders.
+        True if the order of the items of a pair is arbitrary, so that coefficients average over both orders.
     notes : dict of str to str
-        What was done to a judge's answers on the way, such as combining repeated ones.
+        Note on changed answers by judge, such as combined repeats.
     ranks : tuple of float array, shape (items, judges) each, or None
-        Of rankings what each judge made of each unit, which is a list of items: ranks, NaN for items left out.
+        For rankings, the ranks of each unit (a list of items) by each judge; NaN for items left out.
     members : tuple of tuple of str, or None
-        Of sets of labels the labels that each level holds.
+        For sets of labels, the labels of each level.
 
     Examples
     --------
@@ -130,12 +131,12 @@ class Ratings:
         return np.asarray(np.all(self.is_rated, axis=1))
 
     def select(self, judges: Sequence[str]) -> Ratings:
-        """Keep some judges, in the given order; levels and units stay.
+        """Keep some judges, in the given order; levels and units do not change.
 
         Raises
         ------
         InputError
-            For judges that are not there, all at once.
+            For all judges that are not in the ratings.
         """
         raise_problems(unknown_names("judge", judges, self.judges))
         columns = [self.judges.index(judge) for judge in judges]
@@ -155,7 +156,7 @@ class Ratings:
         )
 
     def item_sides(self) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
-        """Name of each item in a pair, where it is the first and where the second; shape (units,)."""
+        """Name of each item, and masks of the units in which it is first and second, shape (units,)."""
         assert self.pairs is not None
         for place, item in enumerate(self.items):
             first, second = (self.pairs == place).T
@@ -163,7 +164,7 @@ class Ratings:
                 yield item, first, second
 
     def flipped(self) -> Ratings:
-        """The same answers with the levels in reverse: votes on pairs whose items have changed places."""
+        """The same answers with the levels reversed: votes on pairs with items swapped."""
         last = len(self.levels) - 1
         return replace(self, codes=np.where(self.codes >= 0, last - self.codes, -1), levels=self.levels[::-1])
 
@@ -186,8 +187,8 @@ class Ratings:
         return np.where(self.codes >= 0, self.values[self.codes], np.nan)
 
 
-def unknown_names(what: str, names: Iterable[str], known: Sequence[str], plural: str = "") -> list[str]:
-    """A problem for each name that is not in the table, with those that are there, the nearest first.
+def unknown_names(role: str, names: Iterable[str], known_list: Sequence[str], plural: str = "") -> list[str]:
+    """List a problem for each name that is not in the table; it gives the known names, the nearest first.
 
     Examples
     --------
@@ -195,33 +196,37 @@ def unknown_names(what: str, names: Iterable[str], known: Sequence[str], plural:
     ["judge 'anna' is not in the table; its judges are 'ann', 'a', 'ben'"]
     """
     return [
-        f"{what} {name!r} is not in the table; its {plural or what.split()[0] + 's'} are "
-        + known_names(names_by_similarity(name, known))
+        f"{role} {name!r} is not in the table; its {plural or role.split()[0] + 's'} are "
+        + known_names(names_by_similarity(name, known_list))
         for name in dict.fromkeys(names)
-        if name not in known
+        if name not in known_list
     ]
 
 
 def other_judges(
-    known: Sequence[str], taken: Sequence[str], role: str, judges: Sequence[str] | None, least: int = 0
+    table_judges: Sequence[str],
+    excluded: Sequence[str],
+    role: str,
+    judges: Sequence[str] | None,
+    least: int = 0,
 ) -> list[str]:
-    """The judges to compare with some that are taken: all others by default.
+    """Choose the judges to compare with judges that have a role: by default all others.
 
     Parameters
     ----------
-    known, taken : sequence of str
+    table_judges, excluded : sequence of str
         The judges of the table, and those that have a role already.
     role : str
-        What that is, for messages.
+        Name of the role, for messages.
     judges : sequence of str, optional
-        Who is asked for.
+        The requested judges.
     least : int
-        How many there must be.
+        Minimum number of judges.
 
     Raises
     ------
     InputError
-        For names that are not in the table, judges of two roles, and too few of them.
+        For names that are not in the table, judges with two roles, and too few judges.
 
     Examples
     --------
@@ -229,10 +234,12 @@ def other_judges(
     ['gpt']
     """
     chosen = (
-        [name for name in known if name not in taken] if judges is None else list(read_list("judges", judges))
+        [name for name in table_judges if name not in excluded]
+        if judges is None
+        else list(read_list("judges", judges))
     )
-    problems = unknown_names("judge", [*taken, *chosen], known)
-    problems += [f"{name!r} is given as {role} and as a judge" for name in chosen if name in taken]
+    problems = unknown_names("judge", [*excluded, *chosen], table_judges)
+    problems += [f"{name!r} is given as {role} and as a judge" for name in chosen if name in excluded]
     if len(set(chosen)) < least:
         problems.append(f"{role} is compared with {least} judges or more; there are {len(set(chosen))}")
     raise_problems(problems)
@@ -257,9 +264,9 @@ def ratings_from_matrix(
     judges : sequence of str, optional
         Names of the columns; "1", "2", ... if not given.
     levels : sequence, optional
-        All answers there may be, in order. Not given: those that occur, sorted.
+        All possible answers, in order; by default those that occur, sorted.
     ordered : bool, optional
-        Whether the levels are in a meaningful order; by default so for numbers and for declared levels.
+        True if the levels are in a meaningful order; by default True for numbers and for declared levels.
     contexts : sequence of int, optional
         The context of each unit, coded 0, 1, ...
     criterion : str, optional

@@ -1,7 +1,4 @@
-"""Rows of results: one shape for tables, for JSON and for the command line.
-
-Say why a statistic has no value.
-"""
+"""Rows of results, in one form for tables, JSON and the command line; reasons for undefined values."""
 
 from __future__ import annotations
 
@@ -26,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def why_undefined(ratings: Ratings, measure: str) -> str:
-    """The reason that a measure of these ratings is undefined, as a sentence.
+    """Explain in a sentence why a measure of the ratings is undefined.
 
     Parameters
     ----------
     ratings : Ratings
-        Of the judges that are compared.
+        Ratings of the compared judges.
     measure : str
         The measure's name.
 
@@ -49,7 +46,7 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
     "undefined: every answer is 'a', so nothing could have disagreed"
     """
     if measure.startswith("win_rate"):
-        return "undefined: there is no unit that counts: no vote on this item, or only ties"
+        return "undefined: no unit counts: there is no vote on this item, or only ties"
     rated = ratings.is_rated
     silent = [judge for place, judge in enumerate(ratings.judges) if not rated[:, place].any()]
     if len(silent) == len(ratings.judges):
@@ -86,7 +83,7 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
     return "undefined: the answers do not vary as the measure needs"
 
 
-# Measures whose values end at 0 or at -1, by how their names begin; all but spreads end at 1.
+# Ranges of measures by the beginning of their names: shares 0 to 1, correlations -1 to 1, spreads from 0; others to 1.
 _SHARE_PREFIXES = (
     *("agreement", "all_agree", "at_least", "miss_", "win_rate", "position_bias", "flip", "accuracy"),
     *("precision", "sensitivity", "specificity", "f1", "pairwise", "concordance"),
@@ -119,7 +116,7 @@ def cut_to_range(interval: Interval, measure: str, *, difference: bool = False) 
     )
 
 
-# What was done to the answers of so many judges is told of each.
+# Most judges whose notes are given one by one.
 _MAX_NOTES = 3
 
 _NAMES = ("measure", "judges", "criterion", "level", "note")
@@ -135,15 +132,15 @@ class Row:
     measure : str
         Name of the measure.
     judges : tuple of str
-        The judges it compares.
+        The compared judges.
     criterion, level : str or None
         The criterion; the phase, item, or grouping.
     value, low, high : float
-        NaN where undefined.
+        Value and ends of its interval; NaN where undefined.
     n : int
         Number of units used.
     note : str
-        Why a value is undefined, what was combined or left out; empty if there is nothing to say.
+        Reason for an undefined value, combined or left-out answers; may be empty.
     """
 
     measure: str
@@ -164,17 +161,17 @@ class Task:
     Attributes
     ----------
     measure, judges, level
-        As in `Row`; the phase of the ratings stands in for a level that is None.
+        As in `Row`; the phase of the ratings replaces a level of None.
     statistic : Statistic or TwoWayStatistic
-        What is resampled; its support is counted.
+        The statistic to resample; the size of its support is the row's n.
     ratings : Ratings
-        Where criterion, phase and notes on the judges come from.
+        Source of criterion, phase and notes on the judges.
     undefined : str
-        Why there is no value, if there is none; by default what `why_undefined` finds in the ratings.
+        Reason for an undefined value; by default that of `why_undefined`.
     note : str, or callable of Replicates
-        What else to say of a defined value.
+        Further note on a defined value.
     is_difference : bool
-        True of a difference of two values of the measure.
+        True for a difference of two values of the measure.
     """
 
     measure: str
@@ -186,12 +183,15 @@ class Task:
     note: str | Callable[[Replicates], str] = ""
     is_difference: bool = False
 
-    def row(self, found: Replicates) -> Row:
-        """Row of a result."""
-        if math.isnan(found.estimate):
+    def row(self, replicates: Replicates) -> Row:
+        """Build the row of a result."""
+        if math.isnan(replicates.estimate):
             notes = [self.undefined or why_undefined(self.ratings, self.measure)]
         else:
-            notes = [found.interval.note, self.note if isinstance(self.note, str) else self.note(found)]
+            notes = [
+                replicates.interval.note,
+                self.note if isinstance(self.note, str) else self.note(replicates),
+            ]
         notes_by_judge = self.ratings.notes
         noted = [f"{judge}: {notes_by_judge[judge]}" for judge in self.judges if judge in notes_by_judge]
         if len(noted) > _MAX_NOTES:
@@ -200,12 +200,12 @@ class Task:
         level = self.level if self.level is not None else self.ratings.phase
         about = (self.measure, self.judges, self.ratings.criterion, level)
         n = int(with_fixed_judges(self.statistic).support.sum())
-        interval = cut_to_range(found.interval, self.measure, difference=self.is_difference)
-        return Row(*about, found.estimate, *interval.ends, n, "; ".join(filter(None, notes)))
+        interval = cut_to_range(replicates.interval, self.measure, difference=self.is_difference)
+        return Row(*about, replicates.estimate, *interval.ends, n, "; ".join(filter(None, notes)))
 
 
-def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = None) -> list[Row]:
-    """Resample all tasks at once; a row of each.
+def result_rows(tasks: Sequence[Task], resampling: Resampling, groups: IntArray | None = None) -> list[Row]:
+    """Resample all tasks at once and build a row of each.
 
     Examples
     --------
@@ -216,22 +216,23 @@ def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None 
     >>> result_rows([task], Resampling())[0].note
     'no overlap'
     """
-    results = bootstrap([task.statistic for task in tasks], groups=groups, resampling=how)
-    if how.interval == ANALYTIC:
+    results = bootstrap([task.statistic for task in tasks], groups=groups, resampling=resampling)
+    if resampling.interval == ANALYTIC:
         results = [
-            _with_closed_form_interval(task, result, how) for task, result in zip(tasks, results, strict=True)
+            _with_closed_form_interval(task, result, resampling)
+            for task, result in zip(tasks, results, strict=True)
         ]
     return [task.row(result) for task, result in zip(tasks, results, strict=True)]
 
 
-def _with_closed_form_interval(task: Task, found: Replicates, how: Resampling) -> Replicates:
-    """The same with the F interval of an intraclass correlation."""
-    if found.interval.high is None or task.measure not in ICC_MEASURES:
-        return found
-    if how.unit == "context":
+def _with_closed_form_interval(task: Task, replicates: Replicates, resampling: Resampling) -> Replicates:
+    """Replace the interval of an intraclass correlation by its F interval; leave other results as they are."""
+    if replicates.interval.high is None or task.measure not in ICC_MEASURES:
+        return replicates
+    if resampling.unit == "context":
         reason = "no interval: F intervals take items as independent; leave interval out"
-        return replace(found, interval=Interval(None, None, reason))
-    return replace(found, interval=icc_interval(task.ratings, task.measure, how.prob))
+        return replace(replicates, interval=Interval(None, None, reason))
+    return replace(replicates, interval=icc_interval(task.ratings, task.measure, resampling.prob))
 
 
 def result_frame(rows: Sequence[Row]) -> pd.DataFrame:
@@ -246,7 +247,7 @@ def result_frame(rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = COLUMNS) -> pd.DataFrame:
-    """Rows as a data frame; names are objects, so that None stays None whatever the other rows are."""
+    """Put rows into a data frame; names are objects, so that None is kept."""
     import pandas as pd
 
     kinds: dict[str, Any] = {"value": float, "low": float, "high": float, "n": int} | dict.fromkeys(
@@ -258,7 +259,7 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = CO
 
 
 def json_rows(frame: pd.DataFrame, columns: Iterable[str] = COLUMNS) -> list[dict[str, Any]]:
-    """Rows of a result as JSON values: undefined numbers are null, judges a list.
+    """Convert rows of a result to JSON values: undefined numbers are null, judges a list.
 
     Examples
     --------

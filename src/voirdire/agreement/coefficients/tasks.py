@@ -1,4 +1,4 @@
-"""Tasks of `agreement`: which measures of which judges, checked before anything is resampled."""
+"""Tasks of `agreement`: measures and judges to compute, checked before resampling."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from voirdire.agreement.coefficients.rows import Task
 from voirdire.errors import gathered_problems, raise_problems
 from voirdire.settings import read_list
 
-# Above these numbers all pairs of judges are not listed unless they are asked for.
+# Largest numbers for which all pairs of judges, and measures of levels, are listed by default.
 _MAX_PAIRED_JUDGES = 8
 _MAX_LEVELS = 20
 
 MAJORITY = "majority"
 OTHERS_MAJORITY = "majority of the others"
-#: Measures that a single judge has.
+#: Measures of a single judge.
 SINGLE_JUDGE_MEASURES = (*WIN_RATES, DEGREE_WIN_RATE, HELD_WIN_RATE)
 
 
@@ -37,32 +37,32 @@ def plan_tasks(
     against: str | None,
     pairs: bool | None,
     votes: Sequence[Ratings] | None = None,
-    liked: Sequence[Preferences] = (),
+    preferences: Sequence[Preferences] = (),
 ) -> tuple[list[list[Task]], list[str]]:
-    """Decide what to compute for each criterion.
+    """Plan the tasks of each criterion.
 
     Parameters
     ----------
     matched : sequence of Ratings
-        One per criterion and phase.
+        Ratings, one per criterion and phase.
     measures, judges, against, pairs
-        As given to `voirdire.agreement.verb.agreement`.
+        As in `voirdire.agreement.verb.agreement`.
     votes : sequence of Ratings, optional
-        Of each criterion the ratings that win rates are of; `matched` by default.
-    liked : sequence of Preferences, optional
-        Of each criterion what win rates by degrees, or with something held fixed, are of.
+        Ratings of each criterion for win rates; `matched` by default.
+    preferences : sequence of Preferences, optional
+        Preferences of each criterion for win rates by degrees or with covariates held fixed.
 
     Returns
     -------
     tasks : list of list of Task
         One list per criterion and phase.
     notes : list of str
-        What is left out because there would be too much of it.
+        Notes on rows that are left out because they would be too many.
 
     Raises
     ------
     InputError
-        With everything that is wrong with the request.
+        For an invalid request, with every problem found.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def plan_tasks(
             if name in WIN_RATES:
                 tasks += _win_rates(name, voted.select(chosen))
             elif name in SINGLE_JUDGE_MEASURES:
-                tasks += liked[place].win_rate_tasks(name, chosen)
+                tasks += preferences[place].win_rate_tasks(name, chosen)
         tasks_by_criterion.append(tasks)
     return tasks_by_criterion, notes
 
@@ -119,7 +119,7 @@ def plan_tasks(
 def _check_judges(
     ratings: Ratings, judges: Sequence[str] | None, against: str | None, *, alone: bool
 ) -> tuple[str, ...]:
-    """The judges to compare; a single one will do where it is looked at alone."""
+    """Check and return the judges to compare: at least two, or one with ``alone``."""
     if judges is not None and not isinstance(judges, str):
         judges = [str(name) for name in read_list("judges", judges)]
     requested = [judges] if isinstance(judges, str) else judges
@@ -149,15 +149,17 @@ def _check_judges(
     return chosen
 
 
-def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against: str | None) -> list[str]:
-    """The measures' names, checked against the answers."""
-    if asked is None:
+def _check_measures(
+    matched: Sequence[Ratings], requested: list[str] | None, against: str | None
+) -> list[str]:
+    """Check the measures' names against the answers, and return them."""
+    if requested is None:
         suitable = _suitable_measures(matched)
         ranked = matched[0].ranks is not None
         return [
             name for name in suitable if against is None or not ranked or RANKING_MEASURES[name].of != "panel"
         ]
-    names = list(dict.fromkeys(asked))
+    names = list(dict.fromkeys(requested))
     problems: list[str] = []
     for name in names:
         if name in SINGLE_JUDGE_MEASURES:
@@ -176,7 +178,7 @@ def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against
 
 
 def _suitable_measures(matched: Sequence[Ratings]) -> list[str]:
-    """Measures that suit the answers, the chance-corrected ones for what the answers are."""
+    """Measures that suit the kind of answers."""
     if matched[0].ranks is not None:
         return list(RANKING_MEASURES)
     if matched[0].members is not None:

@@ -1,15 +1,15 @@
 """Agreement of two judges: agreement rate, Cohen's kappa (weighted), Scott's pi.
 
-Over the n units that both rated, with weights w of partial agreement, p_ij the share of units that the
-first judge puts into i and the second into j, r_i and c_j the judges' shares:
+Over the n units that both rated, with weights w of partial agreement, p_ij the share of units with answer i of
+the first judge and j of the second, r_i and c_j the shares of answers of each judge:
 
     p_o = sum w_ij p_ij        kappa = (p_o - p_e) / (1 - p_e),   p_e = sum w_ij r_i c_j
 
 Cohen, Educational and Psychological Measurement 20 (1960); Psychological Bulletin 70 (1968). Scott's pi
 (Public Opinion Quarterly 19, 1955) has p_e = sum ((r_i + c_i) / 2)^2. Kappa is undefined where p_e = 1:
-both judges give one and the same answer throughout. If only one judge is constant, kappa is 0.
+both judges always give the same single answer. If only one judge is constant, kappa is 0.
 
-Conger's kappa: Cohen's for a panel, each judge drawing answers at its own shares.
+Conger's kappa extends Cohen's to a panel: by chance each judge draws answers with its own shares.
 
 With p_gc the share of answer c among the answers of judge g, weights w of partial agreement, and p_a as in
 :mod:`.panel`,
@@ -17,10 +17,10 @@ With p_gc the share of answer c among the answers of judge g, weights w of parti
     kappa = (p_a - p_e) / (1 - p_e),    p_e = mean over pairs g != h of judges of  sum_ck w_ck p_gc p_hk
 
 Conger, Psychological Bulletin 88 (1980), 322-328; with weights and for missing answers as in Gwet, Handbook of
-Inter-Rater Reliability (4th ed. 2014), chapters 2 and 3, whose sum_ck w_ck (m_c m_k - s_ck / r), with m the mean and s
-the covariance of p_g over r judges, is this mean over pairs. Of two judges who answered the same units it is Cohen's
-kappa. Fleiss' kappa takes the shares of all answers for each judge, so that it is the lower the more judges differ in
-their shares.
+Inter-Rater Reliability (4th ed. 2014), chapters 2 and 3. Gwet's sum_ck w_ck (m_c m_k - s_ck / r), with m the mean and s
+the covariance of p_g over r judges, equals this mean over pairs. For two judges who answered the same units it is
+Cohen's kappa. Fleiss' kappa uses the pooled shares for each judge, so it is lower the more judges differ in their
+shares.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from voirdire.agreement.engine.statistic import (
 
 
 def conger_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
-    """Conger's kappa, plain or weighted, for any number of ratings a unit.
+    """Conger's kappa, plain or weighted, for any number of ratings per unit.
 
     Parameters
     ----------
     ratings : Ratings
-        Of two or more judges; one without an answer has no part in chance.
+        Ratings of two or more judges; a judge without answers does not enter chance agreement.
     scheme : {"identity", "linear", "quadratic", "ordinal"}
         Weights of partial agreement.
 
@@ -65,12 +65,12 @@ def conger_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     weights = agreement_weights(scheme, levels, ratings.values)
     misses = 1 - weights
     counts = LevelCounts(ratings)
-    # Shape (units, judges, levels): whether the judge gave the answer.
+    # Shape (units, judges, levels): 1 where the judge gave the answer.
     answers = counts.answers.reshape(judges, *counts.shape).swapaxes(0, 1)
     rated = answers.sum(axis=-1)
 
     def unit_features(v: FloatArray) -> FloatArray:
-        """Pairs and those that agree, each judge's answers times its weight, its number times the weight squared."""
+        """Pairs, agreeing pairs, each judge's answers times its weight, and their number times the weight squared."""
         weighted = (answers * v[:, None, :, None]).reshape(len(v), len(answers), -1)
         return np.concatenate(
             [agreeing_pairs(counts, v, weights), weighted, rated * v[:, None] ** 2], axis=-1
@@ -96,7 +96,7 @@ def agreement_rate(ratings: Ratings) -> CountStatistic:
     Parameters
     ----------
     ratings : Ratings
-        Of two judges.
+        Ratings of two judges.
 
     Returns
     -------
@@ -120,14 +120,14 @@ def cohen_kappa(ratings: Ratings, scheme: Scheme = "identity") -> CountStatistic
     Parameters
     ----------
     ratings : Ratings
-        Of two judges.
+        Ratings of two judges.
     scheme : {"identity", "linear", "quadratic", "ordinal"}
-        Weights of partial agreement; distances are those of numeric values, of places for words.
+        Weights of partial agreement; distances are between numeric values, or between positions of words.
 
     Returns
     -------
     CountStatistic
-        Undefined where both judges give one and the same answer throughout.
+        The coefficient; undefined where both judges always give the same single answer.
 
     Examples
     --------
@@ -155,12 +155,12 @@ def scott_pi(ratings: Ratings) -> CountStatistic:
     Parameters
     ----------
     ratings : Ratings
-        Of two judges.
+        Ratings of two judges.
 
     Returns
     -------
     CountStatistic
-        Undefined where both judges give one and the same answer throughout.
+        The coefficient; undefined where both judges always give the same single answer.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def _rated_and_agreed(ratings: Ratings) -> tuple[np.ndarray[tuple[int], np.dtype
 
 
 def _margin_features(ratings: Ratings, misses: FloatArray) -> FloatArray:
-    """Features: rated by both, disagreement, the first judge's answer, the second's (one column a level)."""
+    """Features: rated by both, disagreement, the first judge's answer, the second's (one column per level)."""
     rated, _ = _rated_and_agreed(ratings)
     first, second = ratings.codes.T
     levels = np.eye(len(ratings.levels))

@@ -1,6 +1,6 @@
-"""Weights of partial agreement between ordered or numeric levels: 1 on the diagonal, 0 for the worst miss.
+"""Weights of partial agreement between ordered or numeric levels: 1 on the diagonal, 0 for the largest distance.
 
-With level values v_1 < ... < v_q (numbers; places 1..q for words):
+With level values v_1 < ... < v_q (numbers; positions 1..q for words):
 
 - identity    [i = j]
 - linear      1 - |v_i - v_j| / (v_q - v_1)
@@ -8,9 +8,9 @@ With level values v_1 < ... < v_q (numbers; places 1..q for words):
 - ordinal     1 - C(|i - j| + 1, 2) / C(q, 2), with C(n, 2) = n (n - 1) / 2
 
 Cohen, Psychological Bulletin 70 (1968); Gwet, Handbook of Inter-Rater Reliability (4th ed. 2014), chapter 3.
-Weighted kappa does not change when all distances are scaled. So a number that nobody gave (a 3 among 1..5)
-makes no difference, because numbers keep their distance; a word that nobody gave does, because words are one
-step apart from their neighbours: declare it.
+Weighted kappa does not change when all distances are scaled. A number that nobody gave (a 3 among 1..5) therefore
+makes no difference, because numbers keep their distances. A word that nobody gave does, because neighbouring words
+are one step apart: declare it.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ Scheme: TypeAlias = Literal["identity", "linear", "quadratic", "ordinal"]
 
 
 def agreement_weights(scheme: Scheme, levels: int, values: FloatArray | None = None) -> FloatArray:
-    """Weight matrix of a scheme.
+    """Build the weight matrix of a scheme.
 
     Parameters
     ----------
     scheme : {"identity", "linear", "quadratic", "ordinal"}
-        How much a near miss counts.
+        Scheme of the weights.
     levels : int
         Number of levels.
     values : float array, shape (levels,), optional
-        The levels' numeric values, ascending; places are used if not given.
+        Numeric values of the levels, ascending; by default their positions.
 
     Returns
     -------
     float array, shape (levels, levels)
-        Symmetric, between 0 and 1.
+        Weights: symmetric, between 0 and 1.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The human ceiling: how well one annotator correlates with the mean of the others.
+"""The human ceiling: the correlation of one annotator with the mean of the others.
 
 No metric can be expected to agree with people better than people agree with each other. Each annotator is
-left out in turn and correlated with the mean of the rest; the ceiling is the mean over annotators.
+left out in turn and correlated with the mean of the others; the ceiling is the mean over annotators.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def human_ceiling(
     Parameters
     ----------
     table : path, dataframe or Scores
-        Scores of the annotators, among others.
+        Scores of the annotators; other judges are ignored.
     annotators : sequence of str
-        The judges who are people, two or more.
+        Names of the human judges, two or more.
     level, measures, average, phase, **settings
         As in `voirdire.agreement.correlation.verb.metaeval`; unit "item" or "context", by default contexts, and items
         (pooled) where no context has several.
@@ -55,14 +55,14 @@ def human_ceiling(
     Returns
     -------
     pandas.DataFrame
-        Rows as of `voirdire.agreement.verb.agreement`: per criterion and coefficient one for each
-        annotator (judges: the annotator, "mean of the others") and one for the ceiling (judges: "left-out
-        annotator", ...); and unit, what was resampled.
+        Columns as in `voirdire.agreement.verb.agreement`, and the resampled ``unit``. Each criterion and coefficient
+        has one row per annotator (judges: the annotator, "mean of the others") and one for the ceiling (judges:
+        "left-out annotator", ...).
 
     Raises
     ------
     InputError
-        If there are fewer than two annotators, or the request is wrong.
+        If there are fewer than two annotators, or the request is not valid.
 
     Examples
     --------

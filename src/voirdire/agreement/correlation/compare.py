@@ -1,16 +1,15 @@
 """Compare metrics two by two: paired bootstrap, permutation and Williams' test of the difference.
 
-Williams' test: do two metrics correlate equally with people, given that they correlate with each other?
-
-With n items, r12 and r13 the correlations of either metric with people, r23 that between the metrics,
+Williams' test compares the correlations of two metrics with people and allows for the metrics' correlation with
+each other. With n items, r12 and r13 the correlations of each metric with people, r23 that between the metrics,
 
     R = 1 - r12^2 - r13^2 - r23^2 + 2 r12 r13 r23,   m = (r12 + r13) / 2
     t = (r12 - r13) sqrt((n - 1) (1 + r23) / (2 R (n - 1) / (n - 3) + m^2 (1 - r23)^3)),   n - 3 degrees of
     freedom
 
 Williams, Journal of the Royal Statistical Society B 21 (1959); Steiger, Psychological Bulletin 87 (1980),
-eq. 7. It assumes normal scores, so for rank correlations it is an approximation; the permutation test needs
-no such assumption.
+eq. 7. The test assumes normal scores, so it is an approximation for rank correlations. The permutation test does
+not need this assumption.
 """
 
 from __future__ import annotations
@@ -58,12 +57,12 @@ def williams_test(r12: float, r13: float, r23: float, n: int) -> tuple[float, fl
     Returns
     -------
     t, p : float
-        The statistic and its two-sided p-value; NaN where the three correlations leave no variance.
+        The statistic and its two-sided p-value; NaN where the variance of the difference is zero.
 
     Raises
     ------
     InputError
-        If there are fewer than 4 items, or a value is no correlation.
+        If there are fewer than 4 items, or a correlation is not between -1 and 1.
 
     Examples
     --------
@@ -121,23 +120,23 @@ def compare_metrics(
     measure : str
         The coefficient.
     permutations : int
-        Rearrangements of the swap test. It swaps the scores of the two metrics by what is resampled: by item, whole
-        contexts, or whole systems (also of unit "both" at level "system").
+        Number of rearrangements of the swap test. The test swaps the scores of the two metrics by resampled unit: by
+        item, whole contexts, or whole systems (also for unit "both" at level "system").
     adjustment : {"holm", "bh"}
-        How p-values are adjusted, over all pairs and criteria of the call.
+        Adjustment of p-values, over all pairs and criteria of the call.
 
     Returns
     -------
     pandas.DataFrame
         One row per pair and criterion: measure, a, b, criterion, level, value_a, value_b, difference (a -
-        b), low, high, p_at_least and p_ahead (shares of resamples on which a is at least as good, and better),
-        p_permutation, p_williams (of correlations over systems, or over all items where these are resampled), both
-        adjusted, n (items), unit (what was resampled) and note.
+        b), low, high, p_at_least and p_ahead (shares of resamples with a at least as good as b, and better),
+        p_permutation, p_williams (only for correlations over systems, or over all items with unit "item"), both
+        adjusted, n (items), unit (the resampled unit) and note.
 
     Raises
     ------
     InputError
-        For a table or a request that is wrong.
+        For an invalid table or request.
 
     Examples
     --------
@@ -195,7 +194,7 @@ def compare_metrics(
 def _williams_p_value(
     name: str, grid: Grid, x: FloatArray, y: FloatArray, z: FloatArray, level: Level
 ) -> float:
-    """Williams' test where there is one correlation of one set of objects."""
+    """P-value of Williams' test; NaN within contexts, for other coefficients, and below 4 objects."""
     if level == "context" or name not in WILLIAMS:
         return float("nan")
     if level == "system":

@@ -1,9 +1,8 @@
 """Posterior draws of scores: from a table whose runs are draws, or from fits.
 
-Metrics with posterior draws: the uncertainty of an aggregation enters the interval of its correlation.
-
-Each resample of the items takes one draw of the scores, all draws equally often. The interval's quantiles
-are then those of both kinds of uncertainty together; the value is that of the posterior mean scores.
+Draws let the posterior uncertainty of scores enter the interval of their correlation. Each resample of the items
+takes one draw of the scores, all draws equally often. The interval thus covers the uncertainty of items and of
+scores. The value is the correlation of the posterior mean scores.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 def statistic_over_draws(
     make: Callable[[int], Statistic | TwoWayStatistic], draws: int, resamples: int, seed: int
 ) -> Statistic | TwoWayStatistic:
-    """A statistic that goes through posterior draws from one resample to the next.
+    """Build a statistic that takes the next posterior draw from one resample to the next.
 
     Parameters
     ----------
@@ -41,14 +40,14 @@ def statistic_over_draws(
     draws : int
         Number of draws.
     resamples : int
-        Number of resamples there will be; consecutive ones share a draw, whose statistic is built once.
+        Total number of resamples. Consecutive resamples share a draw, and the statistic of a draw is built once.
     seed : int
-        Which draws are used if there are more draws than resamples.
+        Seed of the choice of draws if there are more draws than resamples.
 
     Returns
     -------
     Statistic or TwoWayStatistic
-        Of the same kind; it counts the resamples it has seen, so it serves one bootstrap.
+        Same kind as the statistic of one draw. It counts its resamples, so use it for one bootstrap only.
 
     Examples
     --------
@@ -96,8 +95,8 @@ class Draws:
     judges : tuple of str
         The metrics' names.
     draws_by_metric : callable
-        Maps a grid to each metric's draws in the order of its items, shape (draws, items); metrics without
-        draws for its criterion are not in it.
+        Maps a grid to each metric's draws in the order of the grid's items, shape (draws, items). Metrics without
+        draws for the grid's criterion are left out.
     """
 
     judges: tuple[str, ...]
@@ -105,21 +104,21 @@ class Draws:
 
 
 def read_draws(draws: object, scores: Scores) -> Draws:
-    """Read draws from whatever `metaeval` takes.
+    """Read draws in any form that `metaeval` accepts.
 
     Parameters
     ----------
     draws : path, dataframe, Scores, Fit, or mapping of str to Fit
-        A table of scores whose column ``run`` numbers the draws, or fits by name (a single fit is called
-        "fit"). Of a fit the scores are those of its items, or their strengths by criterion where the table
-        of scores has criteria.
+        A table of scores with a column ``run`` that numbers the draws, or fits by name (a single fit is called
+        "fit"). A fit gives the scores of its items, or their strengths by criterion where the table of scores has
+        criteria.
     scores : Scores
-        The table that the draws go with.
+        The table of scores to match.
 
     Raises
     ------
     InputError
-        If there are no draws, criteria do not go together, or a fit has none of the table's items.
+        If there are no draws, the criteria do not match, or a fit has none of the table's items.
 
     Examples
     --------
@@ -158,7 +157,7 @@ def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
             )
         elif scores.has_criteria and not set(fit.problem.criteria) & set(scores.criteria):
             problems.append(
-                f"draws: the criteria of {name!r}, {known_names(fit.problem.criteria)}, are none of the table's, "
+                f"draws: the criteria of {name!r}, {known_names(fit.problem.criteria)}, are not among the table's, "
                 f"{known_names(scores.criteria)}"
             )
     raise_problems(problems)

@@ -23,17 +23,17 @@ class Grid:
     Attributes
     ----------
     judges : tuple of str
-        The columns.
+        Names of the columns.
     values : float array, shape (items, judges)
         Scores, the mean of repeated ones; NaN where a judge gave none.
     items : tuple of str
         Names of the rows.
     context, system : int64 array, shape (items,), or None
-        Where each item belongs, coded 0, 1, ... without gaps; None without such a column.
+        Context and system of each item, coded 0, 1, ... without gaps; None without such a column.
     criterion : str or None
-        None for a table without.
+        The criterion; None for a table without criteria.
     notes : dict of str to str
-        What was combined, by judge.
+        Note on averaged or missing scores, by judge.
     """
 
     judges: tuple[str, ...]
@@ -70,12 +70,12 @@ class Grid:
     def square(self, values: FloatArray) -> FloatArray:
         """Arrange a column as a table of contexts by systems, NaN where there is no item.
 
-        Without systems, items take the places within their context in order.
+        Without systems, the columns are the positions of the items within their context.
 
         Raises
         ------
         InputError
-            Without contexts, or with two items of one system in a context.
+            If there are no contexts, or two items of one system in a context.
         """
         context, system = self.context, self.places()
         assert context is not None
@@ -84,7 +84,7 @@ class Grid:
         return table
 
     def places(self) -> IntArray:
-        """The column of each item in `square`: its system, or its place within its context."""
+        """The column of each item in `square`: its system, or its position within its context."""
         if self.context is None:
             raise InputError("grouping by context or system needs a column 'context'; use level 'pooled'")
         if self.system is None:
@@ -111,15 +111,14 @@ def score_grids(scores: Scores, phase: str | None = None) -> list[Grid]:
     Parameters
     ----------
     scores : Scores
-        The table. Without a column ``system``, items that occur in more than one context are taken for
-        systems.
+        The table. Without a column ``system``, items that occur in more than one context count as systems.
     phase : str, optional
-        Which phase to use; needed if the table has phases.
+        The phase to use; needed if the table has phases.
 
     Returns
     -------
     list of Grid
-        In the order of the criteria; all have the same judges.
+        Grids in the order of the criteria; all have the same judges.
 
     Raises
     ------
@@ -180,16 +179,16 @@ def _system_codes(
 
 
 def with_human(grid: Grid, human: str | Sequence[str], name: str) -> Grid:
-    """Add the human score: a judge's, or the mean of several annotators'.
+    """Add the human score: the score of one judge, or the mean of several annotators.
 
     Parameters
     ----------
     grid : Grid
         Scores.
     human : str or sequence of str
-        A judge, or annotators; where some gave no score the mean is of the others, which the note counts.
+        A judge, or annotators. Missing scores are left out of the mean; the note counts the affected items.
     name : str
-        The new column's name.
+        Name of the new column.
 
     Examples
     --------

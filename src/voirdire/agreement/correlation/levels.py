@@ -4,11 +4,11 @@ With x and y the scores of a metric and of people for system s in context c,
 
 - pooled   the coefficient of all pairs (x_cs, y_cs)
 - context  the coefficient of (x_cs, y_cs) over s, averaged over c ("summary level"); or the tanh of the
-           mean of artanh (Fisher's z). Contexts where it is undefined, since one side is constant, are
+           mean of artanh (Fisher's z). Contexts where one side is constant have no coefficient; they are
            counted and left out.
 - system   the coefficient over s of (mean_c x_cs, mean_c y_cs)
 
-Notes on a correlation: why it is undefined, and what was left out.
+Also: notes that explain undefined correlations and left-out contexts.
 """
 
 from __future__ import annotations
@@ -41,21 +41,22 @@ Average: TypeAlias = Literal["mean", "fisher"]
 
 COEFFICIENTS = tuple(CORRELATIONS)
 
-# A correlation this near to 1 is 1, whose Fisher z is infinite.
+# A correlation above this counts as 1; its Fisher z is infinite.
 _PERFECT_CORRELATION = 1 - 1e-12
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """Grouping of scores before they are correlated, and what is resampled.
+    """Grouping of scores before they are correlated, and settings of resampling.
 
     Attributes
     ----------
     level : {"pooled", "context", "system"}
+        The level of the correlation.
     average : {"mean", "fisher"}
-        How the coefficients of contexts are averaged.
+        Average of the coefficients of contexts: plain mean or by Fisher's z.
     how : Resampling
-        Of items, contexts, systems or both.
+        Resampling of items, contexts, systems or both.
     """
 
     level: Level
@@ -64,14 +65,14 @@ class Grouping:
 
     @classmethod
     def from_request(cls, level: Level, average: Average, settings: Settings, grid: Grid) -> Grouping:
-        """Grouping that is asked for, once checked; by default contexts, or both for system level.
+        """Check the request and build the grouping; the default unit is the context, at system level both.
 
         Pooled scores without contexts of several items are resampled by item.
 
         Raises
         ------
         InputError
-            If the level, the unit or another setting is not known, or the table has no such column.
+            If the level, the unit or another setting is not known, or the table lacks the column of the unit.
 
         Examples
         --------
@@ -99,7 +100,7 @@ class Grouping:
         return cls(level, average, resampling)
 
     def resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
-        """The settings and groups for `bootstrap`: grids resample systems where panels resample judges."""
+        """The settings and groups for `bootstrap`; systems of a grid take the role of its judges."""
         if self.level == "pooled" and self.how.unit in ("item", "both"):
             return self.how, None
         if self.level == "pooled":
@@ -124,16 +125,16 @@ def correlation_statistic(
     name : str
         One of `COEFFICIENTS`.
     grid : Grid
-        Where the items belong.
+        Contexts and systems of the items.
     metric, human : float array, shape (items,)
         Scores, NaN where missing.
     grouping : Grouping
-        The level, how contexts are averaged, and what will be resampled.
+        The level, the average of contexts, and the resampled unit.
 
     Returns
     -------
     Statistic or TwoWayStatistic
-        To resample with `Grouping.bootstrap`.
+        Statistic for `Grouping.bootstrap`.
 
     Examples
     --------
@@ -170,7 +171,7 @@ def _context_level(name: str, x: FloatArray, y: FloatArray, average: Average) ->
 
 
 def context_values(value: FloatArray, average: Average) -> FloatArray:
-    """Of contexts: defined, the coefficient (or Fisher's z), and whether that is infinite; shape (..., 3)."""
+    """Three numbers per context: 1 if defined, the coefficient (or Fisher's z), 1 if z is infinite; shape (..., 3)."""
     defined = ~np.isnan(value)
     filled = np.where(defined, value, 0.0)
     perfect = np.abs(filled) >= _PERFECT_CORRELATION
@@ -198,7 +199,7 @@ def _system_level(name: str, x: FloatArray, y: FloatArray) -> JointStatistic:
 
 
 def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
-    """Reason why a coefficient of a metric and people has no value, as a sentence.
+    """Explain in a sentence why a coefficient of a metric and people has no value.
 
     Examples
     --------
@@ -233,7 +234,7 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
 
 
 def small_sample_note(grid: Grid, drawn: str | None) -> str:
-    """Warn where contexts or systems are too few for an interval to be trusted; empty otherwise.
+    """Warn where contexts or systems are too few for a trustworthy interval; empty otherwise.
 
     Examples
     --------
@@ -250,7 +251,7 @@ def small_sample_note(grid: Grid, drawn: str | None) -> str:
 
 
 def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
-    """Count the contexts that have a value, and say in a sentence why others have none.
+    """Count the contexts that have a value, and explain in a sentence why others have none.
 
     Parameters
     ----------

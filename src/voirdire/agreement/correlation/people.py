@@ -1,4 +1,4 @@
-"""Runs and tables of metrics beside people's scores, as one table."""
+"""Combination of runs or tables of metrics with people's scores in one table."""
 
 from __future__ import annotations
 
@@ -29,31 +29,32 @@ def combine_score_tables(
     phase: str | None = None,
     where: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """One table of scores of several runs or tables and of people.
+    """Combine scores of several runs or tables and of people in one table.
 
     Parameters
     ----------
     tables : sequence of path, folder of a run, or dataframe
-        Of several, each is named by its protocol (of tables by the file); a judge ``j`` of one with several judges is
-        ``name/j``.
+        Scores of the metrics. One of several tables is named by its protocol (a run) or its file. A judge ``j`` of a
+        table with several judges is then called ``name/j``.
     humans : path or dataframe, optional
-        People's scores: item (or context and system) and score; judge, criterion, context and system are used where
-        they are there. Read as those of the metrics are.
+        People's scores: columns item (or context and system) and score, optionally judge, criterion, context and
+        system. Read in the same way as those of the metrics.
     phase : str, optional
-        The phase of tables that have some, by default the final one.
+        The phase to use of tables with phases; by default the final one.
     where : mapping of str to str, optional
-        What columns must hold.
+        Required values of columns.
 
     Returns
     -------
     table : DataFrame
+        All scores.
     people : list of str
-        The judges who are people; empty without ``humans``.
+        Names of the human judges; empty without ``humans``.
 
     Raises
     ------
     InputError
-        No item is scored by people and by a metric, or a name is given twice.
+        If no item is scored by people and by a metric, or a name occurs twice.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def combine_score_tables(
 
 
 def _read_scores(table: object, phase: str | None, where: Mapping[str, str] | None) -> pd.DataFrame:
-    """Scores of metrics or of people, whose items are named as in every table, so that 1 and "1" are one."""
+    """Read scores of metrics or of people, with item names as in every table, so that 1 and "1" are the same item."""
     selected = select_rows(table, phase, where, answer="score")
     kept = selected[[name for name in _COLUMNS_KEPT if name in selected]].copy()
     return kept.assign(item=_item_names(kept["item"])) if "item" in kept else kept
@@ -105,23 +106,23 @@ def _item_names(cells: Iterable[Any]) -> list[Any]:
     return [name if isinstance(name := cell_to_name(cell), str) else cell for cell in cells]
 
 
-def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.DataFrame:
-    """Table with item names: its own, or by context and system as the other table names them.
+def _with_items(frame: pd.DataFrame, reference: pd.DataFrame, description: str) -> pd.DataFrame:
+    """Add item names where missing: those of the other table for the same context and system.
 
     Raises
     ------
     InputError
-        It has neither.
+        If the table has neither items, nor contexts and systems.
     """
     if "item" in frame:
         return frame
     if not {"context", "system"} <= set(frame):
         raise InputError(
-            f"{whose} no column 'item', nor both 'context' and 'system'; name the items as the other scores do"
+            f"{description} no column 'item', nor both 'context' and 'system'; name the items as the other scores do"
         )
     item_by_place = {}
-    if {"item", "context", "system"} <= set(other):
-        item_by_place = dict(zip(_context_system_pairs(other), other["item"], strict=True))
+    if {"item", "context", "system"} <= set(reference):
+        item_by_place = dict(zip(_context_system_pairs(reference), reference["item"], strict=True))
     item_names = [
         item_by_place.get(place, " / ".join(map(str, place))) for place in _context_system_pairs(frame)
     ]
@@ -133,7 +134,7 @@ def _context_system_pairs(frame: pd.DataFrame) -> list[tuple[Any, Any]]:
 
 
 def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
-    """Fill contexts and systems that only some tables name, by item; a column that stays incomplete is left out."""
+    """Fill missing contexts and systems by item; a column that stays incomplete is left out."""
     for column in ("context", "system"):
         if column not in frame or "item" not in frame or not frame[column].isna().any():
             continue
@@ -148,7 +149,7 @@ def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table_names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> list[str]:
-    """Name each table by its protocol or file, a dataframe by its only judge; with its path where names repeat."""
+    """Name each table by its protocol or file, a dataframe by its only judge; add the path where names repeat."""
     names = []
     for place, (table, frame) in enumerate(zip(tables, frames, strict=True), start=1):
         if not isinstance(table, str | os.PathLike):
@@ -182,13 +183,13 @@ def _repeat_by_criterion(frame: pd.DataFrame, criteria: Sequence[str]) -> pd.Dat
     return pd.concat([frame.assign(criterion=name) for name in criteria], ignore_index=True)
 
 
-def _column_by_item(items: Any, of: pd.DataFrame, column: str) -> Any:
-    """A column of items, looked up in another table."""
-    return items.map(dict(zip(of["item"], of[column], strict=True)))
+def _column_by_item(items: Any, source: pd.DataFrame, column: str) -> Any:
+    """Look up a column of items in another table."""
+    return items.map(dict(zip(source["item"], source[column], strict=True)))
 
 
 def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Stack tables; one without criteria is repeated under each criterion of the others."""
+    """Stack tables; a table without criteria is repeated under each criterion of the others."""
     import pandas as pd
 
     criteria = _criteria_of(*frames)
@@ -200,7 +201,7 @@ def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
-    """Metrics by people's criteria: repeated under each where they have none, without those that people lack."""
+    """Reduce metrics to people's criteria; metrics without criteria are repeated under each."""
     if "criterion" not in people:
         return metrics
     criteria = _criteria_of(people)
@@ -218,7 +219,7 @@ def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame
 
 
 def _complete_people_scores(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """People's scores with the metrics' contexts and systems of their items, and criteria where they name none."""
+    """Complete people's scores with contexts, systems and criteria of the metrics."""
     if "criterion" in metrics and "criterion" not in people:
         people = _repeat_by_criterion(people, _criteria_of(metrics))
     for column in ("context", "system"):

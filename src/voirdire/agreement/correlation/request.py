@@ -1,4 +1,4 @@
-"""Check what `metaeval` is asked for, and gather the scores of people and metrics."""
+"""Checked request of `metaeval` with the scores of people and metrics."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Request:
     Attributes
     ----------
     grids : list of Grid
-        One per criterion, with a column for people and one for each metric.
+        One grid per criterion, with a column for people and one for each metric.
     human : str
         The column of people.
     metrics, measures : tuple of str
-        The columns to compare with it, and how.
+        The columns to compare with people, and the coefficients.
     draws : list of dict of str to float array of shape (draws, items)
-        Per criterion, the posterior draws of the metrics that have some.
+        Posterior draws by metric, one dict per criterion; metrics without draws are left out.
     """
 
     grids: list[Grid]
@@ -54,21 +54,22 @@ def read_request(
     phase: str | None,
     draws: object | None,
 ) -> Request:
-    """Read and check everything at once.
+    """Read and check all arguments at once.
 
     Parameters
     ----------
     table, human, metrics, measures, level, average, phase, draws
-        As given to `voirdire.agreement.correlation.verb.metaeval`.
+        Arguments of `voirdire.agreement.correlation.verb.metaeval`.
 
     Returns
     -------
     Request
+        The checked request.
 
     Raises
     ------
     InputError
-        For all names that are not in the table, and all settings that are not known.
+        For all names that are not in the table, and all unknown settings.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def _requested_measures(measures: str | Iterable[str] | None, level: str) -> tup
 
 
 def _add_posterior_means(grid: Grid, draws: dict[str, FloatArray], judges: Sequence[str]) -> Grid:
-    """Add a column for each metric with draws: their mean, NaN where there are none."""
+    """Add a column for each metric with draws: the mean of its draws, NaN where there are none."""
     for judge in judges:
         missing = np.full(len(grid.items), np.nan)
         grid = grid.with_column(judge, draws[judge].mean(axis=0) if judge in draws else missing)

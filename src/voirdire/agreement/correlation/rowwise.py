@@ -1,7 +1,7 @@
 """Correlations of many short weighted rows at once: contexts, resampled systems, permuted scores.
 
-The coefficients are those of `voirdire.agreement.coefficients.correlation`, computed from pairs, (rows, n, n)
-numbers at a time.
+The coefficients are those of `voirdire.agreement.coefficients.correlation`, computed from pairs in arrays of shape
+(rows, n, n).
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ _ROUNDING = 1e-12
 
 
 def rowwise_coefficient(coefficient: str, x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
-    """One coefficient of each row.
+    """Compute one coefficient of each row.
 
     Parameters
     ----------
     coefficient : {"pearson", "spearman", "kendall_tau_b", "kendall_tau_c", "concordance_index",
     "pairwise_accuracy"}
-        Which one.
+        Name of the coefficient.
     x, y : float array, shape (..., n)
         Estimates and truths, NaN where missing; broadcast against each other.
     weights : float array, shape (..., n)
-        How often each column counts.
+        Weight (count) of each column.
 
     Returns
     -------
     float array, shape (...)
-        NaN where undefined.
+        Coefficients, NaN where undefined.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def rowwise_coefficient(coefficient: str, x: FloatArray, y: FloatArray, weights:
 
 
 def _scale_and_round(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
-    """Centre and scale each row; means that are equal but for rounding become ties."""
+    """Centre and scale each row; values that differ by rounding only become ties."""
     count = np.maximum(used.sum(axis=-1, keepdims=True), 1)
     filled = np.where(used, x, 0.0)
     top = np.abs(filled).max(axis=-1, keepdims=True, initial=0.0)

@@ -1,9 +1,9 @@
 """Permutation test of two metrics: swap their scores within items, contexts or systems, on a common scale.
 
-If the metrics were equally good, which of their two scores of an item belongs to which metric would not matter.
-What is resampled together is swapped together, as what a metric makes of a context or a system is in all of its scores
-there (Deutsch, Dror and Roth, TACL 2021, swap inputs, systems or single scores). Scores are standardised first, since
-metrics on different scales are not exchangeable.
+If the metrics were equally good, a swap of their two scores of an item would not matter. Items that are resampled
+together are swapped together, because a metric's scores within a context or a system depend on each other (Deutsch,
+Dror and Roth, TACL 2021, swap inputs, systems or single scores). Scores are standardised first, since metrics on
+different scales are not exchangeable.
 """
 
 from __future__ import annotations
@@ -35,23 +35,22 @@ def swap_test_p_value(
     Parameters
     ----------
     name : str
-        The coefficient; pairwise accuracy is taken without calibration, because a swapped metric has no
-        scale of its own.
+        The coefficient. Pairwise accuracy is not calibrated, because a swapped metric has no scale of its own.
     grid : Grid
-        Where items belong.
+        Contexts and systems of the items.
     a, b, human : float array, shape (items,)
-        Scores, without missing ones.
+        Scores, none missing.
     level, average
         As in `voirdire.agreement.correlation.verb.metaeval`.
     groups : int array, shape (items,), optional
-        Items of a group are swapped together; each by itself without.
+        Group of each item. Items of a group are swapped together; by default each item on its own.
     permutations, seed : int
         Number of rearrangements and the generator's seed.
 
     Returns
     -------
     float
-        NaN where a coefficient is undefined.
+        The p-value; NaN where a coefficient is undefined.
 
     Examples
     --------

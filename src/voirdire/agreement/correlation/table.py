@@ -1,4 +1,4 @@
-"""The table of metrics by criteria and coefficients, as papers print it, with indistinguishable ones marked."""
+"""The table of metrics by criteria and coefficients, as papers print it, with marks for the best metrics."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _SYMBOLS = {
 
 
 def metric_table(found: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
-    """Arrange the rows of `metaeval` as a table of text: one row a metric, columns (criterion, coefficient).
+    """Arrange the rows of `metaeval` as a table of text: a row per metric, columns (criterion, coefficient).
 
     Parameters
     ----------
     found : pandas.DataFrame
-        What `voirdire.agreement.correlation.verb.metaeval` returned.
+        Result of `voirdire.agreement.correlation.verb.metaeval`.
     digits : int
-        Digits after the point.
+        Digits after the decimal point.
 
     Returns
     -------
     pandas.DataFrame
-        ``**0.61**`` is the best of its column, ``_0.55_`` the second best, ``~`` after a value says that it
-        cannot be told from the best, ``-`` that it is undefined.
+        ``**0.61**`` marks the best value of a column, ``_0.55_`` the second best, ``~`` after a value means not
+        distinguishable from the best, ``-`` means undefined.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The verb `metaeval`: how well metrics and judges agree with people, and which of them agrees best."""
+"""The verb `metaeval`: correlation of metrics and judges with people, and comparison with the best metric."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from voirdire.tables.output_library import convert_to_library, library_of
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns beside those of every result: what was resampled, the place among the metrics, and how far behind the best.
+#: Further columns: the resampled unit, the rank among the metrics, and the difference from the best metric.
 COMPARISON_COLUMNS = ("unit", "place", "behind", "behind_low", "behind_high", "same_as_best")
 
 
@@ -57,44 +57,44 @@ def metaeval(
     Parameters
     ----------
     table : path, folder of a run, dataframe, Scores, or list of several
-        Scores of people and of metrics. Of runs of `voirdire.collect` the results are taken; several are named by
-        protocol or file.
+        Scores of people and of metrics. The folder of a run of `voirdire.collect` gives its results. Several tables
+        are named by protocol or file.
     human : str or sequence of str
-        The judge who is people, or annotators whose mean score is taken; by default all judges of ``humans``.
+        The human judge, or annotators to average; by default all judges of ``humans``.
     metrics : sequence of str, optional
         The judges to examine; all others by default.
     level : {"pooled", "context", "system"}
-        Correlate over all items; within each context, then average; or the means of systems.
+        Correlate over all items; within each context, then average; or over the means of systems.
     measures : str or iterable of str, optional
         Some of pearson, spearman, kendall_tau_b, kendall_tau_c, pairwise_accuracy (ties calibrated, except
         at system level) and concordance_index.
     average : {"mean", "fisher"}
-        How the coefficients of contexts are averaged: plainly, or by Fisher's z.
+        Average of the coefficients of contexts: plain mean, or by Fisher's z.
     phase : str, optional
-        Which phase of the scores to use; needed if there are phases.
+        The phase of the scores to use; needed if there are phases.
     draws : path, dataframe, Scores, Fit, or mapping of str to Fit, optional
-        Posterior draws of further metrics: fits (their items are the table's), or a table of scores whose
-        column ``run`` numbers the draws. Their uncertainty enters the interval; the value is that of the
-        mean scores. Percentile and basic intervals only.
+        Posterior draws of further metrics: fits of the table's items, or a table of scores with a column ``run``
+        that numbers the draws. The posterior uncertainty enters the interval; the value is that of the mean scores.
+        Percentile and basic intervals only.
     humans : path or dataframe, optional
-        People's scores in a table of their own: item and score, optionally judge, criterion, context, system.
+        People's scores in a separate table: item and score, optionally judge, criterion, context, system.
     **settings
-        As in `voirdire.agreement.verb.agreement`. Unit "item", "context", "system" or "both": by default contexts
-        (pooled, and context), contexts and systems (system); items (pooled) where no context has several.
+        As in `voirdire.agreement.verb.agreement`. Unit "item", "context", "system" or "both". The default is "context"
+        (levels pooled and context) and "both" (level system); "item" (pooled) where each context has one item.
 
     Returns
     -------
     pandas.DataFrame
         One row per metric, criterion and coefficient: measure, judges (metric, human), criterion, level,
-        value, low, high, n (items, contexts or systems used) and note; then unit (what was resampled), place (1 is
-        the best metric by that coefficient), behind (the best's value minus this one's, on the same items), its
-        percentile interval behind_low and behind_high, and same_as_best: whether that interval reaches 0, so that the
-        best cannot be told from this one.
+        value, low, high, n (items, contexts or systems used) and note; then unit (the resampled unit), place (1 is
+        the best metric by that coefficient), behind (the best metric's value minus this value, on the same items), its
+        percentile interval behind_low and behind_high, and same_as_best: True if that interval contains 0, so that
+        the metric is not distinguishable from the best.
 
     Raises
     ------
     InputError
-        For a table or a request that is wrong, with every problem found.
+        For an invalid table or request, with every problem found.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def metaeval(
 def _rank_in_words(row: dict[str, object], metrics: int) -> str:
     if metrics < 2:
         return ""
-    place = {1: "best", 2: "second best"}.get(int(str(row["place"])), "")
+    rank_text = {1: "best", 2: "second best"}.get(int(str(row["place"])), "")
     equal_note = "not distinguishable from the best" if row["same_as_best"] and row["place"] != 1 else ""
-    return ", ".join(filter(None, [place, equal_note]))
+    return ", ".join(filter(None, [rank_text, equal_note]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class _Cell:
         return self.request.grids[self.number]
 
     def rows(self) -> list[dict[str, object]]:
-        """A row for each metric, with its place among them."""
+        """Build a row for each metric, with its rank."""
         human = self.grid.judge_scores(self.request.human)
         replicates = {metric: self._resample(metric, human) for metric in self.request.metrics}
         values = {
@@ -188,15 +188,15 @@ class _Cell:
         )
 
     def _distance_behind(
-        self, best: str, metric: str, human: FloatArray, found: dict[str, Replicates]
+        self, best: str, metric: str, human: FloatArray, replicates: dict[str, Replicates]
     ) -> dict[str, object]:
-        """Distance of a metric behind the best one, on the items of both."""
+        """Difference of a metric from the best one, on the items of both."""
         if metric == best:
             return dict(zip(COMPARISON_COLUMNS[2:], (0.0, 0.0, 0.0, True), strict=True))
-        leader, follower = found[best], found[metric]
+        leader, follower = replicates[best], replicates[metric]
         missing_best, missing_metric = (np.isnan(self.grid.judge_scores(name)) for name in (best, metric))
         if not np.array_equal(missing_best, missing_metric):
-            # Different items: resampled anew with what both have. The same seed gives both the same resamples.
+            # Different items: resample again on the common items. The same seed gives both the same resamples.
             common = np.where(missing_best | missing_metric, np.nan, human)
             leader, follower = (self._resample(name, common) for name in (best, metric))
         gap = bootstrap_interval(
@@ -212,12 +212,12 @@ class _Cell:
             )
         )
 
-    def _row(self, metric: str, found: Replicates) -> dict[str, object]:
+    def _row(self, metric: str, replicates: Replicates) -> dict[str, object]:
         grid, human, level = self.grid, self.request.human, self.grouping.level
         x, y = grid.judge_scores(metric), grid.judge_scores(human)
         scored = ~(np.isnan(x) | np.isnan(y))
-        n, notes, x, y = int(scored.sum()), [found.interval.note], x[None], y[None]
-        if np.isnan(found.estimate):
+        n, notes, x, y = int(scored.sum()), [replicates.interval.note], x[None], y[None]
+        if np.isnan(replicates.estimate):
             notes = [undefined_note(grid, metric, human, level)]
         elif level == "system":
             assert grid.system is not None
@@ -226,11 +226,11 @@ class _Cell:
             x, y = (grid.square(np.where(scored, column[0], np.nan)) for column in (x, y))
             n, note = context_note(self.name, x, y)
             notes.append(note)
-        if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(found.estimate):
+        if self.name == "pairwise_accuracy" and level != "system" and not np.isnan(replicates.estimate):
             notes.append(f"ties within {tie_threshold(x, y):.3g}")
-        if found.interval.low is not None:
+        if replicates.interval.low is not None:
             notes.append(small_sample_note(grid, self.grouping.how.unit))
         notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
         about = (self.name, (metric, human), grid.criterion, level)
-        interval = cut_to_range(found.interval, self.name)
-        return asdict(Row(*about, found.estimate, *interval.ends, n, "; ".join(filter(None, notes))))
+        interval = cut_to_range(replicates.interval, self.name)
+        return asdict(Row(*about, replicates.estimate, *interval.ends, n, "; ".join(filter(None, notes))))

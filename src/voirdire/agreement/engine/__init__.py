@@ -1,1 +1,1 @@
-"""Resampling, once: statistics for weights of units and judges, resamples, intervals, tests."""
+"""Resampling for all verbs: statistics as functions of weights of units and judges, resamples, intervals, tests."""

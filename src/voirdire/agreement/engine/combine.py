@@ -24,12 +24,12 @@ def mean_statistic(statistics: Sequence[Statistic]) -> Statistic:
     Parameters
     ----------
     statistics : sequence of Statistic
-        Of the same units, at least one.
+        At least one statistic, all of the same units.
 
     Returns
     -------
     Statistic
-        Undefined where one of them is.
+        The mean; undefined where one of the statistics is undefined.
 
     Examples
     --------
@@ -70,12 +70,13 @@ class JointStatistic:
     Attributes
     ----------
     units, judges : int
+        Numbers of units and of judges.
     function : callable
-        From weights of units (r, units) and of judges (r, judges) to values (r,), NaN where undefined.
+        Maps weights of units (r, units) and of judges (r, judges) to values (r,), NaN where undefined.
     row_size : int
-        Numbers that one resample needs, as of a `Statistic`.
+        Count of numbers that one resample needs, as in `Statistic`.
     unit_weight_statistic : Statistic, optional
-        The same statistic with every judge taken once, where it is made otherwise than by weights of 1.
+        The same statistic with every judge taken once; by default `function` with judge weights of 1.
 
     Examples
     --------
@@ -99,7 +100,7 @@ class JointStatistic:
         )
 
     def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
-        """Values under weights of units and of judges."""
+        """Values under weights of units (r, units) and of judges (r, judges); shape (r,)."""
         return self.function(weights, judge_weights)
 
 
@@ -109,9 +110,9 @@ def crossed_statistic(statistic: Statistic, rows: IntArray, columns: IntArray) -
     Parameters
     ----------
     statistic : Statistic
-        Of the cells.
+        Statistic of the cells.
     rows, columns : int array, shape (cells,)
-        Where each cell is; a cell drawn with its row w times and with its column v times weighs w v.
+        Row and column of each cell. A cell weighs w v if its row is drawn w times and its column v times.
 
     Examples
     --------
@@ -133,7 +134,7 @@ TwoWayStatistic: TypeAlias = PanelStatistic | JointStatistic
 
 
 def with_fixed_judges(statistic: Statistic | TwoWayStatistic) -> Statistic:
-    """The statistic with every judge taken once, where it has judges."""
+    """The statistic with every judge taken once; a statistic without judges as it is."""
     return statistic.fixed() if isinstance(statistic, TwoWayStatistic) else statistic
 
 
@@ -144,22 +145,22 @@ def difference(
     a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic
 ) -> Statistic | TwoWayStatistic: ...
 def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
-    """The statistic a - b: both are evaluated on the same resample, which keeps their dependence.
+    """The statistic a - b. Both are evaluated on the same resample, which keeps their dependence.
 
     Parameters
     ----------
     a, b : Statistic or TwoWayStatistic
-        Two statistics of the same units, both of one direction or both of two.
+        Two statistics of the same units, both with judges or both without.
 
     Returns
     -------
     Statistic or TwoWayStatistic
-        A `CountStatistic` if both are.
+        The difference; a `CountStatistic` if both statistics are.
 
     Raises
     ------
     ValueError
-        If they have different numbers of units, or only one of them has judges.
+        If the statistics have different numbers of units, or only one of them has judges.
 
     Examples
     --------
@@ -196,7 +197,7 @@ def group_statistic(statistic: Statistic, groups: IntArray) -> Statistic:
     Parameters
     ----------
     statistic : Statistic
-        Of n units.
+        Statistic of n units.
     groups : int array, shape (n,)
         The group of each unit, coded 0, 1, ...
 
@@ -216,7 +217,7 @@ def group_statistic(statistic: Statistic, groups: IntArray) -> Statistic:
 
 
 def restrict_to_support(statistic: Statistic) -> Statistic:
-    """The same statistic with only the units that matter.
+    """The same statistic restricted to the units in its support.
 
     Examples
     --------

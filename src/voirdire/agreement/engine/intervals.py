@@ -10,16 +10,15 @@ With theta the estimate, theta* its resampled values, q their quantiles and alph
 
 Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 12-14; Davison and Hinkley, Bootstrap
 Methods and their Application (1997), chapter 5. Quantiles interpolate linearly. (scipy.stats.bootstrap draws
-indices and calls a function for each resample; here all resamples of all statistics are a matrix product,
-see benchmarks/agree_bootstrap.py.)
+indices and calls a function for each resample. Here one matrix product evaluates all resamples of all
+statistics, see benchmarks/agree_bootstrap.py.)
 
-Standard errors of a statistic on each resample, for studentised intervals.
-
-For theta = g(T) with totals T = sum w_u F_u, the delta method gives
+Studentised intervals need the standard error on each resample. For theta = g(T) with totals T = sum w_u F_u,
+the delta method gives
 
     se^2 = n/(n-1) sum_u w_u (L_u - mean L)^2,   L_u = F_u . grad g(T),   n = sum w_u,
 
-L being the empirical influence of unit u (Davison and Hinkley 1997, section 2.7). Where only values are known
+with L_u the empirical influence of unit u (Davison and Hinkley 1997, section 2.7). Where only values are known
 (rank correlations, plain functions), L_u comes from the jackknife of the resample: L_u = theta - theta
 without one copy of u.
 """
@@ -41,19 +40,19 @@ _RELATIVE_STEP = 1e-6
 
 
 def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
-    """Standard error on each resample.
+    """Compute the standard error of a statistic on each resample.
 
     Parameters
     ----------
     statistic : Statistic
-        What is resampled.
+        The resampled statistic.
     weights : float array, shape (resamples, units)
         Whole-number weights.
 
     Returns
     -------
     float array, shape (resamples,)
-        NaN where undefined.
+        Standard errors, NaN where undefined.
 
     Examples
     --------
@@ -82,9 +81,9 @@ def _kernel_gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArr
     step = _RELATIVE_STEP * weights.sum(axis=1)
     gradient = np.empty_like(totals)
     for place in range(totals.shape[1]):
-        moved = totals.copy()
-        moved[:, place] += step
-        gradient[:, place] = (statistic.kernel(moved) - value) / step
+        shifted = totals.copy()
+        shifted[:, place] += step
+        gradient[:, place] = (statistic.kernel(shifted) - value) / step
     return gradient
 
 
@@ -100,14 +99,14 @@ def _leave_one_out_influence(statistic: Statistic, weights: FloatArray) -> Float
     return influence
 
 
-# An interval that leaves out more resamples than this is not one.
+# Share of undefined resamples above which there is no interval.
 UNDEFINED_LIMIT = 0.05
 _TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A bootstrap interval, None where there is none; `note` says why, or what to mind."""
+    """A bootstrap interval. Its ends are None where there is none; `note` gives the reason or a warning."""
 
     low: float | None
     high: float | None
@@ -129,17 +128,17 @@ def bootstrap_interval(
     error: float | None = None,
     errors: FloatArray | None = None,
 ) -> Interval:
-    """Interval of one statistic.
+    """Compute the bootstrap interval of one statistic.
 
     Parameters
     ----------
     estimate : float
-        Its value on the data.
+        Value on the data.
     draws : float array, shape (resamples,)
-        Its values on the resamples, NaN where undefined. Undefined ones are left out and counted in the note;
-        above 5% of them there is no interval, nor where less than one would lie beyond each end.
+        Values on the resamples, NaN where undefined. Undefined values are left out and counted in the note.
+        There is no interval if more than 5% are undefined, or if less than one value would lie beyond each end.
     prob : float
-        Coverage aimed at.
+        Nominal coverage.
     method : {"percentile", "basic", "bca", "studentised"}
         The kind of interval.
     jackknife : float array, shape (units,)
@@ -155,7 +154,7 @@ def bootstrap_interval(
     Raises
     ------
     InputError
-        If the method is none, or what it needs is not given.
+        If the method is not known, or its jackknife values or standard errors are missing.
 
     Examples
     --------
@@ -185,7 +184,7 @@ def bootstrap_interval(
         return Interval(estimate, estimate, "; ".join(filter(None, [note, warning])))
     if len(defined) < (needed := least_draws(prob)):
         reason = (
-            f"no interval: {len(defined):,} resamples say nothing of one of {100 * prob:.10g}%, which needs "
+            f"no interval: {len(defined):,} resamples are too few for one of {100 * prob:.10g}%, which needs "
         )
         reason += f"{needed:,}"
         return Interval(None, None, reason)
@@ -209,9 +208,9 @@ def bootstrap_interval(
 
 
 def normal_interval(estimate: float, error: float, prob: float) -> Interval:
-    """Estimate plus and minus a normal quantile of standard errors.
+    """Normal interval: estimate plus and minus a normal quantile times the standard error.
 
-    Of errors by the delta method this is, of Cohen's kappa, the interval of Fleiss, Cohen and Everitt (Psychological
+    For Cohen's kappa with a delta-method error, the interval is that of Fleiss, Cohen and Everitt (Psychological
     Bulletin 72, 1969).
 
     Examples
@@ -231,16 +230,16 @@ def normal_interval(estimate: float, error: float, prob: float) -> Interval:
     return Interval(estimate - half, estimate + half, "" if error > _TOLERANCE else warning)
 
 
-def wilson_ends(share: float, worth: float, reach: float) -> tuple[float, float]:
-    """Wilson's interval of a share that is worth so many answers; ``reach`` is the quantile.
+def wilson_ends(share: float, answers: float, quantile: float) -> tuple[float, float]:
+    """Wilson's interval of a share from ``answers`` effective answers; ``quantile`` is the normal quantile.
 
     Examples
     --------
     >>> [round(end, 3) for end in wilson_ends(1.0, 20.0, 1.96)]
     [0.839, 1.0]
     """
-    c = reach**2 / worth
-    middle, half = share + c / 2, reach * math.sqrt((share * (1 - share) + c / 4) / worth)
+    c = quantile**2 / answers
+    middle, half = share + c / 2, quantile * math.sqrt((share * (1 - share) + c / 4) / answers)
     return float((middle - half) / (1 + c)), float((middle + half) / (1 + c))
 
 
@@ -249,7 +248,7 @@ def bca_tails(
 ) -> FloatArray | None:
     """Quantile levels of a BCa interval, or None where bias or acceleration is undefined.
 
-    The acceleration is sum d^3 / (6 (sum d^2)^1.5), d the mean of the jackknife values minus each.
+    The acceleration is sum d^3 / (6 (sum d^2)^1.5), with d the mean of the jackknife values minus each value.
 
     Examples
     --------

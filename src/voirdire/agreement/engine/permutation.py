@@ -1,9 +1,9 @@
 """Permutation tests: p = (b + 1) / (m + 1) with b of m rearrangements at least as extreme as the data.
 
-The one added counts the data themselves, so that p is never 0 and the test keeps its level for any m
+The added 1 counts the data themselves. Thus p is never 0 and the test keeps its level for any m
 (Phipson and Smyth, Statistical Applications in Genetics and Molecular Biology 9, 2010).
 
-Two statistics compared on the same resamples, and p-values of many comparisons.
+Also: comparison of two statistics on the same resamples, and adjusted p-values of many comparisons.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ def paired_comparison(
     measure: str,
     a: Statistic | TwoWayStatistic,
     b: Statistic | TwoWayStatistic,
-    how: Resampling,
+    resampling: Resampling,
     undefined: str,
     groups: IntArray | None = None,
 ) -> dict[str, Any]:
-    """Both values, and their difference with its interval.
+    """Estimate two statistics and their difference, with the interval of the difference.
 
     Parameters
     ----------
     measure : str
-        Of which both are values.
+        Name of the measure that both statistics estimate.
     a, b : Statistic or TwoWayStatistic
-        Of the same units.
+        Two statistics of the same units.
     how, groups
         As in `bootstrap`.
     undefined : str
-        Why there is no difference, if there is none.
+        Reason to note where the difference is undefined.
 
     Returns
     -------
     dict
-        value_a, value_b, difference (a - b), low, high, p_at_least and p_ahead (shares of resamples on which a is at
-        least as good as b, and better), note.
+        value_a, value_b, difference (a - b), low, high, p_at_least and p_ahead (shares of resamples with a at least as
+        large as b, and larger), note.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def paired_comparison(
     >>> paired_comparison("agreement_rate", more, some, Resampling(resamples=100), "")["difference"]
     0.25
     """
-    first, second, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=how)
+    first, second, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=resampling)
     low, high = cut_to_range(gap.interval, measure, difference=True).ends
     return {
         "value_a": first.estimate,
@@ -77,22 +77,23 @@ def paired_comparison(
 def adjust(
     p_values: Sequence[float] | NDArray[np.float64], method: Adjustment = "holm"
 ) -> NDArray[np.float64]:
-    """Adjusted p-values of several comparisons, in the order given.
+    """Adjust p-values for several comparisons; results in the order of the input.
 
-    Those of statsmodels' ``multipletests`` (tested), which collects the garbage of the whole process at every call: 70
-    to 500 milliseconds for what takes 20 microseconds.
+    Values equal those of statsmodels' ``multipletests`` (tested). That function runs a garbage collection of the whole
+    process at every call, which takes 70 to 500 milliseconds instead of 20 microseconds.
 
     Parameters
     ----------
     p_values : sequence of float
-        NaN (an undefined comparison) stays NaN and is not counted.
+        P-values. NaN (an undefined comparison) stays NaN and is not counted.
     method : {"holm", "bh"}
-        "holm" keeps the chance of any false finding, "bh" (Benjamini-Hochberg) the expected share of false ones.
+        "holm" controls the probability of any false finding, "bh" (Benjamini-Hochberg) the expected share of false
+        findings.
 
     Raises
     ------
     InputError
-        If the method is not known or a value is no probability.
+        If the method is not known or a value is not between 0 and 1.
 
     Examples
     --------
@@ -116,24 +117,24 @@ def adjust(
 
 
 PERMUTATIONS = 10_000
-# Values that differ by less are the same value with other rounding.
+# Smaller differences are rounding error.
 _TOLERANCE = 1e-12
 
 
 def permutation_p(observed: float, null: FloatArray) -> float:
-    """The two-sided p-value of an observed value among those of rearranged data.
+    """Two-sided permutation p-value of an observed value.
 
     Parameters
     ----------
     observed : float
         The value on the data.
     null : float array, shape (permutations,)
-        Values on rearranged data; undefined ones are left out.
+        Values on rearranged data; NaN values are left out.
 
     Returns
     -------
     float
-        NaN where `observed` is.
+        The p-value; NaN where `observed` is NaN.
 
     Examples
     --------
@@ -160,11 +161,11 @@ def swap_test(
     Parameters
     ----------
     a, b : CountStatistic
-        The same statistic of either judge (and a third party), with features of the same meaning.
+        The same statistic of each judge (and a third party), with features of the same meaning.
     permutations, seed : int
-        How many rearrangements, and the generator's seed.
+        Number of rearrangements, and the generator's seed.
     groups : int array, shape (units,), optional
-        Units of a group are swapped together, as their answers depend on each other.
+        Group of each unit. Units of a group are swapped together, because their answers depend on each other.
 
     Returns
     -------
@@ -192,8 +193,8 @@ def swap_test(
     combined = total + b.features.sum(axis=0)
 
     def difference_after_swap(swapped: FloatArray) -> FloatArray:
-        moved = total + swapped @ change
-        return a.kernel(moved) - b.kernel(combined - moved)
+        swapped_total = total + swapped @ change
+        return a.kernel(swapped_total) - b.kernel(combined - swapped_total)
 
     return swap_p_value(difference_after_swap, len(change), permutations, seed)
 
@@ -201,15 +202,16 @@ def swap_test(
 def swap_p_value(
     difference: Callable[[FloatArray], FloatArray], units: int, permutations: int, seed: int, width: int = 0
 ) -> float:
-    """Two-sided p-value of a difference whose sides are swapped in some units at random.
+    """Two-sided p-value of a difference, from random swaps of its two sides within units.
 
     Parameters
     ----------
     difference : callable
-        From units that are swapped, 1 or 0 of shape (r, units), to differences (r,).
+        Maps swap indicators, 1 or 0 of shape (r, units), to differences (r,).
     units, permutations, seed : int
+        Numbers of units and of rearrangements, and the generator's seed.
     width : int
-        How many numbers a rearrangement needs; as many as there are units if it is not given.
+        Count of numbers that a rearrangement needs; by default the number of units.
     """
     rng = np.random.default_rng(seed)
     null = [

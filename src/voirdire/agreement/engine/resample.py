@@ -2,7 +2,7 @@
 
 Units are items, contexts (whole clusters of items), judges, or judges and items independently (both ways;
 Owen, The pigeonhole bootstrap, Annals of Applied Statistics 2007). Each set of units draws from its own
-stream started at the seed, so a result does not depend on what else is computed in the same call.
+stream started at the seed, so a result does not depend on the other statistics of the call.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ INTERVALS = (*get_args(Method), ANALYTIC)
 
 _SINGLE_UNIT = Interval(None, None, "no interval: it rests on a single unit, and resampling takes two")
 
-# Statistics of one task of a cluster: about as much work as to draw their resamples.
+# Statistics per task of a cluster: their values cost about as much as the draw of their resamples.
 _TASK_STATISTICS = 16
 
-# How many numbers a statistic may need at once: 8 MB.
+# Most numbers that a statistic may need at once: 8 MB.
 _MAX_NUMBERS = 2**20
 
 
@@ -84,15 +84,15 @@ def bootstrap(
 ) -> list[Replicates]:
     """Resample several statistics of one set of units.
 
-    Statistics with the same units see the same resamples. A statistic of a single unit has no interval, since every
+    Statistics with the same units use the same resamples. A statistic of a single unit has no interval, since every
     resample would be the unit itself. Units that contribute nothing to a
     `CountStatistic` (such as items that one of two judges did not rate) are not resampled for it, so its
-    interval is conditional on the number of units that do.
+    interval is conditional on the number of contributing units.
 
     Parameters
     ----------
     statistics : sequence of Statistic or TwoWayStatistic
-        What to resample; units "judge" and "both" need statistics with judges, such as `PanelStatistic`.
+        Statistics to resample; units "judge" and "both" need statistics with judges, such as `PanelStatistic`.
     groups : int array, shape (units,)
         The context of each unit, coded 0, 1, ...; needed for "context" only.
     **settings
@@ -107,8 +107,7 @@ def bootstrap(
     Raises
     ------
     InputError
-        If a setting makes no sense, contexts are missing, or judges of a statistic without judges are to be
-        resampled.
+        If a setting is not valid, contexts are missing, or `unit` resamples judges of a statistic without judges.
 
     Examples
     --------
@@ -125,7 +124,7 @@ def bootstrap(
             raise InputError(
                 f"unit {resampling.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
             )
-        return resampling.map(partial(_resample_judges, how=resampling.without_cluster), panels)
+        return resampling.map(partial(_resample_judges, resampling=resampling.without_cluster), panels)
     fixed = [with_fixed_judges(statistic) for statistic in statistics]
     if resampling.unit == "context":
         if groups is None:
@@ -142,7 +141,7 @@ def bootstrap(
             for start in range(0, len(places), _TASK_STATISTICS)
         ]
     results = resampling.map(
-        partial(_resample_units, how=resampling.without_cluster), [group for _, group in sets]
+        partial(_resample_units, resampling=resampling.without_cluster), [group for _, group in sets]
     )
     by_place = {
         place: replicates
@@ -161,36 +160,36 @@ def _group_by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], 
     return list(sets.values())
 
 
-def _resample_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replicates]:
+def _resample_units(statistics: Sequence[Statistic], resampling: Resampling) -> list[Replicates]:
     units = len(statistics[0].support)
     if units == 0:
-        undefined = Replicates(float("nan"), np.full(how.resamples, np.nan), Interval(None, None))
+        undefined = Replicates(float("nan"), np.full(resampling.resamples, np.nan), Interval(None, None))
         return [undefined] * len(statistics)
-    all_units, studentised = np.ones((1, units)), how.interval == "studentised"
+    all_units, studentised = np.ones((1, units)), resampling.interval == "studentised"
     estimates = [float(_values_in_parts(statistic, all_units)[0]) for statistic in statistics]
     if units == 1:
-        return [_one_unit_replicates(estimate, how) for estimate in estimates]
-    if how.interval == ANALYTIC:
+        return [_one_unit_replicates(estimate, resampling) for estimate in estimates]
+    if resampling.interval == ANALYTIC:
         # the variance of the units themselves, without the engine's n / (n - 1)
         spreads = [
             float(standard_errors(statistic, all_units)[0]) * (1 - 1 / units) ** 0.5
             for statistic in statistics
         ]
-        ends = [normal_interval(*pair, how.prob) for pair in zip(estimates, spreads, strict=True)]
+        ends = [normal_interval(*pair, resampling.prob) for pair in zip(estimates, spreads, strict=True)]
         return [
             Replicates(estimate, np.empty(0), interval)
             for estimate, interval in zip(estimates, ends, strict=True)
         ]
     draws: list[list[FloatArray]] = [[] for _ in statistics]
     errors: list[list[FloatArray]] = [[] for _ in statistics]
-    for weights in bootstrap_weights(units, how.resamples, np.random.default_rng(how.seed)):
+    for weights in bootstrap_weights(units, resampling.resamples, np.random.default_rng(resampling.seed)):
         for place, member in enumerate(statistics):
             draws[place].append(_values_in_parts(member, weights))
             errors[place] += [standard_errors(member, weights)] if studentised else []
     replicates = []
     for member, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
         jackknife = None
-        if how.interval == "bca":
+        if resampling.interval == "bca":
             left_out = [_values_in_parts(member, weights) for weights in leave_one_out_weights(units)]
             jackknife = np.concatenate(left_out)
         error_arguments = (
@@ -198,37 +197,39 @@ def _resample_units(statistics: Sequence[Statistic], how: Resampling) -> list[Re
             if studentised
             else (None, None)
         )
-        replicates.append(_with_interval(estimate, np.concatenate(values), how, jackknife, *error_arguments))
+        replicates.append(
+            _with_interval(estimate, np.concatenate(values), resampling, jackknife, *error_arguments)
+        )
     return replicates
 
 
 def _with_interval(
     estimate: float,
     draws: FloatArray,
-    how: Resampling,
+    resampling: Resampling,
     jackknife: FloatArray | None,
     error: float | None = None,
     errors: FloatArray | None = None,
 ) -> Replicates:
     interval = bootstrap_interval(
-        estimate, draws, how.prob, how.interval, jackknife=jackknife, error=error, errors=errors
+        estimate, draws, resampling.prob, resampling.interval, jackknife=jackknife, error=error, errors=errors
     )
     return Replicates(estimate, draws, interval)
 
 
 def _values_in_parts(statistic: Statistic, weights: FloatArray) -> FloatArray:
-    """Values under many weights, no more at once than fit the memory."""
+    """Values under many weights, computed in parts that fit the memory."""
     parts = [statistic.values(weights[rows]) for rows in _row_slices(len(weights), statistic.row_size)]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _resample_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
+def _resample_judges(panel: TwoWayStatistic, resampling: Resampling) -> Replicates:
     fixed = panel.fixed()
     used = fixed.support
     units, judges, width = int(used.sum()), panel.judges, panel.row_size
     estimate = float(fixed.values(np.ones((1, len(used))))[0])
-    if judges == 1 or (how.unit == "both" and units == 1):
-        return _one_unit_replicates(estimate, how)
+    if judges == 1 or (resampling.unit == "both" and units == 1):
+        return _one_unit_replicates(estimate, resampling)
 
     def values_both_ways(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
         full_weights = np.zeros((len(weights), len(used)))
@@ -236,26 +237,26 @@ def _resample_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
         slices = _row_slices(len(weights), width)
         return np.concatenate([panel.two_way(full_weights[rows], judge_weights[rows]) for rows in slices])
 
-    streams = np.random.SeedSequence(how.seed).spawn(2)
+    streams = np.random.SeedSequence(resampling.seed).spawn(2)
     for_units, for_judges = (np.random.default_rng(child) for child in streams)
-    judge_draws = np.concatenate(list(bootstrap_weights(judges, how.resamples, for_judges)))
+    judge_draws = np.concatenate(list(bootstrap_weights(judges, resampling.resamples, for_judges)))
     parts: list[FloatArray] = []
-    for rows in _row_slices(how.resamples, units):
+    for rows in _row_slices(resampling.resamples, units):
         weights = np.ones((rows.stop - rows.start, units))
-        if how.unit == "both" and units:
+        if resampling.unit == "both" and units:
             weights = np.concatenate(list(bootstrap_weights(units, len(weights), for_units)))
         parts.append(values_both_ways(weights, judge_draws[rows]))
     draws = np.concatenate(parts)
     jackknife = None
-    if how.interval == "bca":
+    if resampling.interval == "bca":
         without = np.concatenate(list(leave_one_out_weights(judges)))
         jackknife = values_both_ways(np.ones((judges, units)), without)
-    return _with_interval(estimate, draws, how, jackknife)
+    return _with_interval(estimate, draws, resampling, jackknife)
 
 
-def _one_unit_replicates(estimate: float, how: Resampling) -> Replicates:
+def _one_unit_replicates(estimate: float, resampling: Resampling) -> Replicates:
     interval = Interval(None, None) if np.isnan(estimate) else _SINGLE_UNIT
-    return Replicates(estimate, np.full(how.resamples, np.nan), interval)
+    return Replicates(estimate, np.full(resampling.resamples, np.nan), interval)
 
 
 def _row_slices(rows: int, width: int) -> Iterator[slice]:

@@ -16,7 +16,7 @@ Unit: TypeAlias = Literal["item", "context", "judge", "system", "both"]
 Method: TypeAlias = Literal["percentile", "basic", "bca", "studentised"]
 
 RESAMPLES = 10_000
-#: Intervals without resampling, which `voirdire.agreement.verb.agreement` offers.
+#: Interval without resampling, offered by `voirdire.agreement.verb.agreement`.
 ANALYTIC = "analytic"
 
 A = TypeVar("A")
@@ -24,7 +24,7 @@ B = TypeVar("B")
 
 
 class Settings(TypedDict, total=False):
-    """Settings of a verb: a whole `Resampling`, or some of its fields (None: as it is by default)."""
+    """Settings of a verb: a whole `Resampling`, or some of its fields (None: the default)."""
 
     resampling: Resampling
     resamples: int
@@ -45,23 +45,23 @@ class Resampling:
     resamples : int
         Number of resamples, at least 1.
     unit : {"item", "context", "judge", "system", "both"}, optional
-        What is drawn with replacement; each verb says which it offers, and what it takes by default.
+        Unit that is drawn with replacement. Each verb documents its choices and its default.
     interval : {"percentile", "basic", "bca", "studentised"}, optional
         Kind of interval, see `voirdire.agreement.engine.intervals`; "percentile" by default. Estimates with human
-        answers have others.
+        answers have other kinds.
     prob : float
         Coverage of the intervals.
     seed : int
         Seed of the generator.
     jobs : int
-        How many threads share the work; the result is the same for any number.
+        Number of threads; the result does not depend on it.
     client : distributed.Client or str, optional
-        A Dask cluster in the place of ``jobs``, or the address of its scheduler; the result is the same.
+        A Dask cluster to use instead of threads, or the address of its scheduler; the result does not depend on it.
 
     Raises
     ------
     InputError
-        For every setting that makes no sense.
+        For every setting that is not valid.
 
     Examples
     --------
@@ -111,21 +111,21 @@ class Resampling:
         units: Iterable[str | None] = ("item",),
         intervals: Iterable[str | None] = get_args(Method),
     ) -> Resampling:
-        """The settings that a verb was given, checked against what it offers.
+        """Build the settings from a verb's arguments and check that the verb offers them.
 
         Parameters
         ----------
         settings : mapping
-            A whole ``resampling``, or its fields, which go before it.
+            A whole ``resampling``, or single fields. Fields replace those of ``resampling``.
         units, intervals : iterable of str
-            What is offered; what the verb takes by default first.
+            Choices that the verb offers, its default first.
 
         Raises
         ------
         InputError
             For a unit or an interval that is not offered.
         TypeError
-            For a setting that there is not.
+            For an unknown setting.
 
         Examples
         --------
@@ -156,7 +156,7 @@ class Resampling:
     def map(self, function: Callable[[A], B], arguments: Iterable[A]) -> list[B]:
         """Call a function with each argument, in `jobs` threads or on the cluster; results in the arguments' order.
 
-        Of the settings a function may know those of :attr:`without_cluster`: a client does not travel.
+        A function that needs the settings must use :attr:`without_cluster`, because a client cannot be pickled.
         """
         if self.client is not None:
             return run_in_order(function, list(arguments), None, self.client)

@@ -8,21 +8,21 @@ import numpy as np
 
 from voirdire.agreement.engine.statistic import FloatArray
 
-# Elements of a chunk: larger ones leave the cache (five times slower), smaller ones cost calls.
+# Elements per chunk: larger chunks do not fit the cache (five times slower), smaller chunks need more calls.
 _CHUNK_ELEMENTS = 2**16
-# Wide rows still come together, for the sake of matrix products, as long as they take less than 32 MB.
+# Wide rows are still chunked together for efficient matrix products, up to 32 MB.
 _MIN_ROWS, _MAX_ELEMENTS = 64, 2**22
 
 
 def bootstrap_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Draw bootstrap resamples: how often each unit occurs among n draws with replacement.
+    """Draw bootstrap resamples as counts of each unit among n draws with replacement.
 
     Parameters
     ----------
     units, resamples : int
         Numbers of units and of resamples.
     rng : numpy.random.Generator
-        Its stream is used as by ``rng.integers(0, units, (resamples, units))``, whatever the chunks are.
+        Generator. Draws equal those of ``rng.integers(0, units, (resamples, units))`` for any chunk size.
 
     Yields
     ------

@@ -1,11 +1,11 @@
-"""Statistics as functions of resampling weights, so that thousands of resamples cost one matrix product.
+"""Statistics as functions of resampling weights: one matrix product evaluates thousands of resamples.
 
 A resample of n units is a vector of counts w (how often each unit was drawn, sum w = n). Most agreement
 statistics depend on the data only through totals of features of the units,
 
     theta(w) = g(T),   T = sum_u w_u F_u,
 
-so that for all resamples at once T = W F, with W of shape (resamples, units) and F of shape (units, p).
+For all resamples at once T = W F, with W of shape (resamples, units) and F of shape (units, p).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 Kernel: TypeAlias = Callable[[FloatArray], FloatArray]
 
-# Totals are sums of products; below this share of their size a difference of two is rounding error.
+# A difference of two totals below this share of their size is rounding error.
 _ROUNDING = 1e-12
 # OpenBLAS multiplies up to this many numbers in the calling thread.
 _SINGLE_THREAD_LIMIT = 2**18
 
 
 class Statistic(Protocol):
-    """Statistic that can be resampled: its value is known under any weights of its units."""
+    """Statistic that can be resampled: it has a value under any weights of its units."""
 
     @property
     def row_size(self) -> int:
@@ -37,7 +37,7 @@ class Statistic(Protocol):
 
     @property
     def support(self) -> NDArray[np.bool_]:
-        """True for units that matter; shape (units,)."""
+        """True for units that the statistic uses; shape (units,)."""
         ...
 
     def values(self, weights: FloatArray) -> FloatArray:
@@ -52,7 +52,7 @@ class CountStatistic:
     Parameters
     ----------
     features : float array, shape (units, p)
-        What each unit contributes to the totals.
+        Contribution of each unit to the totals.
     kernel : callable
         Maps totals of shape (..., p) to values of shape (...), NaN where the statistic is undefined.
 
@@ -91,10 +91,10 @@ class CountStatistic:
 
 @dataclass(frozen=True, eq=False)
 class PanelStatistic:
-    """A statistic of a panel whose judges can be resampled too.
+    """A statistic of a panel whose judges can be resampled, too.
 
     Features are functions of weights v of the judges. A judge drawn twice is never compared with itself:
-    the pair (j, k) weighs v_j v_k for j != k only, so that copies do not pass for agreement.
+    the pair (j, k) weighs v_j v_k for j != k only, so that copies do not count as agreement.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class PanelStatistic:
     kernel : callable
         As in `CountStatistic`.
     work : int
-        How many numbers a feature takes to compute, so that chunks stay small.
+        Count of numbers needed to compute a feature; it keeps chunks small.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class PanelStatistic:
 
     @property
     def row_size(self) -> int:
-        """The number of features of all units together, times the numbers each takes to compute."""
+        """The number of features of all units together, times `work`."""
         return int(self.unit_features(np.ones((1, self.judges))).size) * self.work
 
     def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
@@ -148,11 +148,11 @@ class WeightedStatistic:
     Parameters
     ----------
     support : bool array, shape (units,)
-        Which units matter.
+        True for units that the statistic uses.
     function : callable
         Maps weights of shape (r, units) to values of shape (r,).
     row_size : int
-        How many numbers one resample needs.
+        Count of numbers that one resample needs.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class PlainStatistic:
 
 
 def _blocked_product(weights: FloatArray, features: FloatArray) -> FloatArray:
-    """Matrix product in blocks too small for BLAS to start threads, which cost more than they save here."""
+    """Matrix product in blocks too small for BLAS to start threads, which would be slower here."""
     rows = _SINGLE_THREAD_LIMIT // max(1, features.size)
     if rows < 16 or rows >= len(weights):
         return weights @ features
@@ -225,7 +225,7 @@ def share_statistic(used: NDArray[np.bool_], hit: NDArray[np.bool_]) -> CountSta
 
 
 def mean_over_units(used: NDArray[np.bool_], value: NDArray[Any]) -> CountStatistic:
-    """The mean of a value over used units, whatever it is elsewhere; undefined where none is used.
+    """The mean of a value over used units; undefined where none is used.
 
     Examples
     --------
@@ -238,14 +238,14 @@ def mean_over_units(used: NDArray[np.bool_], value: NDArray[Any]) -> CountStatis
 
 
 def mean_from_totals(totals: FloatArray) -> FloatArray:
-    """The mean from the number of values and their sum, shape (..., 2)."""
+    """Compute the mean from the number of values and their sum, totals of shape (..., 2)."""
     return ratio_or_nan(totals[..., 1], totals[..., 0])
 
 
 def ratio_or_nan(
     numerator: FloatArray, denominator: FloatArray, scale: FloatArray | float = 1.0
 ) -> FloatArray:
-    """Divide, with NaN where the denominator is zero or rounding error at the given scale.
+    """Divide; NaN where the denominator is zero or rounding error at the given scale.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Panels of experts and judges: who agrees with whom, and what changes between runs, orders and phases."""
+"""Panels of experts and judges: their agreement, and changes between runs, orders and phases."""

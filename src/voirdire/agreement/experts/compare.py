@@ -49,7 +49,7 @@ def compare_judges(
     adjustment: Adjustment = "holm",
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
-    """Compare judges two by two by how well each agrees with a reference.
+    """Compare judges two by two by their agreement with a reference.
 
     Only units that both judges and the reference answered are used, so that the comparison is paired.
 
@@ -58,15 +58,15 @@ def compare_judges(
     table : path, dataframe, Votes, Scores or Labels
         Answers of judges and reference.
     reference : str or sequence of str
-        A judge, or several whose majority is the reference.
+        A judge, or several judges; their majority is then the reference.
     judges : sequence of str, optional
         The judges to compare; all others by default.
     measure : str
-        A measure of two judges by name.
+        Name of a measure of two judges.
     adjustment : {"holm", "bh"}
-        How p-values are adjusted, over all pairs and criteria of the call.
+        Adjustment of p-values, over all pairs and criteria of the call.
     permutations : int
-        Rearrangements of the swap test; it needs a measure of counts, so rank correlations have no p-value.
+        Number of rearrangements of the swap test, which needs a measure of counts; rank correlations have no p-value.
     levels, repeats, orientation, **settings
         As in `voirdire.agreement.verb.agreement`; unit "item" or "context".
 
@@ -74,8 +74,8 @@ def compare_judges(
     -------
     pandas.DataFrame
         One row per pair and criterion: measure, a, b, criterion, value_a, value_b, difference (a - b), low,
-        high, p_at_least and p_ahead (shares of resamples on which a is at least as good as b, and better: its win
-        rate), p_value (swap test), p_adjusted, n, note.
+        high, p_at_least and p_ahead (shares of resamples with a at least as good as b, and better), p_value (swap
+        test), p_adjusted, n, note.
 
     Raises
     ------

@@ -1,13 +1,13 @@
-"""Detection: how well a judge finds what a reference says is there.
+"""Detection: accuracy of a judge's classes against reference classes.
 
-With n_ck the number of items of true class c that the judge puts into k, n the number of items,
+With n_ck the number of items of true class c that the judge puts into class k, n the number of items,
 
     accuracy         sum_c n_cc / n
     precision of c   n_cc / sum_k n_kc          sensitivity of c   n_cc / sum_k n_ck
     specificity of c sum_{d,k != c} n_dk / sum_{d != c} n_d.        F1 of c   2 n_cc / (sum_k n_ck + sum_k
     n_kc)
 
-and macro averages are plain means over the classes. Macro sensitivity is balanced accuracy.
+Macro averages are plain means over the classes. Macro sensitivity is balanced accuracy.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def detection(
     empty: Literal["undefined", "zero"] = "undefined",
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
-    """Accuracy, and per class and macro-averaged precision, sensitivity, specificity and F1.
+    """Compute accuracy, and precision, sensitivity, specificity and F1 by class and macro-averaged.
 
     Parameters
     ----------
@@ -62,18 +62,17 @@ def detection(
     judges : sequence of str, optional
         The judges to examine; all others by default.
     levels : sequence, optional
-        All classes there may be; by default those that occur.
+        All possible classes; by default those that occur.
     empty : {"undefined", "zero"}
-        What a share of no items is, such as the precision for a class the judge never gave. "zero" lets
-        rare classes pull the intervals down (it is what MASA's Table 5 shows); "undefined" leaves such
-        resamples out.
+        Value of a share of no items, such as the precision for a class that the judge never gave. "zero" lets
+        rare classes pull the intervals down (as in Table 5 of MASA); "undefined" leaves such resamples out.
     **settings
         As in `voirdire.agreement.verb.agreement`; items are resampled.
 
     Returns
     -------
     pandas.DataFrame
-        Rows as of `voirdire.agreement.verb.agreement`; the level is the class, or "macro".
+        Rows as in `voirdire.agreement.verb.agreement`; the level is the class, or "macro".
 
     Raises
     ------
@@ -114,7 +113,7 @@ def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
         def share_of_totals(t: FloatArray) -> FloatArray:
             hits, base = part(t.reshape(*t.shape[:-1], size, size), c)
             value = ratio_or_nan(hits, base)
-            # Only what is empty is zero; without items nothing is known at all.
+            # Only an empty class gives zero; without any items the share is undefined.
             return np.where((base == 0) & (t.sum(axis=-1) > 0), 0.0, value) if zero else value
 
         return CountStatistic(features, share_of_totals)

@@ -1,12 +1,8 @@
-"""A judge against a panel of experts who disagree among themselves.
+"""Agreement of judges with a panel of experts who disagree among themselves.
 
-Four questions of Chen, Wen and Zulkernine (MASA, JMIR AI 2025; Tables 4, 7 and 8): how often does a judge
-agree with the experts' majority, how often with at least one of them, how does it miss when it agrees with
-none, and does it agree with the majority of the others as well as an expert who is left out does?
-
-Leave one expert out: does a judge agree with the majority of the others as well as an expert does?
-
-The cross-validation of Chen, Wen and Zulkernine (MASA, JMIR AI 2025; Table 8).
+Measures of Chen, Wen and Zulkernine (MASA, JMIR AI 2025; Tables 4, 7 and 8): agreement of a judge with the experts'
+majority and with at least one expert, kinds of disagreement with all experts, and cross-validation (Table 8): the
+agreement of a judge, and of a left-out expert, with the majority of the other experts.
 """
 
 from __future__ import annotations
@@ -54,30 +50,31 @@ def expert_agreement(
 
     Measures, per criterion:
 
-    - ``agreement_with_majority``: same answer as more than half of the experts who answered (votes: without
-      such a half the majority is a tie; labels: such units are left out).
+    - ``agreement_with_majority``: same answer as more than half of the experts who answered (without such a
+      majority, votes count as a tie; units of labels are left out).
     - ``agreement_with_any``: same answer as at least one expert.
     - ``miss_tie_against_split``, ``miss_tie_against_winner``, ``miss_contrary`` (votes): the shares of
-      units on which the judge agrees with no expert, by what happened: it says tie and the experts are
-      evenly split between the two items; it says tie and the experts have a winner; it picks an item that
-      no expert picked. With ``agreement_with_any`` they add up to 1.
-    - ``all_agree``, ``at_least_m_agree`` of the experts, for each m above half of them.
+      units on which the judge agrees with no expert, by kind: the judge says tie and the experts are
+      evenly split between the two items; the judge says tie and the experts have a winner; the judge picks an
+      item that no expert picked. With ``agreement_with_any`` the three shares add up to 1.
+    - ``all_agree``, ``at_least_m_agree``: shares of units on which all experts, or at least m, agree, for each
+      m above half of the experts.
 
     Parameters
     ----------
     table : path, dataframe, Votes or Labels
         Answers of experts and judges.
     experts : sequence of str
-        The judges who are experts, two or more.
+        Names of the experts, two or more.
     judges : sequence of str, optional
-        The judges to compare with them; all others by default.
+        The judges to compare with the experts; all others by default.
     levels, repeats, **settings
         As in `voirdire.agreement.verb.agreement`; items are resampled.
 
     Returns
     -------
     pandas.DataFrame
-        Rows as of `voirdire.agreement.verb.agreement`.
+        Rows as in `voirdire.agreement.verb.agreement`.
 
     Raises
     ------
@@ -113,12 +110,12 @@ def expert_agreement(
 
 
 def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
-    """Check the names of experts and judges, and give the judges' (all others by default).
+    """Check the names of experts and judges, and return the judges (all others by default).
 
     Raises
     ------
     InputError
-        For names that are not in the table or are both, and for fewer than two experts.
+        For names that are not in the table or are both expert and judge, and for fewer than two experts.
 
     Examples
     --------
@@ -178,26 +175,26 @@ def leave_one_expert_out(
     repeats: Repeats | None = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
-    """Agreement with the majority of the other experts: of each left-out expert, and of each judge.
+    """Compare each left-out expert and each judge with the majority of the other experts.
 
-    Per criterion and left-out expert (``level`` "without NAME") the agreement rate of that expert and of
-    each judge with the majority of the remaining ones; at level "mean" their means over the left-out
-    experts; and as measure ``difference``, at level "mean", each judge's mean minus the experts', on the
-    same resamples, with the share of resamples on which it is at least 0 in the note.
+    Per criterion and left-out expert (``level`` "without NAME"), rows give the agreement rate of that expert and of
+    each judge with the majority of the remaining experts. Level "mean" gives means over the left-out experts. Measure
+    ``difference``, at level "mean", is each judge's mean minus the experts' mean on the same resamples; its note
+    gives the share of resamples with a difference of at least 0.
 
     Parameters
     ----------
     table : path, dataframe, Votes or Labels
         Answers of experts and judges.
     experts : sequence of str
-        The judges who are experts, three or more.
+        Names of the experts, three or more.
     judges, levels, repeats, **settings
         As in `expert_agreement`.
 
     Returns
     -------
     pandas.DataFrame
-        Rows as of `voirdire.agreement.verb.agreement`.
+        Rows as in `voirdire.agreement.verb.agreement`.
 
     Raises
     ------
@@ -241,5 +238,5 @@ def leave_one_expert_out(
     return result_frame(result_rows(tasks, resampling))
 
 
-def _probability_note(found: Replicates) -> str:
-    return f"P(at least 0) = {found.share_at_least_zero:.3f}"
+def _probability_note(replicates: Replicates) -> str:
+    return f"P(at least 0) = {replicates.share_at_least_zero:.3f}"

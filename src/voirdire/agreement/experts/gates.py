@@ -1,4 +1,4 @@
-"""Acceptance gates and A/B tests: pass rates, and two groups compared.
+"""Acceptance gates and A/B tests: pass rates, and comparisons of two groups.
 
 - one pass rate: Wilson's interval (Journal of the American Statistical Association 22, 1927)
 - two pass rates: Newcombe's hybrid score interval of the difference (Statistics in Medicine 17, 1998,
@@ -38,20 +38,20 @@ ALL_CRITERIA = "all criteria"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two groups compared.
+    """Comparison of two groups.
 
     Attributes
     ----------
     a, b : float
-        The pass rates or means.
+        Pass rates or means of the two groups.
     difference, low, high : float
         a - b and its interval.
     lift, lift_low, lift_high : float
         (a - b) / b and its interval; NaN where undefined.
     p_value : float
-        Two-sided.
+        Two-sided p-value.
     note : str
-        Why something is undefined; empty otherwise.
+        Reason for undefined values; empty otherwise.
     """
 
     a: float
@@ -66,9 +66,9 @@ class Comparison:
     note: str = ""
 
     def with_lift(self, var_a: float, var_b: float, cov: float = 0.0) -> Comparison:
-        """With the lift of means and its interval by Fieller, from their variances and covariance times q^2.
+        """Add the lift of means and Fieller's interval, from their variances and covariance times q^2.
 
-        The ratios r with (a - r b)^2 <= var_a - 2 r cov + r^2 var_b.
+        The interval holds the ratios r with (a - r b)^2 <= var_a - 2 r cov + r^2 var_b.
         """
         lift = self.difference / self.b if self.b else math.nan
         base, product = self.b**2 - var_b, self.a * self.b - cov
@@ -79,7 +79,7 @@ class Comparison:
         return replace(self, lift=lift, lift_low=low, lift_high=high)
 
     def with_ratio(self, a: tuple[float, float], b: tuple[float, float], phi: float = 0.0) -> Comparison:
-        """With the lift of pass rates and its interval by MOVER-R, from their intervals and correlation."""
+        """Add the lift of pass rates and its MOVER-R interval, from the rates' intervals and correlation."""
         if not (self.a and self.b):
             reason = "lift undefined: a group without passes"
             return replace(self, note="; ".join(filter(None, [self.note, reason])))
@@ -88,14 +88,14 @@ class Comparison:
 
 
 def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) -> pd.DataFrame:
-    """Pass rates of items at an acceptance gate: each criterion's score must reach its threshold.
+    """Estimate pass rates of items at an acceptance gate: each criterion's score must reach its threshold.
 
     Parameters
     ----------
     table : path, dataframe or Scores
         Scores with a criterion column; repeated scores are averaged first.
     thresholds : mapping of str to float
-        The least score that passes, by criterion; criteria not named are no part of the gate.
+        The least score that passes, by criterion. Other criteria are not part of the gate.
     prob : float
         Coverage of the intervals.
 
@@ -141,7 +141,7 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
 
 
 def threshold_problems(thresholds: Mapping[str, float], criteria: Sequence[str]) -> list[str]:
-    """A problem for each criterion that is not in the table, and for each score that is no number.
+    """List a problem for each criterion that is not in the table, and each threshold that is not finite.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def pass_interval(passes: int, n: int, prob: float = PROB) -> tuple[float, float
     _check_counts(passes, n)
     Resampling(prob=prob)
     low, high = proportion_confint(passes, n, alpha=1 - prob, method="wilson")
-    # exactly, where rounding leaves something
+    # exact ends instead of rounding error
     return float(low) if passes else 0.0, float(high) if passes < n else 1.0
 
 
@@ -193,14 +193,14 @@ def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob
     Parameters
     ----------
     passes_a, n_a, passes_b, n_b : int
-        Passes and items of either group.
+        Numbers of passes and items of each group.
     prob : float
         Coverage of the intervals.
 
     Returns
     -------
     Comparison
-        With Newcombe's interval of the difference, the pooled z test, and the MOVER-R interval of the lift.
+        Newcombe's interval of the difference, the pooled z test, and the MOVER-R interval of the lift.
 
     Raises
     ------
@@ -233,15 +233,15 @@ def ratio_interval(
 ) -> tuple[float, float]:
     """MOVER-R: the interval of a ratio a / b from the intervals of both.
 
-    Its ends are the ratios r with (a - r b)^2 = x^2 - 2 correlation x r y + r^2 y^2, x and y the distances of a and b
-    from opposite ends of their intervals.
+    Its ends are the ratios r with (a - r b)^2 = x^2 - 2 correlation x r y + r^2 y^2, where x and y are the distances of
+    a and b from opposite ends of their intervals.
 
     Parameters
     ----------
     a, b : tuple of float
-        Either value with the ends of its interval, above 0.
+        Each value with the ends of its interval, above 0.
     correlation : float
-        Of the two estimates; 0 for independent groups.
+        Correlation of the two estimates; 0 for independent groups.
 
     Examples
     --------
@@ -250,10 +250,10 @@ def ratio_interval(
     (0.927, 1.573)
     """
 
-    def interval_end(of_a: float, of_b: float, sign: int) -> float:
-        product = a[0] * b[0] - correlation * (a[0] - of_a) * (of_b - b[0])
-        denominator = of_b * (2 * b[0] - of_b)
-        root = product**2 - of_a * (2 * a[0] - of_a) * denominator
+    def interval_end(end_a: float, end_b: float, sign: int) -> float:
+        product = a[0] * b[0] - correlation * (a[0] - end_a) * (end_b - b[0])
+        denominator = end_b * (2 * b[0] - end_b)
+        root = product**2 - end_a * (2 * a[0] - end_a) * denominator
         return float((product + sign * max(root, 0.0) ** 0.5) / denominator)
 
     return interval_end(a[1], b[2], -1), interval_end(a[2], b[1], 1)
@@ -272,7 +272,7 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     Returns
     -------
     Comparison
-        With Welch's interval and test, and Fieller's interval of the relative lift.
+        Welch's interval and test, and Fieller's interval of the relative lift.
 
     Raises
     ------
@@ -311,12 +311,12 @@ def _check_counts(passes: int, n: int) -> None:
 
 
 def finite_numbers(values: ArrayLike, name: str) -> FloatArray:
-    """The values of a group as numbers.
+    """Convert the values of a group to numbers.
 
     Raises
     ------
     InputError
-        If there are fewer than two, or something is no finite number.
+        If there are fewer than two values, or a value is not a finite number.
 
     Examples
     --------
@@ -335,8 +335,8 @@ def finite_numbers(values: ArrayLike, name: str) -> FloatArray:
     return numbers
 
 
-def sample_deviation(values: FloatArray, of: FloatArray) -> float:
-    """Standard deviation of values; 0 where it is no more than rounding leaves of numbers as large as ``of``.
+def sample_deviation(values: FloatArray, reference: FloatArray) -> float:
+    """Standard deviation of values; 0 where it is only rounding error of numbers as large as ``reference``.
 
     Examples
     --------
@@ -344,4 +344,4 @@ def sample_deviation(values: FloatArray, of: FloatArray) -> float:
     (0.0, 1.4142135623730951)
     """
     deviation = float(values.std(ddof=1))
-    return deviation if deviation > 1e-12 * np.abs(of).max() else 0.0
+    return deviation if deviation > 1e-12 * np.abs(reference).max() else 0.0

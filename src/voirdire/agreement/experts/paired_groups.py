@@ -1,13 +1,13 @@
-"""Two systems on the same units compared: paired means and paired pass rates.
+"""Comparison of two systems on the same units: paired means and paired pass rates.
 
-With d_u = a_u - b_u the differences of n units, their mean d and standard deviation s:
+With d_u = a_u - b_u the differences of n units, d their mean and s their standard deviation:
 
 - two means: d +- t s / sqrt(n) with n - 1 degrees of freedom, the paired t test, and the relative lift with Fieller's
   interval (Journal of the Royal Statistical Society B 16, 1954) for correlated means
-- two pass rates: Newcombe's interval of a paired difference (Statistics in Medicine 17, 1998, 2635-2650, method 10),
-  which is that of :mod:`.gates` with the correlation of the two, and so is the lift's
-- of answers with two values, such as 0 and 1, the p-value is McNemar's exact one (Psychometrika 12, 1947): of the
-  units on which the two differ, each is as likely to favour the one as the other
+- two pass rates: Newcombe's interval of a paired difference (Statistics in Medicine 17, 1998, 2635-2650, method 10).
+  It is the interval of :mod:`.gates` with the correlation of the two rates; likewise for the lift
+- for answers with two values, such as 0 and 1, the p-value of McNemar's exact test (Psychometrika 12, 1947): under the
+  null hypothesis, each unit on which the two differ is as likely to favour a as b
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ def compare_paired_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> C
     Parameters
     ----------
     a, b : array-like of numbers, shape (units,)
-        The scores of either on each unit, two units at least.
+        Scores of each system on each unit, at least two units.
     prob : float
         Coverage of the intervals.
 
     Returns
     -------
     Comparison
-        With the interval of the paired t test, Fieller's of the lift, and the p-value of the paired t test, or of
-        McNemar's exact one where the scores have two values.
+        The interval of the paired t test, Fieller's interval of the lift, and the p-value of the paired t test, or of
+        McNemar's exact test where the scores have two values.
 
     Raises
     ------
     InputError
-        If there are fewer than two units, different numbers of them, or values that are not finite numbers.
+        If there are fewer than two units, different numbers of values, or values that are not finite numbers.
 
     Examples
     --------
@@ -87,15 +87,14 @@ def compare_paired_pass_rates(
     Parameters
     ----------
     both, only_a, only_b, neither : int
-        Units that both pass, that one alone passes, and that neither does.
+        Numbers of units passed by both, by a alone, by b alone, and by neither.
     prob : float
         Coverage of the intervals.
 
     Returns
     -------
     Comparison
-        With Newcombe's interval of the paired difference, McNemar's exact p-value, and the MOVER-R interval of the
-        lift.
+        Newcombe's interval of the paired difference, McNemar's exact p-value, and the MOVER-R interval of the lift.
 
     Raises
     ------
@@ -122,8 +121,8 @@ def compare_paired_pass_rates(
     return comparison.with_ratio(interval_a, interval_b, phi)
 
 
-def mcnemar_p(more: int, less: int) -> float:
-    """Two-sided exact p-value of so many units in favour of one and of the other; 1 where there is none.
+def mcnemar_p(wins: int, losses: int) -> float:
+    """Two-sided exact p-value from the numbers of units in favour of each side; 1 where there is none.
 
     Examples
     --------
@@ -132,11 +131,11 @@ def mcnemar_p(more: int, less: int) -> float:
     """
     from scipy.stats import binomtest
 
-    return float(binomtest(more, more + less).pvalue) if more + less else 1.0
+    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
 def _outcome_correlation(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """The correlation of two outcomes, brought nearer to 0 by half a unit where it is positive; 0 where undefined."""
+    """Correlation of two outcomes, with a continuity correction of n / 2 where positive; 0 where undefined."""
     margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
     if margins == 0:
         return 0.0
@@ -146,6 +145,6 @@ def _outcome_correlation(both: int, only_a: int, only_b: int, neither: int) -> f
     return float(excess / margins**0.5)
 
 
-def _combined_error(of_a: float, of_b: float, phi: float) -> float:
-    """The error of a difference from the errors of both, which are correlated."""
-    return math.sqrt(max(of_a**2 - 2 * phi * of_a * of_b + of_b**2, 0.0))
+def _combined_error(error_a: float, error_b: float, phi: float) -> float:
+    """Error of a difference from the errors of two correlated values."""
+    return math.sqrt(max(error_a**2 - 2 * phi * error_a * error_b + error_b**2, 0.0))

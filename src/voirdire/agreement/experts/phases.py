@@ -1,4 +1,4 @@
-"""Agreement of a panel before and after something, such as a debate (MAJ-EVAL, Table 8)."""
+"""Agreement of a panel in two phases, such as before and after a debate (MAJ-EVAL, Table 8)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def phase_change(
     measure: str = "krippendorff_alpha_interval",
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
-    """Agreement of a panel in two phases, and its change, on the items of both.
+    """Measure the agreement of a panel in two phases and its change, on the items of both.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ def phase_change(
     before, after : str
         The two phases.
     judges : sequence of str, optional
-        The panel, such as one stakeholder group; by default, where the table has a column ``group``, each group in turn
-        (of each model whose agents they are, ``model/...``), else all.
+        The panel, such as one stakeholder group. The default is each group in turn where the table has a column
+        ``group`` (separately for each model, for agents named ``model/...``), else all judges.
     measure : str
-        A measure by name.
+        Name of a measure.
     **settings
         As in `voirdire.agreement.verb.agreement`; items are resampled.
 
     Returns
     -------
     pandas.DataFrame
-        Three rows per criterion and panel, with levels ``before``, ``after`` and "AFTER - BEFORE" (their names), after
-        "GROUP: " where there are groups.
+        Three rows per criterion and panel. Their levels are the name of ``before``, that of ``after``, and
+        "AFTER - BEFORE" with both names; with groups, "GROUP: " precedes the level.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def phase_change(
     resampling = Resampling.from_settings(settings)
     scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
-        raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
+        raise InputError("the table has no column 'phase'; add one that names the two phases")
     problems = unknown_names("phase", [before, after], scores.phases)
     if before == after:
         problems.append(f"phase {before!r} is compared with itself; name two phases")
@@ -107,13 +107,13 @@ def phase_change(
 
 
 def _scores_of_all_phases(table: object) -> object:
-    """A run's scores with every phase and agent; any other table as it is."""
+    """Path of a run's scores with every phase and agent; any other table as it is."""
     run = run_folder(table) if isinstance(table, str | os.PathLike) else None
     return table if run is None else run.path / "scores.csv"
 
 
 def _common_judges_by_group(scores: Scores, phases: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The judges of each group who speak in both phases, two at the least; several models' are kept apart."""
+    """The judges of each group who score in both phases, at least two; groups of several models are separate."""
     assert scores.phase is not None
     assert scores.group is not None
     speakers = [set(scores.judge[scores.phase == scores.phases.index(phase)].tolist()) for phase in phases]
@@ -139,7 +139,7 @@ def _common_judges_by_group(scores: Scores, phases: Sequence[str]) -> dict[str, 
 
 
 def _common_ratings(first: Ratings, second: Ratings, judges: Sequence[str] | None) -> list[Ratings]:
-    """The two phases' ratings of the items of both, in the same order."""
+    """Ratings of both phases for their common items, in the same order."""
     parts = []
     for ratings, other_ratings in ((first, second), (second, first)):
         shared = set(other_ratings.units)

@@ -1,12 +1,9 @@
-"""Steadiness of a judge: the spread of its scores over repeated runs.
+"""Stability of a judge over repeated runs.
 
-The run-to-run standard deviation of a judge on an item is that of its scores over the runs; it is averaged
-over the items (MAREval, Table 2).
+The run-to-run standard deviation of scores is computed on each item and averaged over items (MAREval, Table 2).
 
-Flip rate of a judge: how often it answers otherwise when it is asked the same again.
-
-Of a unit (of votes in one order of the pair) with n answers of a judge, the share of the n (n - 1) / 2 pairs of them
-that differ; the mean over units with two answers at the least.
+The flip rate of votes and labels is computed on each unit (for votes: a pair in one order) with n >= 2 answers of a
+judge: the share of the n (n - 1) / 2 pairs of answers that differ. It is averaged over units.
 """
 
 from __future__ import annotations
@@ -39,14 +36,14 @@ def run_deviation(
     ddof: int = 1,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
-    """Run-to-run standard deviation of each judge by each criterion, averaged over items.
+    """Estimate the run-to-run standard deviation of each judge by each criterion, averaged over items.
 
     Parameters
     ----------
     table : path, dataframe or Scores
         Scores with several answers of a judge to an item: a ``run`` column, or repeated rows.
     ddof : {0, 1}
-        Divide squares by the number of runs minus this.
+        The sum of squares is divided by the number of runs minus ``ddof``.
     **settings
         As in `voirdire.agreement.verb.agreement`; items are resampled.
 
@@ -54,7 +51,7 @@ def run_deviation(
     -------
     pandas.DataFrame
         Rows of measure ``run_deviation``, one per judge and criterion, and with several criteria one for
-        their mean (level "mean of the criteria"). Items with one run are not used, and counted in the note.
+        their mean (level "mean of the criteria"). Items with one run are not used; the note counts them.
 
     Raises
     ------
@@ -97,14 +94,14 @@ def run_deviation(
 
 
 def _deviations_over_runs(scores: Scores, ddof: int) -> tuple[FloatArray, IntArray]:
-    """Standard deviation over runs, shape (judges, criteria, units), NaN where there are not two; units with one."""
+    """Standard deviation over runs, shape (judges, criteria, units), NaN below two runs; counts of units with one."""
     unit, codes, _ = scores.units(np.ones(scores.rows, bool))
     shape = (len(scores.judges), len(scores.criteria), len(codes))
     cell = (scores.judge, scores.criterion, unit)
     number, total, squares = (np.zeros(shape) for _ in range(3))
     np.add.at(number, cell, 1)
     np.add.at(total, cell, scores.score)
-    # Around each cell's mean, so that large scores lose no digits.
+    # Deviations from each cell's mean, so that large scores lose no digits.
     mean = total / np.maximum(number, 1)
     np.add.at(squares, cell, (scores.score - mean[cell]) ** 2)
     enough = number > 1
@@ -113,7 +110,7 @@ def _deviations_over_runs(scores: Scores, ddof: int) -> tuple[FloatArray, IntArr
 
 
 def shares_differing(cell: IntArray, answer: IntArray) -> tuple[Bools, FloatArray]:
-    """For each cell of answers: whether it has several, and the share of their pairs that differ, else 0.
+    """For each cell of answers: True if it has several answers, and the share of differing pairs of them, else 0.
 
     Examples
     --------
@@ -130,20 +127,20 @@ def shares_differing(cell: IntArray, answer: IntArray) -> tuple[Bools, FloatArra
 
 
 def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
-    """Change of answers between runs: of scores their deviation, of votes and labels the flip rate.
+    """Measure the change of answers between runs: the deviation of scores, the flip rate of votes and labels.
 
     Parameters
     ----------
     table : path, dataframe, Votes, Labels or Scores
-        With several answers of a judge to the same: a ``run`` column, or repeated rows.
+        Repeated answers of a judge to the same question: a ``run`` column, or repeated rows.
     **settings
         As in `voirdire.agreement.verb.agreement`; units are resampled.
 
     Returns
     -------
     pandas.DataFrame
-        Of scores as `voirdire.agreement.experts.runs.run_deviation`; else one row of measure ``flip_rate`` per judge
-        and criterion.
+        For scores the result of `voirdire.agreement.experts.runs.run_deviation`; else one row of measure ``flip_rate``
+        per judge and criterion.
 
     Raises
     ------

@@ -1,9 +1,8 @@
 """Swap consistency: the share of answers that change when the two items change places.
 
-A pair shown in both orders has two answers. The judge is consistent on it if it picks the same item (or a
-tie) in both; the share of pairs where it does not is its position bias rate. By the swap rule a changed
-answer counts as a tie. Chen, Wen and Zulkernine (MASA, JMIR AI 2025; Table 4 B and C) ask how that goes
-with agreement with experts.
+A pair shown in both orders has two answers. The judge is consistent if both answers are the same item (or a
+tie). The position bias rate is the share of inconsistent pairs. By the swap rule a changed answer counts as a
+tie. Chen, Wen and Zulkernine (MASA, JMIR AI 2025; Table 4 B and C) relate consistency to agreement with experts.
 """
 
 from __future__ import annotations
@@ -40,27 +39,25 @@ def swap_consistency(
     judges: Sequence[str] | None = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
-    """Share of answers that judges change with the order, and how they agree with a reference when they do.
+    """Estimate the share of answers that change with the order, and agreement with a reference by consistency.
 
     Parameters
     ----------
     table : path, dataframe or Votes
         Votes; several votes on a pair in one order are first combined by majority.
     reference : str or sequence of str, optional
-        A judge, or experts whose majority is the reference; orders do not matter for them (majority of all
-        votes).
+        A judge, or experts; their majority is then the reference. It combines votes in both orders by majority.
     judges : sequence of str, optional
-        The judges to look at; by default all (but the reference) who saw a pair in both orders.
+        The judges to examine; by default all (except the reference) who saw a pair in both orders.
     **settings
         As in `voirdire.agreement.verb.agreement`; pairs are resampled.
 
     Returns
     -------
     pandas.DataFrame
-        Rows as of `voirdire.agreement.verb.agreement`: per judge and criterion the ``position_bias_rate``
-        and, with a reference, the ``agreement_rate`` of the swap rule's answer with it at levels "all",
-        "answer changed" and "answer kept". Pairs seen in one order only are not used, and counted in the
-        note.
+        Rows as in `voirdire.agreement.verb.agreement`: per judge and criterion the ``position_bias_rate``
+        and, with a reference, the ``agreement_rate`` of the swap rule's answer with the reference at levels "all",
+        "answer changed" and "answer kept". Pairs seen in one order only are not used; the note counts them.
 
     Raises
     ------
@@ -111,7 +108,7 @@ def swap_consistency(
 
 
 def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
-    """Ratings from the votes that showed a pair in one of its two orders."""
+    """Ratings from the votes with pairs shown in one of the two orders."""
     cell = votes.row_cell
     return ratings_by_criterion(
         votes.subset((votes.first[cell] < votes.second[cell]) == alphabetical),
@@ -120,11 +117,11 @@ def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
     )
 
 
-def _align_codes(part: Ratings, whole: Ratings) -> IntArray:
-    """The codes of a part of the votes at the units and levels of the whole."""
-    codes = np.full(whole.codes.shape, -1, np.int64)
-    recode = np.append(level_positions(part.levels, whole.levels), -1)
-    codes[level_positions(part.units, whole.units)] = recode[part.codes]
+def _align_codes(part: Ratings, all_ratings: Ratings) -> IntArray:
+    """Recode the answers of a part of the votes to the units and levels of all votes; -1 where missing."""
+    codes = np.full(all_ratings.codes.shape, -1, np.int64)
+    recode = np.append(level_positions(part.levels, all_ratings.levels), -1)
+    codes[level_positions(part.units, all_ratings.units)] = recode[part.codes]
     return codes
 
 

@@ -1,8 +1,6 @@
-"""A/B tests: two systems compared by their scores, judge by judge, paired where they answered the same.
+"""A/B tests: comparison of two systems by their scores, judge by judge, paired where they share items or contexts.
 
-The tests are those of :mod:`.gates` for independent groups and of :mod:`.paired_groups` for paired ones.
-
-Scores of two systems by one judge: values unit by unit, paired where both answered the same.
+The tests are those of :mod:`.gates` for independent groups and of :mod:`.paired_groups` for paired groups.
 """
 
 from __future__ import annotations
@@ -39,14 +37,15 @@ class Groups:
     Attributes
     ----------
     items : tuple of float array
-        The mean score of each item of either system, its items in one order where they are paired.
+        Mean scores of the items of each system.
     units : tuple of int64 array
-        The unit of each of these items, coded 0, 1, ...; paired groups have the same units.
+        The unit of each item, coded 0, 1, ...; paired groups have the same units.
     paired : bool
+        True if the systems are compared unit by unit.
     unit : {"item", "context"}
-        What is paired, or counted.
+        The unit that is paired, or counted.
     note : str
-        What is left out, or taken as independent although both systems answered it.
+        Count of units that are left out, or in both groups but treated as independent.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class Groups:
     def from_scores(
         cls, scores: Scores, judge: str, criterion: str, systems: tuple[str, str], unit: Unit | None = None
     ) -> Groups:
-        """Scores that a judge gave to two systems of the table by one criterion, in the unit asked for."""
+        """Scores of two systems by one judge and criterion, in the requested unit or the first that pairs."""
         (x, codes_x), (y, codes_y) = (_item_means(scores, judge, criterion, system) for system in systems)
         kinds: dict[Unit, tuple[IntArray, IntArray]] = {
             "item": (
@@ -94,19 +93,19 @@ class Groups:
                 return cls((x[in_a], y[in_b]), places, True, kind, "; ".join(left_out))
         shared_note = f"{_count_phrase(len(shared), kind)} in both groups, taken as independent"
         note = shared_note if len(shared) else ""
-        if unit == "context":  # items of one context are no independent ones
+        if unit == "context":  # items of one context are not independent
             places = np.unique(a, return_inverse=True)[1], np.unique(b, return_inverse=True)[1]
             return cls((x, y), places, False, unit, note)
         return cls((x, y), (np.arange(len(x)), np.arange(len(y))), False, "item", note)
 
     def values(self, least: float | None = None) -> tuple[FloatArray, FloatArray]:
-        """The mean score of each unit of either system, or the share of its items that reach a score."""
+        """Mean score of each unit of each system, or with ``least`` the share of its items that reach this score."""
         a, b = self.items if least is None else ((items >= least).astype(float) for items in self.items)
         return _unit_means(a, self.units[0]), _unit_means(b, self.units[1])
 
 
 def _item_means(scores: Scores, judge: str, criterion: str, system: str) -> tuple[FloatArray, IntArray]:
-    """A judge's mean score of each item of a system, and the items' contexts and codes, of shape (items, 2)."""
+    """A judge's mean score of each item of a system, and the items' context and item codes, shape (items, 2)."""
     assert scores.system is not None
     cell = (scores.judges.index(judge), scores.criteria.index(criterion), scores.systems.index(system))
     rows = (scores.judge == cell[0]) & (scores.criterion == cell[1]) & (scores.system == cell[2])
@@ -120,8 +119,8 @@ def _unit_means(values: FloatArray, units: IntArray) -> FloatArray:
     return mean_scores(np.bincount(units, values).astype(float), np.bincount(units).astype(float))
 
 
-def _count_phrase(number: int, unit: str, which: str = "") -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'}{which} {'is' if number == 1 else 'are'}"
+def _count_phrase(number: int, unit: str, suffix: str = "") -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}{suffix} {'is' if number == 1 else 'are'}"
 
 
 COLUMNS = (
@@ -142,10 +141,9 @@ def compare_systems(
 ) -> pd.DataFrame:
     """Compare two systems, such as treatment and control, by the scores that judges gave their items.
 
-    Where both systems answered the same, the comparison is paired, which takes out how hard the questions are: by items
-    if they share the names of items, else by contexts, and if at least half of those of the system that has fewer are
-    shared. What only one of them answered is then left out, and the note says how much. Otherwise items count as
-    independent, and the note says how many contexts are in both groups.
+    The comparison is paired by items, else by contexts, if the systems share at least two, and at least half of those
+    of the smaller system. Pairing removes the difficulty of the questions. Unpaired items or contexts are then left
+    out and counted in the note. Otherwise items count as independent, and the note counts the contexts in both groups.
 
     Parameters
     ----------
@@ -154,30 +152,31 @@ def compare_systems(
     a, b : str
         The systems.
     thresholds : mapping of str to float, optional
-        With it pass rates are compared, as by :func:`.gates.gate`, else mean scores.
+        Least score that passes, by criterion, as in :func:`.gates.gate`. With thresholds, pass rates are compared, else
+        mean scores.
     judges : sequence of str, optional
-        All by default.
+        The judges to use; all by default.
     adjustment : {"holm", "bh"}
-        How p-values are adjusted, over all judges and criteria of the call.
+        Adjustment of p-values, over all judges and criteria of the call.
     **settings
-        As in `voirdire.agreement.engine.resampling.Resampling`. ``unit`` is what is independent: "context" compares
-        means of contexts, which allows for items of one context being alike; by default what pairs, else items.
-        Intervals are in closed form: t's, of pass rates Newcombe's; with an ``interval`` that of the difference is by
-        resampling what is independent, and those of the lift and the p-value stay.
+        As in `voirdire.agreement.engine.resampling.Resampling`. ``unit`` is the independent unit: "context" compares
+        means of contexts, which allows for the similarity of items of one context; the default is the unit that pairs,
+        else items. Intervals are in closed form (Student's t; Newcombe's for pass rates). With ``interval``, the
+        interval of the difference comes from resampling units; the lift and the p-value do not change.
 
     Returns
     -------
     pandas.DataFrame
         One row per judge and criterion: measure ("mean_score" or "pass_rate"), judge, a, b, criterion, value_a,
         value_b, difference (a - b), low, high, lift with its interval, p_value, p_adjusted, paired (bool), unit ("item"
-        or "context"), n_a and n_b (units of either), n (pairs; of independent groups both together) and note. The
-        p-value is that of Welch's test, of the paired t test, or, where paired scores have two values, of McNemar's
-        exact test; of pass rates that of the pooled z test or of McNemar's.
+        or "context"), n_a and n_b (units of each system), n (pairs; n_a + n_b for independent groups) and note. The
+        p-value of means is that of Welch's test, of the paired t test, or, where paired scores have two values, of
+        McNemar's exact test. The p-value of pass rates is that of the pooled z test or of McNemar's test.
 
     Raises
     ------
     InputError
-        There is no column ``system``, or it, the judges or the criteria lack a name.
+        If there is no column ``system``, or a system, judge or criterion is not in the table.
 
     Examples
     --------
@@ -225,9 +224,9 @@ def _result_row(
     criterion: str,
     systems: tuple[str, str],
     least: float | None,
-    how: Resampling,
+    resampling: Resampling,
 ) -> dict[str, Any]:
-    groups = Groups.from_scores(scores, judge, criterion, systems, cast("Unit | None", how.unit))
+    groups = Groups.from_scores(scores, judge, criterion, systems, cast("Unit | None", resampling.unit))
     x, y = groups.values(least)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
     row |= {"measure": "mean_score" if least is None else "pass_rate", "judge": judge}
@@ -238,15 +237,15 @@ def _result_row(
     lacking = [system for system, values in zip(systems, (x, y), strict=True) if len(values) < needed]
     if lacking:
         return row | {"note": f"undefined: {judge!r} scored fewer than {needed} items of {lacking[0]!r}"}
-    comparison = asdict(_compare_samples(x, y, groups.paired, least is not None, how.prob))
-    if how.interval is not None:
-        comparison |= _resampled_interval(x, y, groups.paired, how)
+    comparison = asdict(_compare_samples(x, y, groups.paired, least is not None, resampling.prob))
+    if resampling.interval is not None:
+        comparison |= _resampled_interval(x, y, groups.paired, resampling)
     values = {"value_a": comparison.pop("a"), "value_b": comparison.pop("b")}
     return row | values | comparison | {"note": "; ".join(filter(None, [comparison["note"], groups.note]))}
 
 
-def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> dict[str, Any]:
-    """Interval of the difference, its note in the place of that in closed form, by resampling units."""
+def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, resampling: Resampling) -> dict[str, Any]:
+    """Resample units for the interval of the difference and its note; they replace those in closed form."""
     values = np.concatenate([x, y])
     in_a = np.arange(len(values)) < len(x)
     all_units = np.ones(len(x), bool)
@@ -256,7 +255,7 @@ def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, how: Resampl
         else (mean_over_units(in_a, values), mean_over_units(~in_a, values))
     )
     means = difference(a, b)
-    interval = bootstrap([means], resampling=how, unit="item")[0].interval
+    interval = bootstrap([means], resampling=resampling, unit="item")[0].interval
     low, high = interval.ends
     return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})
 

@@ -1,1 +1,1 @@
-"""Prediction-powered estimates: what humans would say of all units, from their answers to some."""
+"""Prediction-powered estimates: answers of humans to all units, estimated from their answers to some."""

@@ -1,24 +1,22 @@
-"""Prediction-powered estimates: few human answers and many judges' answers about the same kind of units.
+"""Prediction-powered estimates from few human answers and many judges' answers about the same kind of units.
 
-Humans answer n units drawn at random, judges answer those and N others. For a mean E[y] of what humans would say, with
-f the judges' prediction of y, f the mean of the n and F that of the N others,
+Humans answer n units drawn at random; judges answer these n units and N others. Let y be a human answer, f the judges'
+prediction of y on the n units, and F their prediction on the N others. The mean E[y] over all units is estimated by
 
-    theta(w) = mean(y) + w (mean(F) - mean(f)),
+    theta(w) = mean(y) + w (mean(F) - mean(f)).
 
-which has the right expectation for every weight w, whatever the judges are worth: w = 0 takes the humans alone,
-w = 1 is prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382, 2023), and
+Its expectation is E[y] for every weight w, even if the predictions are poor. w = 0 uses the humans alone. w = 1 is
+prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382, 2023). The weight
 
     w = clip(cov(y, f) / ((1 + n/N) var(f and F)), 0, 1)
 
-has the least variance, var(y - w f)/n + w^2 var(F)/N (PPI++: Angelopoulos, Duchi and Zrnic, arXiv 2311.01453, 2023).
-A ratio E[y] / E[d], such as wins per decided comparison, is theta(w) of numerators over theta(w) of denominators;
-its variance is that of the mean of y - theta d, divided by the squared denominator, and w is tuned on y - theta d.
+minimises the variance var(y - w f)/n + w^2 var(F)/N (PPI++: Angelopoulos, Duchi and Zrnic, arXiv 2311.01453, 2023).
+A ratio E[y] / E[d], such as wins per decided comparison, is theta(w) of numerators over theta(w) of denominators.
+Its variance is that of the mean of y - theta d, divided by the squared denominator; w is tuned on y - theta d.
 
-Everything is a function of totals over units, so that resamples are matrix products. With clusters (contexts), the
-variance is the sum over clusters of the squared sums of the units' contributions, whether or not a cluster holds
-units of both kinds, and w is what makes it least.
-
-Human answers to some units and judges' predictions of all, as features whose totals tell everything.
+All estimates are functions of totals over units, so that resamples are matrix products. With clusters (contexts), the
+variance is the sum over clusters of the squared sums of the units' contributions, also where a cluster holds units
+of one kind only; w minimises this variance.
 """
 
 from __future__ import annotations
@@ -42,11 +40,11 @@ class Sample:
     human : float array, shape (units, 2)
         Numerator and denominator (1 for a mean) by the humans; ignored where there is no human answer.
     judges : float array, shape (units, 2)
-        The judges' predictions of them.
+        Predictions of both by the judges.
     labelled : bool array, shape (units,)
-        Which units humans answered.
+        True for units that humans answered.
     groups : int array, shape (units,), optional
-        The cluster of each unit, coded 0, 1, ...; by default each unit is its own.
+        The cluster of each unit, coded 0, 1, ...; by default each unit is a cluster.
 
     Examples
     --------
@@ -70,7 +68,7 @@ class Sample:
         labelled: NDArray[np.bool_],
         groups: IntArray | None = None,
     ) -> Sample:
-        """Of plain values of the units, shape (units,), whose mean is estimated."""
+        """Build a sample for a mean, from human and judges' values of the units, shape (units,)."""
         ones = np.ones(len(human))
         return cls(np.column_stack([human, ones]), np.column_stack([judges, ones]), labelled, groups)
 
@@ -96,7 +94,7 @@ class Sample:
 
     @cached_property
     def centre(self) -> float:
-        """The humans' own ratio; taking it off the numerators keeps sums of squares exact."""
+        """The ratio from human answers alone; subtracting it from the numerators keeps sums of squares exact."""
         total = self.human[self.labelled].sum(axis=0)
         return float(ratio_or_nan(total[:1], total[1:])[0])
 
@@ -112,26 +110,26 @@ class Sample:
         return np.hstack([answered_terms, other_terms])
 
 
-# With fewer answers the tuned weight chases their noise, and its error cannot be estimated from them.
+# With fewer answers the tuned weight is too noisy, and its error cannot be estimated.
 MIN_TUNING_ANSWERS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value and how sure it is.
+    """An estimate with its variance.
 
     Attributes
     ----------
     value : float
-        The estimate; NaN where it is undefined.
+        The estimate; NaN where undefined.
     weight : float
-        w, how far the judges' predictions are used.
+        w, the weight of the judges' predictions, 0 to 1.
     variance : float
-        Of the value, as published: moments divided by n and N.
+        Variance of the value, as published: moments divided by n and N.
     variance_small : float
-        Corrected for the degrees of freedom, for few answers.
+        Variance corrected for the degrees of freedom, for few answers.
     freedom : float
-        Degrees of freedom of the latter (Welch and Satterthwaite).
+        Degrees of freedom of ``variance_small`` (Welch and Satterthwaite).
     """
 
     value: float
@@ -142,9 +140,9 @@ class Estimate:
 
 
 def value_and_weight(totals: FloatArray, weight: float | None = None) -> tuple[FloatArray, FloatArray]:
-    """Value (less the centre) and weight from totals of features.
+    """Compute value (minus the centre) and weight from totals of features.
 
-    A ratio's weight is tuned at the humans' own ratio.
+    The weight of a ratio is tuned at the ratio from human answers alone.
 
     Parameters
     ----------
@@ -156,7 +154,7 @@ def value_and_weight(totals: FloatArray, weight: float | None = None) -> tuple[F
     Returns
     -------
     value, weight : float array, shape (...)
-        The value is NaN where undefined.
+        Values, NaN where undefined, and weights.
 
     Examples
     --------
@@ -174,7 +172,7 @@ def value_and_weight(totals: FloatArray, weight: float | None = None) -> tuple[F
     y, d, f, e, yf = (ratio_or_nan(total, n) for total in (y, d, f, e, yf))
     f_, e_ = ratio_or_nan(f_, others), ratio_or_nan(e_, others)
     if weight is None:
-        # A spread that is rounding error is none: judges that predict one and the same have nothing to add.
+        # A spread at rounding error counts as zero: constant predictions add no information.
         variance = np.where(spread > 1e-12 * (ff + ff_), (1 + ratio_or_nan(n, others)) * pooled, 0.0)
         w = np.clip(np.nan_to_num(ratio_or_nan(yf - y * f, variance)), 0.0, 1.0)
     else:
@@ -185,24 +183,25 @@ def value_and_weight(totals: FloatArray, weight: float | None = None) -> tuple[F
 
 
 def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
-    """Prediction-powered estimate and its variance.
+    """Compute the prediction-powered estimate and its variance.
 
     Parameters
     ----------
     sample : Sample
+        Human answers and predictions.
     weight : float, optional
         w; tuned if not given, 0 with fewer than 10 clusters that humans answered or fewer than 2 other units.
 
     Returns
     -------
     Estimate
-        `variance` is the published one: with v the units' contributions, y - w f of the answered ones and w F of
-        the others less their means (y less theta d, for a ratio), the sum over clusters of their squared sums.
-        `variance_small` multiplies the part of the G clusters that humans answered by G / (G - 1 - t) and the
-        rest by M / (M - 1); t is the part of a degree of freedom that tuning takes, N / (n + N) for a
-        weight strictly between 0 and 1. Both are NaN with fewer than two clusters of human answers. Where judges
-        match every human answer, their error would seem to be nothing; it is then taken to be what one more
-        answer would show that contradicts them by the whole range of the human answers.
+        `variance` is the published variance: the sum over clusters of the squared sums of the units' contributions.
+        These are y - w f of answered units and w F of the others, each minus its mean (for a ratio, y - theta d
+        replaces y). `variance_small` multiplies the part of the G clusters with human answers by G / (G - 1 - t)
+        and the part of the M other clusters by M / (M - 1); t is the loss of degrees of freedom by tuning, N / (n + N)
+        for a weight strictly between 0 and 1. Both are NaN with fewer than two clusters of human answers. Where judges
+        match every human answer, their estimated error would be 0; it is then computed as if one more answer
+        contradicted them by the whole range of the human answers.
 
     Examples
     --------
@@ -253,7 +252,7 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
 
 
 def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
-    """Weight: the requested one, 0 for few answers, or that of clusters; None where totals of units give it."""
+    """The requested weight, 0 for few answers, or the tuned weight of clusters; None where units tune it."""
     if weight is not None:
         return weight
     if sample.human_cluster_count < MIN_TUNING_ANSWERS or sample.others < 2:
@@ -275,7 +274,7 @@ def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
 
 
 def _unobserved_error_variance(y: FloatArray, f: FloatArray, clusters: int) -> float:
-    """Variance of the mean error that n answers without an error may have missed."""
+    """Variance of the mean prediction error that clusters of answers without any error may hide, else 0."""
     if np.ptp(y - f) > 1e-12 * np.ptp(y):
         return 0.0
     share = 1 / (clusters + 1)
@@ -286,9 +285,9 @@ def _centre_values(values: FloatArray) -> FloatArray:
     return np.asarray(values - values.mean())
 
 
-def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, float]:
-    """Variance of a total of independent sums: as published, and corrected for degrees of freedom; those left."""
-    freedom = len(sums) - taken
+def _variance_of_total(sums: FloatArray, lost_freedom: float) -> tuple[float, float, float]:
+    """Variance of a total of independent sums: as published, corrected for degrees of freedom, and these."""
+    freedom = len(sums) - lost_freedom
     if len(sums) == 0:
         return 0.0, 0.0, 1.0
     plain = float(np.sum(sums**2))
@@ -298,16 +297,15 @@ def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, fl
 
 
 def resample_values(sample: Sample, resamples: int, seed: int, weight: float | None = None) -> FloatArray:
-    """Values on bootstrap resamples.
+    """Compute values on bootstrap resamples.
 
-    Units that humans answered and the others are drawn apart, so that n and N stay; with clusters, whole
-    clusters are drawn, of whatever units they hold. The weight is tuned anew on each resample of units; of clusters
-    it stays.
+    Units with human answers and the others are resampled separately, so that n and N do not change. With clusters,
+    whole clusters are resampled. The weight is tuned again on each resample of units, but not of clusters.
 
     Returns
     -------
     float array, shape (resamples,)
-        NaN where undefined.
+        Values, NaN where undefined.
 
     Examples
     --------

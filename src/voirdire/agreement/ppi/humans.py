@@ -1,4 +1,4 @@
-"""Human answers to some of what judges answered: read, checked against the judges' table, and added to it."""
+"""Human answers to some units of the judges' table: reading, checks, and addition to the table."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
     table : Votes, Scores or Labels
         The judges' answers.
     humans : path, dataframe, or table of the same kind
-        The same columns without ``judge``, or with one person's name in it: one answer a unit, to some of the
-        units that judges answered.
+        One human answer per unit, to some of the units that judges answered. The columns are those of the table
+        without ``judge``, or with one person's name in ``judge``.
     levels : sequence, optional
-        The labels there may be, for labels.
+        All possible labels, for tables of labels.
 
     Returns
     -------
     table : Votes, Scores or Labels
-        Both, under common names.
+        Answers of judges and humans.
     name : str
-        The judge that stands for the humans: "human", or the person's name.
+        The name of the humans as a judge: "human", or the person's name.
 
     Raises
     ------
     InputError
         If the humans' table is of another kind or lacks a column, names several people or a judge of the
-        table, holds contradictory answers, answers to what no judge answered, a single answer, or answers to
-        everything.
+        table, or holds contradictory answers, answers to units that no judge answered, a single answer, or answers
+        to all units.
 
     Examples
     --------
@@ -105,10 +105,9 @@ def _name_of_person(people: Sequence[str], problems: Problems) -> str:
 
 
 def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
-    """The humans' table with the columns by which its answers are matched with the judges'; notes those that one lacks,
-    and labels that are named in two ways.
+    """Give the humans' table the columns by which answers are matched; note missing columns and unlike labels.
 
-    Where it names no contexts and every item of the judges' table is in one alone, it is in that.
+    A humans' table without contexts takes them from the judges' table if each item has a single context there.
 
     Examples
     --------
@@ -130,7 +129,7 @@ def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
         if len(codes) == len(pairs) and getattr(humans, "has_items", False):
             unanswered = len(
                 table.contexts
-            )  # of items that judges have not answered, which is an error of its own
+            )  # of items that judges have not answered, which is a separate error
             context = np.array(
                 [codes.get(humans.items[item], unanswered) for item in humans.item], dtype=np.int64
             )
@@ -142,9 +141,9 @@ def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
 
 
 def _check_labels(people: Sequence[str], judges: Sequence[str], problems: Problems) -> None:
-    """Note labels of people that are ones of judges but for capitals and blanks, and where all have other names.
+    """Note labels of people and judges that differ by capitals or blanks only, and sets of labels without overlap.
 
-    Each answer would be a disagreement. Where people, or judges, gave one label alone, it may be one.
+    Such answers would all count as disagreements. Sets with a single label are allowed not to overlap.
     """
     spelled = {" ".join(name.casefold().split()): name for name in judges}
     pairs = [(name, spelled.get(" ".join(name.casefold().split()))) for name in people if name not in judges]
@@ -157,7 +156,7 @@ def _check_labels(people: Sequence[str], judges: Sequence[str], problems: Proble
 
 
 def matched_columns(humans: Any, table: Any) -> Any:
-    """As `match_columns`, which raises what it notes."""
+    """Match columns as `match_columns` does, and raise `InputError` for its problems."""
     problems = Problems("humans")
     matched = match_columns(humans, table, problems)
     problems.raise_any()
@@ -165,7 +164,7 @@ def matched_columns(humans: Any, table: Any) -> Any:
 
 
 def has_column(table: Table, column: str) -> bool:
-    """True where a table has a column that says what answers are about."""
+    """True if a table has a column that identifies its units."""
     attribute_names = {
         "criterion": "has_criteria",
         "item": "has_items",
@@ -176,7 +175,7 @@ def has_column(table: Table, column: str) -> bool:
 
 
 def check_shared_column(column: str, table: bool, humans: bool, problems: Problems) -> None:
-    """Note where only one of the two tables has a column that says what answers are about."""
+    """Note a column that identifies units in only one of the two tables."""
     if table != humans:
         has, lacks = ("the table has", "the humans'") if table else ("the humans' table has", "the judges'")
         problems.table(
@@ -185,7 +184,7 @@ def check_shared_column(column: str, table: bool, humans: bool, problems: Proble
 
 
 def join_humans(table: Table, humans: Table) -> Table:
-    """Rows of both, without runs and groups; systems are known from the judges' rows, humans need not name them."""
+    """Join rows of both tables, without runs and groups; humans need not name systems, the judges' rows do."""
     forgotten: dict[str, Any] = {"run": None, "runs": (), "group": None, "groups": ()}
     plain: list[Any] = []
     for part in (table, humans):
@@ -201,7 +200,7 @@ def join_humans(table: Table, humans: Table) -> Table:
 
 
 def _check_units(both: Table, judged: int, problems: Problems) -> None:
-    """Human answers must be about units that judges answered, one answer each, some units but not all."""
+    """Check that human answers are about units that judges answered, one answer each, and not about all units."""
     key = np.unique(np.column_stack(both.question_codes), axis=0, return_inverse=True)[1]
     answer = both.answers
     judged_keys, human_keys = key[:judged], key[judged:]
@@ -209,7 +208,7 @@ def _check_units(both: Table, judged: int, problems: Problems) -> None:
     if unknown.any():
         problems.rows(
             np.flatnonzero(unknown) + 1,
-            "no judge answered this unit, so it tells nothing about them; leave it out, or have judges answer it",
+            "no judge answered this unit, so it cannot be compared; leave it out, or have judges answer it",
         )
     for _, rows in rows_by_code(human_keys):
         if len(np.unique(answer[judged:][rows])) > 1:
@@ -221,7 +220,7 @@ def _check_units(both: Table, judged: int, problems: Problems) -> None:
     answered, units = len(np.unique(human_keys)), len(np.unique(judged_keys))
     if answered == 1:
         problems.table(
-            "there is only one unit with an answer, which tells nothing of its error; give two or more"
+            "there is only one unit with an answer, which is not enough to estimate its error; give two or more"
         )
     elif answered == units:
         problems.table(

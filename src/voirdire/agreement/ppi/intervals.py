@@ -1,12 +1,12 @@
 """Intervals of prediction-powered estimates.
 
-With theta the estimate, V its variance and p the coverage aimed at:
+With theta the estimate, V its variance and p the nominal coverage:
 
-- normal      theta -+ z sqrt(V), z the normal quantile and V as published
-- t           theta -+ t sqrt(V), V and Student's t with the degrees of freedom that few answers leave
-- wilson      of a share: Wilson's score interval of theta among m = theta (1 - theta) / V answers, the number of plain
-              answers that would be as sure, with Student's t in place of z; m is the number of human answers where
-              V is 0. Near 0 and 1, where human answers are mostly alike, it covers what t does not.
+- normal      theta -+ z sqrt(V), z the normal quantile and V the published variance
+- t           theta -+ t sqrt(V), V corrected for degrees of freedom, t the quantile of Student's t
+- wilson      for shares: Wilson's score interval with the effective number of answers m = theta (1 - theta) / V, and
+              Student's t instead of z; m is the number of human answers where V is 0. For shares near 0 and 1, its
+              coverage is better than that of the t interval.
 - percentile, basic    from resamples, as elsewhere
 
 Wilson, Journal of the American Statistical Association 22, 1927; with effective numbers of answers: Korn and Graubard,
@@ -34,39 +34,39 @@ DEFAULT_RESAMPLING = Resampling()
 
 def powered_interval(
     sample: Sample,
-    found: Estimate,
+    estimate: Estimate,
     method: PoweredMethod,
     *,
     share: bool,
     weight: float | None = None,
-    how: Resampling = DEFAULT_RESAMPLING,
+    resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> Interval:
-    """Interval of one estimate.
+    """Compute the interval of one estimate.
 
     Parameters
     ----------
     sample : Sample
-        What was estimated from.
-    found : Estimate
+        The data of the estimate.
+    estimate : Estimate
         The estimate.
     method : {"t", "wilson", "normal", "percentile", "basic"}
         The kind of interval; "wilson" is for shares.
     share : bool
-        Whether what is estimated lies between 0 and 1.
+        True if the quantity is a share between 0 and 1.
     weight : float, optional
-        The weight that was asked for; None if it was tuned, which resamples then do, too.
-    how : Resampling
-        Coverage, and of the bootstrap the number of resamples and the seed.
+        The requested weight; None if the weight was tuned, then it is tuned on resamples, too.
+    resampling : Resampling
+        Coverage, number of resamples and seed.
 
     Returns
     -------
     Interval
-        None for ends that are undefined, and why.
+        The interval; where undefined, ends of None and the reason.
 
     Raises
     ------
     InputError
-        If "wilson" is asked for what is no share.
+        If "wilson" is requested and the quantity is not a share.
 
     Examples
     --------
@@ -81,25 +81,25 @@ def powered_interval(
     """
     from scipy.special import ndtri, stdtrit
 
-    prob = how.prob
+    prob = resampling.prob
     if method == "wilson" and not share:
         raise InputError("a wilson interval is of a share between 0 and 1; use t for means")
-    if np.isnan(found.variance):
+    if np.isnan(estimate.variance):
         return Interval(None, None)
     note = ""
     if method in ("percentile", "basic"):
-        draws = resample_values(sample, how.resamples, how.seed, weight)
-        ends = bootstrap_interval(found.value, draws, prob, method)
+        draws = resample_values(sample, resampling.resamples, resampling.seed, weight)
+        ends = bootstrap_interval(estimate.value, draws, prob, method)
         low, high, note = ends.low, ends.high, ends.note
     elif method == "wilson":
         low, high = wilson_interval(
-            found, float(stdtrit(found.freedom, (1 + prob) / 2)), sample.human_cluster_count
+            estimate, float(stdtrit(estimate.freedom, (1 + prob) / 2)), sample.human_cluster_count
         )
     else:
         normal = method == "normal"
-        reach = ndtri((1 + prob) / 2) if normal else stdtrit(found.freedom, (1 + prob) / 2)
-        half = float(reach * np.sqrt(found.variance if normal else found.variance_small))
-        low, high = found.value - half, found.value + half
+        quantile = ndtri((1 + prob) / 2) if normal else stdtrit(estimate.freedom, (1 + prob) / 2)
+        half = float(quantile * np.sqrt(estimate.variance if normal else estimate.variance_small))
+        low, high = estimate.value - half, estimate.value + half
         if half == 0:
             note = "human answers are all alike, so the interval has no width and understates the uncertainty"
     if low is None or high is None:
@@ -109,17 +109,17 @@ def powered_interval(
     return Interval(low, high, note)
 
 
-def wilson_interval(found: Estimate, reach: float, answers: int) -> tuple[float, float]:
-    """Wilson's interval of a share among the number of answers that its variance is worth.
+def wilson_interval(estimate: Estimate, quantile: float, answers: int) -> tuple[float, float]:
+    """Wilson's interval of a share, with the effective number of answers from its variance.
 
     Parameters
     ----------
-    found : Estimate
-        A share; kept within [0, 1].
-    reach : float
+    estimate : Estimate
+        Estimate of a share; cut to [0, 1].
+    quantile : float
         The quantile.
     answers : int
-        How many answers it is worth where its variance is 0.
+        Effective number of answers where the variance is 0.
 
     Examples
     --------
@@ -127,9 +127,9 @@ def wilson_interval(found: Estimate, reach: float, answers: int) -> tuple[float,
     >>> [round(end, 3) for end in ends]
     [0.839, 1.0]
     """
-    share = min(max(found.value, 0.0), 1.0)
+    share = min(max(estimate.value, 0.0), 1.0)
     spread = share * (1 - share)
     effective_answers = (
-        spread / found.variance_small if spread > 0 and found.variance_small > 0 else float(answers)
+        spread / estimate.variance_small if spread > 0 and estimate.variance_small > 0 else float(answers)
     )
-    return wilson_ends(share, effective_answers, reach)
+    return wilson_ends(share, effective_answers, quantile)

@@ -1,4 +1,4 @@
-"""Agreement with humans, and what humans would say, from few human answers and many judges' answers."""
+"""Agreement with humans, win rates and mean scores by humans, from few human and many judges' answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ASSUMPTION_NOTE = (
 
 # In simulations, intervals from fewer human answers covered too little, down to 89% for rates near 0 or 1.
 MIN_HUMAN_ANSWERS = 20
-# Win rates of more items than this are listed only when asked for.
+# Win rates of more items than this are listed only on request.
 _MAX_LISTED_ITEMS = 20
 MAX_STANDARD_ERRORS = 3.0
 
@@ -57,25 +57,25 @@ def agreement_with_humans(
 ) -> pd.DataFrame:
     """Estimate agreement with humans, win rates and mean scores by prediction-powered inference.
 
-    Humans answered some units, judges all of them. The estimates are about what humans would say of all units like
-    these; `voirdire.agreement.ppi.tasks` defines each, `voirdire.agreement.ppi.estimate` how it is estimated.
+    Humans answered some units, judges all of them. The estimates are for human answers to all units like these. See
+    `voirdire.agreement.ppi.tasks` for their definitions and `voirdire.agreement.ppi.estimate` for the estimator.
 
     Parameters
     ----------
     table : path, dataframe, Votes, Scores or Labels
         The judges' answers.
     humans : path, dataframe, Votes, Scores or Labels
-        Human answers, one a unit: the table's columns without ``judge`` (or with one person's name in it).
+        Human answers, one per unit: the table's columns without ``judge`` (or with one person's name in ``judge``).
     measures : str or iterable of str, optional
-        Of agreement_rate, win_rate, win_rate_of_all, win_rate_ties_half (votes) and mean_score (scores); by
+        Some of agreement_rate, win_rate, win_rate_of_all, win_rate_ties_half (votes) and mean_score (scores); by
         default those that suit the table.
     judges : sequence of str, optional
         The judges whose answers are used; all by default.
     levels, repeats
         As in `voirdire.agreement.verb.agreement`.
     **settings
-        As in `voirdire.agreement.verb.agreement`. Independent are units ("item"), or whole contexts ("context");
-        kinds of interval are "t", "wilson", "normal", "percentile" and "basic", see
+        As in `voirdire.agreement.verb.agreement`. The independent unit is the item ("item") or the whole context
+        ("context"). Kinds of interval are "t", "wilson", "normal", "percentile" and "basic", see
         `voirdire.agreement.ppi.intervals`; by default "wilson" for rates, "t" for means.
 
     Returns
@@ -84,13 +84,14 @@ def agreement_with_humans(
         One row per measure, judges, criterion and level (phase, item of a win rate, system of a mean score), with
         columns measure, judges, criterion, level, value, low, high (the power-tuned estimate), n (units that
         humans answered), note, units (that judges answered), weight (of the judges' predictions, 0 to 1),
-        effective_n (how many human answers alone would be as sure), human_value, human_low, human_high (the
-        human answers alone), ppi_value, ppi_low, ppi_high (weight 1). ``attrs["notes"]`` tells what is assumed.
+        effective_n (number of human answers that alone would give the same variance), human_value, human_low,
+        human_high (human answers alone), ppi_value, ppi_low, ppi_high (weight 1). ``attrs["notes"]`` states the
+        assumptions.
 
     Raises
     ------
     InputError
-        For a table or a request that is wrong, with every problem found.
+        For an invalid table or request, with every problem found.
 
     Examples
     --------
@@ -115,13 +116,13 @@ def agreement_with_humans(
     matched = [ratings.select([*chosen, human]) for ratings in matched]
     names, notes = _check_measures(measures, matched, resampling.interval)
     rows = []
-    rated = cast(Scores, joined)  # where there are means of numbers: votes are none
+    rated = cast(Scores, joined)  # used for mean scores only
     for ratings in matched:
         for name in names:
             systems = _system_of_units(rated, ratings) if name == "mean_score" else None
             tasks = powered_tasks(name, ratings, human, resampling.unit == "context", systems)
             rows += resampling.map(
-                partial(_result_row, ratings=ratings, how=resampling.without_cluster), tasks
+                partial(_result_row, ratings=ratings, resampling=resampling.without_cluster), tasks
             )
     frame = frame_of_rows(rows, POWERED_COLUMNS)
     if "mean_score" in names and len(rated.systems) > 1 and _system_of_units(rated, matched[0]) is None:
@@ -130,12 +131,12 @@ def agreement_with_humans(
     return frame
 
 
-def _check_judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
+def _check_judges(table_judges: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
     requested = [judges] if isinstance(judges, str) else judges
-    chosen = tuple(known) if requested is None else tuple(dict.fromkeys(requested))
+    chosen = tuple(table_judges) if requested is None else tuple(dict.fromkeys(requested))
     if not chosen:
         raise InputError("judges is empty; name one, or leave it out for all")
-    raise_problems(unknown_names("judge", chosen, known))
+    raise_problems(unknown_names("judge", chosen, table_judges))
     return chosen
 
 
@@ -171,7 +172,7 @@ def _check_measures(
 
 
 def _system_of_units(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], IntArray] | None:
-    """The system of each unit; None without systems, or where a unit is of several."""
+    """Names of systems and the system of each unit; None without systems, or where a unit has several."""
     if both.system is None or len(both.systems) < 2:
         return None
     rows = both.system >= 0
@@ -187,16 +188,18 @@ def _system_of_units(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], I
     return both.systems, unique_keys[:, 2]
 
 
-def _result_row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, object]:
+def _result_row(task: PoweredTask, ratings: Ratings, resampling: Resampling) -> dict[str, object]:
     sample = task.sample
-    method = cast(PoweredMethod, how.interval or ("wilson" if task.share else "t"))
+    method = cast(PoweredMethod, resampling.interval or ("wilson" if task.share else "t"))
     results: dict[str, tuple[Estimate, Interval]] = {}
     row: dict[str, object] = {}
     for prefix, weight in (("human_", 0.0), ("ppi_", 1.0), ("", None)):
         estimate = powered_estimate(sample, weight)
-        # With weight 1 a share may come out beyond 0 or 1, of which no score interval can be told.
+        # With weight 1 an estimated share may lie outside [0, 1], where there is no score interval.
         kind: PoweredMethod = "t" if weight == 1.0 and method == "wilson" else method
-        interval = powered_interval(sample, estimate, kind, share=task.share, weight=weight, how=how)
+        interval = powered_interval(
+            sample, estimate, kind, share=task.share, weight=weight, resampling=resampling
+        )
         value = (
             min(max(estimate.value, 0.0), 1.0)
             if task.share and not math.isnan(estimate.value)
@@ -219,7 +222,7 @@ def _result_row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[st
 
 
 def _effective_answers(sample: Sample, alone: Estimate, tuned: Estimate) -> float:
-    """Count of human answers that alone would leave the tuned estimate's variance."""
+    """Number of human answers that alone would give the variance of the tuned estimate."""
     if tuned.weight == 0 or not tuned.variance_small > 0:
         return float(sample.humans)
     return sample.humans * alone.variance_small / tuned.variance_small
@@ -233,7 +236,7 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
     elif math.isnan(tuned.value):
         notes.append("undefined: no human answer counts here, only ties")
     elif math.isnan(tuned.variance):
-        notes.append(f"no interval: one of the {clusters} tells nothing of its error")
+        notes.append(f"no interval: a single one of the {clusters} does not give an error")
     else:
         if sample.others < 2:
             notes.append(f"humans answered all but {sample.others} of the units: humans alone")
@@ -251,7 +254,7 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
         if abs(distance) > MAX_STANDARD_ERRORS:
             notes.append(
                 f"judges answer the humans' units otherwise than the rest ({distance:+.1f} standard errors): "
-                "these are no random sample"
+                "these are not a random sample"
             )
         notes += [ends.note, task.note]
     names = [*task.judges, *(name for name in ratings.judges[-1:] if name not in task.judges)]
@@ -260,7 +263,7 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
 
 
 def standardised_prediction_difference(sample: Sample) -> float:
-    """Difference of the judges' mean predictions between the humans' units and the rest, in standard errors."""
+    """Difference of the judges' mean predictions between the humans' units and the others, in standard errors."""
     labelled = sample.labelled
     numbers: FloatArray = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
     if not labelled.any() or labelled.all():

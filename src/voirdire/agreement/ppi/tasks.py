@@ -1,17 +1,17 @@
-"""Estimates with human answers: for each measure, what humans say of a unit and how judges predict it.
+"""Estimates with human answers: definition of each measure and its prediction by judges.
 
-With h_u the humans' answer to unit u and a_ku that of judge k, and means over the judges that answered u:
+With h_u the humans' answer to unit u, a_ku that of judge k, and means over the judges that answered u:
 
-- agreement_rate of judge k     E[h = a_k] over the units that k answered: how often k says what humans would say.
-                                Predicted by the share of the other judges that say what k says.
-- agreement_rate of the panel's majority    E[h = m], m what more than half of the judges say (of votes else a tie;
-                                units without a majority do not count). Predicted by the share of judges that say m.
-- win_rate of an item           E[h: item wins] / E[h: item wins or loses], over the units in which it takes part;
+- agreement_rate of judge k     E[h = a_k] over the units that k answered.
+                                Predicted by the share of the other judges with the same answer as k.
+- agreement_rate of the panel's majority    E[h = m], m the answer of more than half of the judges (without one, votes
+                                are a tie; other units do not count). Predicted by the share of judges that answer m.
+- win_rate of an item           E[h: item wins] / E[h: item wins or loses], over the units with the item;
                                 win_rate_of_all and win_rate_ties_half are E[wins] and E[wins + ties / 2].
-                                Predicted by the judges' mean of the same.
+                                Predicted by the judges' means of these outcomes.
 - mean_score                    E[h], over all units and over those of each system. Predicted by the judges' mean score.
 
-E is over units like those of the table, of which the table is a sample.
+E is over the population of units of which the table is a sample.
 """
 
 from __future__ import annotations
@@ -32,26 +32,28 @@ from voirdire.tables.encode import dense_codes
 MAJORITY = "majority of the judges"
 POWERED = ("agreement_rate", *WIN_RATES, "mean_score")
 
-# Scores with more levels are hardly ever equal, and have no majority.
+# Scores with more levels are rarely equal and rarely have a majority.
 MAX_MAJORITY_LEVELS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class PoweredTask:
-    """One thing to estimate.
+    """One quantity to estimate.
 
     Attributes
     ----------
     measure : str
+        Name of the measure.
     judges : tuple of str
-        The judges whose answers are used; the humans last where agreement with them is estimated.
+        The judges used; for agreement with humans, the humans last.
     sample : Sample
+        Human answers and predictions.
     share : bool
-        Whether it lies between 0 and 1.
+        True if the quantity lies between 0 and 1.
     level : str or None
         The item of a win rate, the system of a mean score.
     note : str
-        What to mind.
+        A warning; empty if there is none.
     """
 
     measure: str
@@ -69,18 +71,18 @@ def powered_tasks(
     clustered: bool,
     systems: tuple[tuple[str, ...], IntArray] | None,
 ) -> Iterator[PoweredTask]:
-    """Estimates of one measure.
+    """Build the tasks of one measure.
 
     Parameters
     ----------
     measure : str
         One of `POWERED`.
     ratings : Ratings
-        Of the judges and, in the last column, the humans.
+        Ratings of the judges and, in the last column, of the humans.
     human : str
-        The name of that column.
+        Name of the humans' column.
     clustered : bool
-        Whether the contexts are clusters.
+        True if contexts are clusters.
     systems : tuple, optional
         Names of systems, and the system of each unit.
 
@@ -116,23 +118,29 @@ def _agreement_tasks(
 
 
 def _agreement_task(
-    judges: tuple[str, ...], own: IntArray, others: IntArray, said: IntArray, groups: IntArray | None
+    judges: tuple[str, ...],
+    judge_codes: IntArray,
+    other_codes: IntArray,
+    human_codes: IntArray,
+    groups: IntArray | None,
 ) -> PoweredTask:
-    """Agreement of one column of answers with the humans, predicted by others' agreement with it."""
-    used = own >= 0
-    own, others, said = own[used], others[used], said[used]
-    agreeing = np.sum(others == own[:, None], axis=1).astype(float)
-    predicted = ratio_or_nan(agreeing, np.sum(others >= 0, axis=1).astype(float))
+    """Agreement of one judge's answers with the humans, predicted by the other judges' agreement with them."""
+    used = judge_codes >= 0
+    judge_codes, other_codes, human_codes = judge_codes[used], other_codes[used], human_codes[used]
+    agreeing = np.sum(other_codes == judge_codes[:, None], axis=1).astype(float)
+    predicted = ratio_or_nan(agreeing, np.sum(other_codes >= 0, axis=1).astype(float))
     unpredicted = np.isnan(predicted)
     note = ""
     if unpredicted.all():
-        predicted = np.zeros(len(own))
+        predicted = np.zeros(len(judge_codes))
         note = "no other judge answered these units, so nothing predicts the agreement: humans alone"
     elif unpredicted.any():
-        # Any number that does not depend on the humans' answers keeps the estimate right.
+        # Any number that does not depend on the humans' answers keeps the estimate unbiased.
         predicted = np.where(unpredicted, np.nanmean(predicted), predicted)
         note = f"{int(unpredicted.sum())} units that no other judge answered are predicted by the mean of the rest"
-    sample = Sample.of_values((said == own).astype(float), predicted, said >= 0, _dense_groups(groups, used))
+    sample = Sample.of_values(
+        (human_codes == judge_codes).astype(float), predicted, human_codes >= 0, _dense_groups(groups, used)
+    )
     return PoweredTask("agreement_rate", judges, sample, share=True, note=note)
 
 
@@ -180,7 +188,7 @@ def _win_rates(
 def _item_outcomes(
     codes: IntArray, first: NDArray[np.bool_], last: int, ties: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Wins of the item that is first (or not) of its pair, and 1 where an answer counts; shape of the codes each."""
+    """Wins of the item that is first (or second) of its pair, and 1 where an answer counts; shapes of the codes."""
     won, lost = (np.asarray(codes == np.where(first, *ends), float) for ends in ((0, last), (last, 0)))
     tied = ((codes > 0) & (codes < last)).astype(float)
     decided = won + lost if ties == "left out" else won + lost + tied

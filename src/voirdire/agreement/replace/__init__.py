@@ -1,1 +1,1 @@
-"""May a judge replace people: agreement with people beside people's agreement with each other."""
+"""Replacement of people by judges: agreement with people, compared with people's agreement with each other."""

@@ -1,29 +1,22 @@
-"""The alternative annotator test: how many people a judge stands in for at least as well as they themselves.
+"""The alternative annotator test (Calderon, Reichart and Dror, "The Alternative Annotator Test", ACL 2025, section 3).
 
-Of person j with n units that others answered too, d = 1 where j agrees better with the others than the judge does, -1
-where the judge does, 0 where both do alike. The hypothesis E[d] >= epsilon is tested by a one-sided t-test; of the
-p-values of all people those that are small by Benjamini and Yekutieli at q count as won. omega is the share of people
-won, and the judge may replace them where it is at least a half; rho is the mean over people of the share of units on
-which the judge agrees with the others at least as well as the person.
-
-Calderon, Reichart and Dror (ACL 2025), section 3; epsilon is what a judge's lower price is worth: 0.2 where people are
-experts, 0.15 where they are skilled, 0.1 for a crowd.
-
-Agreement of a judge and of each person with the other people, one person left out at a time.
-
-Of unit u and person j who answered it, with the others O = those who answered u but j (one at the least):
+One person is left out at a time. For unit u and person j who answered it, with O the other people who answered u (at
+least one), agreement of the judge and of the person with the others is
 
     S[u, j] = s(judge's answer to u, O)        T[u, j] = s(j's answer to u, O)
 
-s is how like the others the answer is (below), as in Calderon, Reichart and Dror, "The Alternative Annotator
-Test" (ACL 2025).
+with a likeness s of an answer and those of others:
 
-Likeness of two answers, by measures that fit the scale.
+- equality    1 if equal, else 0; mean over others: votes, labels
+- weighted    1 - ((x - y) / range)^2; mean over others: ordered levels, such as scores from 1 to 5 (see weighted kappa)
+- distance    minus the root mean square of x - y over others: scores with many levels, as in the paper
 
-- equality    1 where both are the same, else 0: votes, labels
-- weighted    1 - ((x - y) / range)^2: levels in order, such as scores from 1 to 5 (of weighted kappa the observed part)
-- distance    minus the distance |x - y|, whose mean over several others is minus their root mean square: scores between
-              levels, as in the alternative annotator test (Calderon, Reichart and Dror, ACL 2025)
+For person j, d = 1 on units where j agrees better with the others than the judge does, -1 where the judge does, 0 where
+both agree equally. A one-sided t-test tests the hypothesis E[d] >= epsilon. The judge wins against a person if the
+procedure of Benjamini and Yekutieli at rate q rejects the hypothesis. The winning rate omega is the share of wins; the
+judge may replace people if it is at least 1/2. rho is the mean over people of the share of units on which the judge
+agrees with the others at least as well as the person. epsilon allows for the lower cost of a judge: 0.2 where people
+are experts, 0.15 where they are skilled, 0.1 for a crowd.
 """
 
 from __future__ import annotations
@@ -43,24 +36,27 @@ MEASURES = get_args(Measure)
 
 @dataclass(frozen=True)
 class Likeness:
-    """Measure of how alike two answers are, and the range of answers."""
+    """Measure of the likeness of two answers, and the range ``reach`` of answers."""
 
     measure: Measure
     reach: float = 1.0
 
     @property
     def difference_span(self) -> float:
-        """Largest distance between two differences of likeness."""
+        """Largest possible distance between two differences of likeness."""
         return self.reach if self.measure == "distance" else 2.0
 
-    def mean_likeness(self, answer: FloatArray, others: FloatArray, there: Bools) -> FloatArray:
-        """Likeness of answers with others, the mean over those that are there; NaN without any.
+    def mean_likeness(self, answer: FloatArray, others: FloatArray, answered: Bools) -> FloatArray:
+        """Likeness of answers with those of others; NaN where nobody else answered.
 
         Parameters
         ----------
         answer : float array, shape (units,)
+            Answers, NaN where missing.
         others : float array, shape (units, people)
-        there : bool array, shape (units, people)
+            Answers of other people.
+        answered : bool array, shape (units, people)
+            True for answers of others to use.
 
         Examples
         --------
@@ -69,10 +65,10 @@ class Likeness:
         >>> [Likeness(m, 4.0).mean_likeness(np.array([2.0]), people, there).round(2).item() for m in MEASURES]
         [0.0, 0.69, -2.24]
         """
-        gap = np.where(there, others - answer[:, None], 0.0)
-        number = there.sum(axis=1)
+        gap = np.where(answered, others - answer[:, None], 0.0)
+        number = answered.sum(axis=1)
         if self.measure == "equality":
-            likeness = (there & (gap == 0)).sum(axis=1) / np.maximum(number, 1)
+            likeness = (answered & (gap == 0)).sum(axis=1) / np.maximum(number, 1)
         else:
             square = (gap**2).sum(axis=1) / np.maximum(number, 1)
             likeness = -np.sqrt(square) if self.measure == "distance" else 1 - square / self.reach**2
@@ -81,7 +77,7 @@ class Likeness:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Kappa (weighted where levels have an order), correlation and mean absolute error of pairs of answers."""
+    """Kappa (weighted for ordered levels), correlation and mean absolute error of pairs of answers."""
 
     kappa: float
     correlation: float
@@ -91,15 +87,20 @@ class Coefficients:
 def pair_coefficients(
     answer: FloatArray, others: FloatArray, likeness: Likeness, ordered: bool
 ) -> Coefficients:
-    """Coefficients over all pairs of an answer and another's to the same unit; NaN where undefined.
+    """Compute coefficients over all pairs of an answer and another person's answer to the same unit.
+
+    Undefined coefficients are NaN.
 
     Parameters
     ----------
     answer : float array, shape (units,)
+        Answers, NaN where missing.
     others : float array, shape (units, people)
+        Answers of other people, NaN where missing.
     likeness : Likeness
+        Not used.
     ordered : bool
-        Whether answers are numbers.
+        True if answers are numbers.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def pair_coefficients(
     if not len(x):
         return Coefficients(nan, nan, nan)
     if ordered:
-        # around their mean and as parts of their spread, so that large and small scores lose no digits
+        # centred and scaled, so that large and small scores lose no digits
         a, b = x - x.mean(), y - x.mean()
         scale = max(np.abs(a).max(), np.abs(b).max()) or 1.0
         a, b = a / scale, b / scale
@@ -150,7 +151,7 @@ class LeftOut:
 
     @property
     def judge_agreement(self) -> FloatArray:
-        """The judge's agreement with people by unit, the mean over people left out; NaN where there is none."""
+        """The judge's agreement with people by unit, the mean over left-out people; NaN where there is none."""
         return mean_of_known(self.judge)
 
     @property
@@ -160,14 +161,16 @@ class LeftOut:
 
 
 def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftOut:
-    """Leave out each person in turn.
+    """Score the judge and each person against the other people, leaving out each person in turn.
 
     Parameters
     ----------
     judge : float array, shape (units,)
-        Answers as codes, or as numbers; NaN without one.
+        Answers as codes, or as numbers; NaN where missing.
     people : float array, shape (units, people)
+        Answers of people, NaN where missing.
     likeness : Likeness
+        Likeness of two answers.
 
     Examples
     --------
@@ -179,7 +182,7 @@ def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likene
     answered = ~np.isnan(people)
 
     def scores_against_others(answers: FloatArray) -> FloatArray:
-        """Scores of answers, shape (units, people or 1), against all but the person of each column."""
+        """Scores of answers, shape (units, people or 1), against all people except that of each column."""
         scores = np.full(people.shape, np.nan)
         for person in range(people.shape[1]):
             answer = answers[:, min(person, answers.shape[1] - 1)]
@@ -195,16 +198,16 @@ def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likene
 
 
 def mean_of_known(values: FloatArray) -> FloatArray:
-    """Mean of each row over the columns that are known, NaN without any."""
+    """Mean of each row over its values that are not NaN; NaN without any."""
     known = ~np.isnan(values)
     number = known.sum(axis=1)
     total = np.where(known, values, 0.0).sum(axis=1)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
-DISCOVERY_RATE = 0.05  # of false discoveries
-_ROUNDING = 1e-9  # of the largest likeness
-MIN_UNITS = 30  # of a person who takes part, as in the paper
+DISCOVERY_RATE = 0.05  # q, the false discovery rate
+_ROUNDING = 1e-9  # rounding error as a share of the largest likeness
+MIN_UNITS = 30  # fewest units of a person in the test, as in the paper
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,7 @@ class AltTest:
     omega, rho : float
         Winning rate and average advantage probability; NaN where no person has enough units.
     p_values : dict of str to float
-        Of each person who takes part.
+        P-value of each person with enough units.
     """
 
     omega: float
@@ -224,8 +227,8 @@ class AltTest:
     p_values: dict[str, float]
 
 
-def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> AltTest:
-    """Run the test.
+def alt_test(left_out: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> AltTest:
+    """Run the alternative annotator test.
 
     Examples
     --------
@@ -239,13 +242,13 @@ def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> 
     """
     p_values, advantages = {}, []
     for column, name in enumerate(people):
-        known = ~np.isnan(found.person[:, column])
+        known = ~np.isnan(left_out.person[:, column])
         if known.sum() < MIN_UNITS:
             continue
-        judge, person = found.judge[known, column], found.person[known, column]
+        judge, person = left_out.judge[known, column], left_out.person[known, column]
         advantage = judge - person
         advantage[np.abs(advantage) <= _ROUNDING * np.abs(person).max()] = (
-            0.0  # .3 - .2 and .2 - .1 are one distance
+            0.0  # .3 - .2 and .2 - .1 are equal
         )
         p_values[name] = _p_value(-np.sign(advantage), epsilon)
         advantages.append(float(np.mean(advantage >= 0)))
@@ -256,7 +259,7 @@ def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> 
 
 
 def _p_value(differences: FloatArray, epsilon: float) -> float:
-    """P-value of a t-test that the mean is below epsilon; 0 or 1 where all are alike."""
+    """P-value of a t-test that the mean is below epsilon; 0 or 1 where all differences are equal."""
     from scipy.stats import ttest_1samp
 
     if np.ptp(differences) == 0:
@@ -265,7 +268,7 @@ def _p_value(differences: FloatArray, epsilon: float) -> float:
 
 
 def benjamini_yekutieli(p_values: FloatArray, q: float) -> int:
-    """Count the hypotheses that are rejected at a false discovery rate of q, whatever the tests' dependence.
+    """Count the hypotheses that are rejected at a false discovery rate of q, under any dependence of the tests.
 
     Examples
     --------

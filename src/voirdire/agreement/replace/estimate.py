@@ -1,26 +1,25 @@
-"""A mean over all units from the answers of people to some of them, chosen with known probabilities.
+"""A mean over all units, estimated from people's answers to some units chosen with known probabilities.
 
-y is known of the n units that people answered, f (what the judges predict of y) of all N. With p the probability that a
-unit was chosen, and weights o = (1/p) / sum(1/p) over those that were,
+y is known for the n units that people answered, the judges' prediction f of y for all N units. With p the probability
+that a unit was chosen, and weights o = (1/p) / sum(1/p) over the chosen units,
 
     theta = sum o (y - w f) + w mean(f),     w = clip(cov(y, f) / var(f), 0, 1)
 
-a difference estimator (Sarndal, Swensson and Wretman 1992, section 6.3) that is power-tuned as in PPI++ (Angelopoulos,
-Duchi and Zrnic 2023). Its variance, for units like those of the table, of which the table is a sample:
+is a difference estimator (Sarndal, Swensson and Wretman 1992, section 6.3), power-tuned as in PPI++ (Angelopoulos,
+Duchi and Zrnic 2023). Its variance, for the population of units of which the table is a sample, is
 
-    var(y) / N + sum o^2 (1 - p) (e - mean e)^2 n / (n - 1),     e = y - w f
+    var(y) / N + sum o^2 (1 - p) (e - mean e)^2 n / (n - 1),     e = y - w f.
 
-and, where units of one context are alike, what pairs of these add: the sum of o_i o_j (y_i - theta) (y_j - theta) over
-them, not below 0. That of contexts like these is told by their number: degrees of freedom are Satterthwaite's.
+Where units of one context are dependent, their pairs add the sum of o_i o_j (y_i - theta) (y_j - theta), not below 0.
+Degrees of freedom are Satterthwaite's, from the number of contexts.
 
-Units that people must still answer until a difference is known to lie above or below minus the margin.
+The number of further units to answer: the smallest n at which the difference is likely enough to be known to lie above
+or below minus the margin. With d = estimate + margin, standard error s now and s(n) after n answered units, the later
+estimate is normal around the current one with variance s^2 - s(n)^2. So
 
-With d = estimate + margin and standard error s now, and s(n) once n units are answered, the estimate then is spread
-around the one of now by a normal distribution of variance s^2 - s(n)^2, as far as the answers so far tell. So
+    P(verdict at n) = Phi((d - z s(n)) / v) + Phi((-d - z s(n)) / v),     v^2 = s^2 - s(n)^2,
 
-    P(sure at n) = Phi((d - z s(n)) / v) + Phi((-d - z s(n)) / v),     v^2 = s^2 - s(n)^2
-
-and the promise is the smallest n at which it reaches the assurance.
+and n is the smallest number at which this probability reaches the assurance.
 """
 
 from __future__ import annotations
@@ -38,19 +37,20 @@ MIN_TUNING_ANSWERS = 10
 
 @dataclass(frozen=True)
 class Mean:
-    """An estimate.
+    """An estimated mean.
 
     Attributes
     ----------
     value, error : float
-        And its standard error; NaN with fewer than two answers.
+        The estimate and its standard error; the error is NaN with fewer than two answers.
     low, high : float
+        Ends of the interval.
     n, units : int
-        Units that people answered, and all.
+        Number of units that people answered, and of all units.
     weight : float
-        w.
+        w, the weight of the predictions, 0 to 1.
     of_all, of_answers : float
-        The parts of the variance: of the table's units and contexts, and what more answers take away, times
+        Parts of the variance: that of the table's units and contexts, and the part that more answers reduce, times
         n / (1 - n/N).
     """
 
@@ -78,17 +78,17 @@ def estimate_mean(
     Parameters
     ----------
     y : float array, shape (units,)
-        NaN where people did not answer.
+        Values, NaN where people did not answer.
     f : float array, shape (units,), optional
         Predictions of all units.
     chance : float array, shape (units,), optional
-        In proportion to the probability that a unit was chosen; alike for all by default.
+        Proportional to the probability that a unit was chosen; by default equal for all units.
     prob : float
         Coverage of the interval, by Student's t.
     span : float
-        How far y may lie apart: where all answers are alike, one more is taken to differ by it.
+        Range of y. Where all answers are equal, the variance is computed as if one more differed by ``span``.
     groups : int array, shape (units,), optional
-        Codes of contexts, whose units may be alike; without it all units are independent.
+        Context codes; units of one context may be dependent. By default all units are independent.
 
     Examples
     --------
@@ -140,13 +140,13 @@ def estimate_mean(
     satterthwaite = (unit_variance + shared) ** 2 / (
         unit_variance**2 / freedom + shared**2 / max(contexts - 1, 1)
     )
-    reach = float(t.ppf(0.5 + prob / 2, satterthwaite)) * error
+    half_width = float(t.ppf(0.5 + prob / 2, satterthwaite)) * error
     part = max(1 - n / units, 1e-12)
     return Mean(
         value,
         error,
-        value - reach,
-        value + reach,
+        value - half_width,
+        value + half_width,
         n,
         units,
         weight,
@@ -156,14 +156,14 @@ def estimate_mean(
 
 
 def _shared_variance(deviation: FloatArray, groups: IntArray) -> tuple[float, int]:
-    """Variance added by pairs of units of one context, and the number of contexts."""
+    """Variance added by dependent units of one context, and the number of contexts."""
     total = np.bincount(groups, deviation)
     contexts = len(np.unique(groups))
     return max(float(total @ total - deviation @ deviation), 0.0) * contexts / max(contexts - 1, 1), contexts
 
 
 def _constant_answers_variance(y: FloatArray, span: float, n: int) -> float:
-    """Variance of a mean of n answers that are all alike, if one more would differ by the whole span."""
+    """Variance of a mean of n equal answers as if one more differed by the span; 0 if the answers are not equal."""
     share = 1 / (n + 1)
     return span**2 * share * (1 - share) / n if np.ptp(y) == 0 else 0.0
 
@@ -174,18 +174,18 @@ ASSURANCE = 0.85
 def additional_answers_needed(
     now: Mean, margin: float, prob: float, assurance: float = ASSURANCE
 ) -> int | None:
-    """Units that people must answer more; 0 where it is sure already, None where the table has too few.
+    """Number of further units for people to answer; 0 if a verdict is known, None if the table has too few.
 
     Parameters
     ----------
     now : Mean
-        The difference as it is known now.
+        Current estimate of the difference.
     margin : float
-        By how much the judge may fall short of people.
+        Largest acceptable shortfall of the judge against people.
     prob : float
         Coverage of the intervals.
     assurance : float
-        How likely a verdict is to be there with so many.
+        Required probability of a verdict.
 
     Examples
     --------
@@ -207,13 +207,13 @@ def additional_answers_needed(
 
 
 def verdict_probability(now: Mean, margin: float, prob: float, n: int) -> float:
-    """Probability that the interval lies on one side of minus the margin once n units are answered."""
+    """Probability that the interval lies on one side of minus the margin after n answered units."""
     from scipy.stats import norm, t
 
     later_error = math.sqrt(now.of_all + now.of_answers / n * (1 - n / now.units))
-    reach = float(t.ppf(0.5 + prob / 2, n - 1)) * later_error
+    half_width = float(t.ppf(0.5 + prob / 2, n - 1)) * later_error
     spread = math.sqrt(max(now.error**2 - later_error**2, 0.0))
     distance = now.value + margin
     if spread == 0:
-        return float(abs(distance) > reach)
-    return float(norm.cdf((distance - reach) / spread) + norm.cdf((-distance - reach) / spread))
+        return float(abs(distance) > half_width)
+    return float(norm.cdf((distance - half_width) / spread) + norm.cdf((-distance - half_width) / spread))

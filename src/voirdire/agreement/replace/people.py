@@ -1,4 +1,4 @@
-"""People's answers with who gave them, and how likely each unit was to be asked."""
+"""People's answers with their names, and the probability that each unit was asked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PROBABILITY = "probability"
-DEFAULT_PERSON = "human"  # who answers a table that names nobody
+DEFAULT_PERSON = "human"  # the name of the person in a table without names
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class AskingProbabilities:
     by_unit: Mapping[tuple[str, ...], float]
 
     def of_units(self, ratings: Ratings) -> FloatArray:
-        """Probabilities of the units of ratings; NaN of those that nobody was asked."""
+        """Probabilities of the units of ratings; NaN for units without one."""
         paired = ratings.pairs is not None
         probabilities = np.full(len(ratings.codes), np.nan)
         by_items: dict[tuple[str, ...], float] = {}
@@ -51,12 +51,12 @@ class AskingProbabilities:
 
 
 def required_people(humans: object, answers: Any) -> object:
-    """People's answers, given apart or found in the table.
+    """People's answers from a separate table or from the judges' table.
 
     Raises
     ------
     InputError
-        There are none.
+        If there are none.
     """
     people_answers = join_people_answers(humans, answers)
     if people_answers is None:
@@ -66,27 +66,29 @@ def required_people(humans: object, answers: Any) -> object:
     return people_answers
 
 
-def choose_judges(judges: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...] | None:
-    """The judges that are asked for, None for all; raise `InputError` for one that is not in the table."""
+def choose_judges(judges: Sequence[str] | None, table_judges: Sequence[str]) -> tuple[str, ...] | None:
+    """The requested judges, None for all; raises `InputError` for a judge that is not in the table."""
     chosen = None if judges is None else tuple(map(str, read_list("judges", judges)))
-    if unknown := sorted(set(chosen or ()) - set(known)):
-        raise InputError(f"judge {unknown[0]!r} is not in the table; its judges are {', '.join(known)}")
+    if unknown := sorted(set(chosen or ()) - set(table_judges)):
+        raise InputError(
+            f"judge {unknown[0]!r} is not in the table; its judges are {', '.join(table_judges)}"
+        )
     return chosen
 
 
 def read_people(humans: object) -> tuple[pd.DataFrame, AskingProbabilities | None]:
-    """People's answers as a table whose judges they are, and the probabilities of its units where it gives them.
+    """Read people's answers as one table with people as judges, and the probabilities of its units, if given.
 
     Parameters
     ----------
     humans : path or dataframe, or a list of them
-        With a column ``person`` or ``judge``; a file without either is its name's; a single table without one is of one
-        person.
+        Answers with a column ``person`` or ``judge``. Without both columns, one of several files is named by its file,
+        and any other table belongs to one person.
 
     Raises
     ------
     InputError
-        A probability is not above 0, or differs for one unit.
+        If a probability is not above 0, or a unit has different probabilities.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def _read_probabilities(table: pd.DataFrame) -> AskingProbabilities:
     probability_by_unit: dict[tuple[str, ...], float] = {}
     if "context" in table:
         problems.stop(
-            "a column 'probability' goes with units that are told by criterion and items alone; drop 'context'"
+            "a column 'probability' is for units that are named by criterion and items only; drop 'context'"
         )
     about = ["first", "second"] if "first" in table else ["item"]
     probabilities = _as_numbers(table[PROBABILITY]).tolist()
@@ -142,7 +144,7 @@ def _read_probabilities(table: pd.DataFrame) -> AskingProbabilities:
 
 
 def _as_numbers(cells: pd.Series) -> FloatArray:
-    """Cells as numbers, NaN where they are none."""
+    """Convert cells to numbers, NaN where they are not numbers."""
     import pandas as pd
 
     return np.asarray(pd.to_numeric(cells, errors="coerce"), dtype=float)

@@ -1,4 +1,4 @@
-"""May a judge, or the panel's majority, replace people: within a margin, by how people agree with each other."""
+"""The verb `may_replace`: test that a judge, or the panel's majority, agrees with people as well as people do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 YES, NO, UNSURE = "yes", "no", "not sure yet"
-MIN_UNITS = 10  # units without which nothing is said
+MIN_UNITS = 10  # fewest units for a verdict
 JUDGES_MEAN = "mean of the judges"
 
 COLUMNS = (
@@ -61,55 +61,56 @@ def may_replace(
     judges: Sequence[str] | None = None,
     levels: Sequence[object] | None = None,
 ) -> pd.DataFrame:
-    """Compare how judges agree with people with how people agree with each other.
+    """Compare judges' agreement with people with people's agreement with each other.
 
-    Of each unit that two people answered at the least, one person after the other is left out: the judge's agreement
-    with the others, less that person's, is the difference (see `voirdire.agreement.replace.alt_test`; of scores with
-    many levels agreement is minus the root mean square distance). Its mean over all units of the table is estimated
-    with what judges say of the units that nobody answered, see `voirdire.agreement.replace.estimate`; units of one
-    context, where the table has contexts, may be alike. The verdict is
-    "yes" where the whole interval lies above minus the margin, "no" where it lies below, else "not sure yet" with how
-    many more units people must answer. Beside it stand omega and rho of the alternative annotator test.
+    On each unit that at least two people answered, one person after the other is left out. The difference is the
+    judge's agreement with the other people minus the person's agreement with them (see
+    `voirdire.agreement.replace.alt_test`; for scores with many levels, agreement is minus the root mean square
+    distance). Its mean over all units of the table is estimated with the help of the judges' answers to the other
+    units, see `voirdire.agreement.replace.estimate`; units of one context may be dependent. The verdict is "yes" if
+    the whole interval lies above minus the margin, "no" if it lies below, else "not sure yet", with the number of
+    further units to answer. The result also has omega and rho of the alternative annotator test.
 
     Parameters
     ----------
     table : path, dataframe, Votes, Scores or Labels
         The judges' answers.
     humans : path or dataframe, or a list of them
-        People's answers with a column ``person`` (or ``judge``), or a file for each; optionally ``probability``: in
-        proportion to how likely a unit was to be asked, where not all were alike.
+        People's answers with a column ``person`` (or ``judge``), or a file for each person. An optional column
+        ``probability`` is proportional to the probability that a unit was asked, if not equal for all units.
     people : sequence of str, optional
-        Judges of the table who are people, instead of ``humans`` or beside them.
+        Judges of the table who are people, instead of or in addition to ``humans``.
     margin : float
-        By how much a judge may fall short of people.
+        Largest acceptable shortfall of a judge's agreement against people's.
     bar : float, optional
-        Where each unit has one person's answer: how well people are known to agree with each other.
+        Known agreement of people with each other, for units with one person's answer each.
     epsilon : float
-        Of the alternative annotator test.
+        epsilon of the alternative annotator test.
     measure : "equality", "weighted" or "distance", optional
-        Of agreement, see :mod:`.alt_test`. By default equality of votes and labels, weighted of scores with at most 20
-        whole levels, distance of other scores.
+        Measure of agreement, see :mod:`.alt_test`. By default equality for votes and labels, weighted for scores with
+        at most 20 levels, distance for other scores.
     prob : float
         Coverage of the intervals.
     judges : sequence of str, optional
-        Whom to look at; all and the panel by default.
+        The judges to examine; by default all, and the panel.
     levels : sequence, optional
-        The labels there may be.
+        All possible labels.
 
     Returns
     -------
     pandas.DataFrame
-        For each criterion and judge: criterion, judge, verdict, difference, low, high, more (units that people must
-        answer more; missing where the table has too few), agreement (with people), people (with each other), n, units,
-        weight (of the judges' predictions), omega, rho (of equal answers, or of distances of more than 20 levels, as in
-        the paper), measure, kappa (weighted of numbers), correlation and error (mean absolute) of all pairs of a
-        judge's answer and a person's, means (in one sentence), note. ``attrs["people"]`` lists people, each against the
-        others: criterion, judge, agreement, n, kappa, correlation, error, means.
+        One row per criterion and judge: criterion, judge, verdict, difference, low, high, more (further units to
+        answer; missing where the table has too few), agreement (of the judge with people), people (their agreement
+        with each other), n, units, weight (of the judges' predictions), omega, rho (with measure "distance" by
+        distances, else by equality, as in the paper), measure, kappa (weighted for numbers), correlation and error
+        (mean absolute) over all pairs of a judge's answer and a person's, means (a sentence), note.
+        ``attrs["people"]`` lists each person against the others: criterion, judge, agreement, n, kappa, correlation,
+        error, means.
 
     Raises
     ------
     InputError
-        A table or the request is wrong, or no unit is answered by people as often as is needed.
+        If a table or the request is not valid, or no unit has enough people's answers.
 
     Examples
     --------
@@ -169,7 +170,7 @@ def may_replace(
 
 
 class _Settings(NamedTuple):
-    """Settings: the margin, what people's agreement is known to be, the epsilon of the test, and coverage."""
+    """Settings: the margin, the known agreement of people, the epsilon of the test, and the coverage."""
 
     margin: float
     bar: float | None
@@ -177,7 +178,7 @@ class _Settings(NamedTuple):
     prob: float
 
     def check(self) -> None:
-        """Raise unless all are in range."""
+        """Raise `InputError` unless all settings are in range."""
         margin, bar, epsilon, prob = self
         problems = []
         if not (is_number(margin) and margin >= 0):
@@ -204,7 +205,7 @@ def _no_answers_sentence(bar: float | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Panel:
-    """Answers of judges and people as numbers, shape (units, judges), NaN without one, and how alike two are."""
+    """Answers of judges and people as numbers, shape (units, judges), NaN where missing, and their likeness."""
 
     ratings: Ratings
     judges: Sequence[str]
@@ -216,7 +217,7 @@ class _Panel:
     def from_ratings(
         cls, ratings: Ratings, judges: Sequence[str], people: Sequence[str], measure: Measure | None
     ) -> _Panel:
-        """Of ratings with room for ties, by a measure or that which suits them."""
+        """Build from ratings with a level for ties; the default measure is the one that suits the ratings."""
         numbers = ratings.values is not None
         if measure not in (None, "equality") and not numbers:
             raise InputError(f"measure {measure!r} is of numbers, and the answers are words; leave it out")
@@ -227,19 +228,19 @@ class _Panel:
             )
         codes = ratings.codes
         answers = ratings.numbers() if numbers else np.where(codes >= 0, codes, np.nan).astype(float)
-        reach = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
-        return cls(ratings, judges, people, answers, Likeness(measure, reach))
+        score_range = float(np.nanmax(answers) - np.nanmin(answers)) or 1.0
+        return cls(ratings, judges, people, answers, Likeness(measure, score_range))
 
     def answers_of(self, names: Sequence[str]) -> FloatArray:
-        """Answers of some, shape (units, names)."""
+        """Answers of the named judges or people, shape (units, names)."""
         return self.answers[:, [self.ratings.judges.index(name) for name in names]]
 
     def coefficients(self, answer: FloatArray, others: FloatArray) -> dict[str, float]:
-        """Coefficients of an answer with others', by name."""
+        """Coefficients of answers with those of others, by name."""
         return asdict(pair_coefficients(answer, others, self.likeness, self.ratings.values is not None))
 
     def judges_and_majority(self, chosen: Sequence[str] | None) -> list[tuple[str, FloatArray]]:
-        """Judges to compare, with their answers; of three or more also their majority or mean."""
+        """Judges to compare, with their answers; with three or more judges also their majority or mean."""
         answers, values = self.answers_of(self.judges), self.ratings.values
         columns = [
             (name, column)
@@ -263,27 +264,27 @@ class _Panel:
 
 
 def _result_row(
-    panel: _Panel, judge: str, said: FloatArray, chance: FloatArray | None, settings: _Settings
+    panel: _Panel, judge: str, judge_answers: FloatArray, chance: FloatArray | None, settings: _Settings
 ) -> dict[str, Any]:
     likeness, margin, bar = panel.likeness, settings.margin, settings.bar
-    answered = ~np.isnan(said)
+    answered = ~np.isnan(judge_answers)
     others = [name for name in panel.ratings.judges if name not in panel.people and name != judge]
-    said, people_answers, other_answers = (
-        said[answered],
+    judge_answers, people_answers, other_answers = (
+        judge_answers[answered],
         panel.answers_of(panel.people)[answered],
         panel.answers_of(others)[answered],
     )
     if bar is None:
-        left_out = leave_one_person_out(said, people_answers, likeness)
+        left_out = leave_one_person_out(judge_answers, people_answers, likeness)
         judge_agreement, people_agreement = left_out.judge_agreement, left_out.of_people
         exact = Likeness("distance" if likeness.measure == "distance" else "equality")
         test = alt_test(
-            leave_one_person_out(said, people_answers, exact), panel.people, epsilon=settings.epsilon
+            leave_one_person_out(judge_answers, people_answers, exact), panel.people, epsilon=settings.epsilon
         )
     else:
         judge_agreement, people_agreement = (
-            _agreement_with_people(said, people_answers, likeness),
-            np.full(len(said), bar),
+            _agreement_with_people(judge_answers, people_answers, likeness),
+            np.full(len(judge_answers), bar),
         )
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(judge_agreement), np.nan, judge_agreement - people_agreement)
@@ -295,8 +296,10 @@ def _result_row(
         likeness.difference_span,
         groups,
     )
-    estimate = estimate_mean(y, _predicted_difference(said, other_answers, likeness, bar), *estimate_settings)
-    # shown beside each other: plain weighted means over the units that people answered
+    estimate = estimate_mean(
+        y, _predicted_difference(judge_answers, other_answers, likeness, bar), *estimate_settings
+    )
+    # shown together: weighted means over the units that people answered
     agreement, people = (
         estimate_mean(np.where(np.isnan(y), np.nan, values), None, *estimate_settings).value
         for values in (judge_agreement, people_agreement)
@@ -318,11 +321,11 @@ def _result_row(
     agreements = {"agreement": agreement, "people": people, "omega": test.omega, "rho": test.rho}
     sentence = _verdict_sentence(judge, criterion, verdict, agreement, people, estimate, margin)
     texts = {"measure": likeness.measure, "means": sentence, "note": _note_on_row(estimate, test, bar)}
-    return about | counts | agreements | panel.coefficients(said, people_answers) | texts
+    return about | counts | agreements | panel.coefficients(judge_answers, people_answers) | texts
 
 
 def _people_rows(panel: _Panel) -> list[dict[str, Any]]:
-    """A row for each person who answered what others did: agreement with these."""
+    """Build a row for each person who shares units with other people: agreement with these."""
     answers, criterion, rows = panel.answers_of(panel.people), panel.ratings.criterion, []
     for column, name in enumerate(panel.people):
         own_answers, other_answers = answers[:, column], np.delete(answers, column, axis=1)
@@ -344,7 +347,7 @@ def _people_rows(panel: _Panel) -> list[dict[str, Any]]:
 def _verdict_sentence(
     judge: str, criterion: str | None, verdict: str, agrees: float, people: float, now: Mean, margin: float
 ) -> str:
-    """A row in one sentence."""
+    """Describe a row in one sentence."""
     suffix = f" by {criterion}" if criterion else ""
     text = {
         YES: f"may replace a person{suffix}: it falls short by less than {margin:g}",
@@ -369,19 +372,23 @@ def _note_on_row(now: Mean, test: AltTest, bar: float | None) -> str:
     return "; ".join(notes)
 
 
-def _agreement_with_people(said: FloatArray, people: FloatArray, likeness: Likeness) -> FloatArray:
-    """Agreement with people of each unit, without anybody left out."""
-    return likeness.mean_likeness(said, people, ~np.isnan(people))
+def _agreement_with_people(judge_answers: FloatArray, people: FloatArray, likeness: Likeness) -> FloatArray:
+    """Agreement with people on each unit, with nobody left out."""
+    return likeness.mean_likeness(judge_answers, people, ~np.isnan(people))
 
 
 def _predicted_difference(
-    said: FloatArray, rest: FloatArray, likeness: Likeness, bar: float | None
+    judge_answers: FloatArray, other_answers: FloatArray, likeness: Likeness, bar: float | None
 ) -> FloatArray | None:
-    """The same difference with the other judges in people's place, which predicts it; None where there are too few."""
+    """Predict the difference by that against the other judges instead of people; None where there are too few."""
     if bar is not None:
-        f = _agreement_with_people(said, rest, likeness) if rest.shape[1] else np.full(len(said), np.nan)
-    elif rest.shape[1] > 1:
-        left_out: LeftOut = leave_one_person_out(said, rest, likeness)
+        f = (
+            _agreement_with_people(judge_answers, other_answers, likeness)
+            if other_answers.shape[1]
+            else np.full(len(judge_answers), np.nan)
+        )
+    elif other_answers.shape[1] > 1:
+        left_out: LeftOut = leave_one_person_out(judge_answers, other_answers, likeness)
         f = left_out.judge_agreement - left_out.of_people
     else:
         return None

@@ -1,1 +1,1 @@
-"""Choice of the next questions: the comparisons whose answers are expected to tell most, of items or of judges."""
+"""Choice of the next questions: comparisons and rankings with the largest expected information on items or judges."""

@@ -1,19 +1,19 @@
-"""Expected information of answers about what is unknown, from weighted posterior draws.
+"""Expected information of answers about unknown quantities, from weighted posterior draws.
 
-What is unknown is a set of discrete quantities T_1, ..., T_m (the order of two items, the class of a judge), each
-known in every draw s. A question q has answers y with probabilities p_s(y | q) in draw s. With draws weighing w_s,
+The unknowns are discrete quantities T_1, ..., T_m (the order of two items, the class of a judge), each known in every
+draw s. A question q has answers y with probabilities p_s(y | q) in draw s. With weights w_s of draws,
 
     U(q) = sum_t I(y; T_t) = sum_t sum_{y, l} j log2(j / (p(y) p(T_t = l))),  j = sum_s w_s p_s(y) 1[T_t,s = l],
 
 is the expected reduction of the summed entropy of the T_t, in bits (Lindley, Annals of Mathematical Statistics
-27, 1956). Answers enter by their probabilities, so that nothing is simulated, and a question that tells nothing has
-U = 0 up to the chance correlation of p_s with T in finitely many draws.
+27, 1956). Answers enter by their probabilities, without simulation. A question without information has U = 0 up to the
+chance correlation of p_s with T in finitely many draws.
 
-A batch is built greedily: each next question has the largest E[U(q | answers so far)]. The expectation over the
-answers to the questions chosen so far is taken over worlds, drawn from the posterior with answers drawn given each;
-answers given the draw are independent, so a world's draws weigh w_s prod_k p_s(y_k | q_k). A question whose last
-known gain is below the best recomputed one is not recomputed: exact where gains only fall as answers come in, which
-conditionally independent answers mostly do (Krause and Guestrin, UAI 2005), though not always.
+A batch is built greedily: each next question has the largest E[U(q | answers so far)]. The expectation is over the
+answers to the questions chosen so far. It is computed over worlds: posterior draws, each with drawn answers. Given a
+draw answers are independent, so the draws in a world have weights w_s prod_k p_s(y_k | q_k). A question with a last
+known gain below the best recomputed gain is not recomputed. This is exact if gains only decrease with more answers,
+which is mostly but not always true for conditionally independent answers (Krause and Guestrin, UAI 2005).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import numpy.typing as npt
 
 from voirdire.typing import Floats, Ints
 
-# Candidates whose gain is recomputed at a time.
+# Number of candidates to recompute at a time.
 _RECOMPUTED_BATCH = 16
-# Numbers in an intermediate result: 32 MB.
+# Most numbers in an intermediate result: 32 MB.
 _MAX_NUMBERS = 2**22
 
 
@@ -38,10 +38,10 @@ class Unknowns:
     Attributes
     ----------
     hot : float array, shape (draws, columns)
-        A column per level of a quantity but its first: 1 in draws that have it; or its probability given the draw,
-        which must then make answers and levels independent.
+        A column per level of a quantity except the first: 1 in draws with this level, else 0; or the probability of the
+        level given the draw, if answers and levels are independent given the draw.
     starts : int array, shape (quantities,)
-        Where the columns of each quantity begin.
+        First column of each quantity.
     """
 
     hot: Floats
@@ -49,7 +49,7 @@ class Unknowns:
 
 
 def unknowns_from_codes(codes: Ints) -> Unknowns:
-    """Quantities from codes; one that is the same in all draws is left out.
+    """Build unknowns from codes; quantities that are equal in all draws are left out.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def unknowns_from_codes(codes: Ints) -> Unknowns:
 
 
 def total_entropy(about: Unknowns, weights: Floats) -> float:
-    """Summed entropy of the quantities, in bits.
+    """Compute the summed entropy of the quantities, in bits.
 
     Parameters
     ----------
     weights : array, shape (draws,)
-        Sum to one.
+        Weights of the draws, with sum 1.
 
     Examples
     --------
@@ -87,23 +87,25 @@ def total_entropy(about: Unknowns, weights: Floats) -> float:
 
 
 def expected_information(answers: Floats, about: Unknowns, weights: Floats) -> Floats:
-    """U(q) of each question, in bits.
+    """Compute U(q) of each question, in bits.
 
     Parameters
     ----------
     answers : array, shape (draws, questions, kinds of answer)
         p_s(y | q); sums to one over the last axis.
     about : Unknowns
+        The unknown quantities.
     weights : array, shape (draws,)
-        Sum to one.
+        Weights of the draws, with sum 1.
 
     Returns
     -------
     array, shape (questions,)
+        Expected information.
 
     Examples
     --------
-    A question that is answered by the level itself, and a coin:
+    A question with the level itself as answer, and a coin:
 
     >>> answers = np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.5, 0.5]]])
     >>> expected_information(answers, unknowns_from_codes(np.array([[0], [1]])), np.array([0.5, 0.5])).tolist()
@@ -134,13 +136,14 @@ def expected_information(answers: Floats, about: Unknowns, weights: Floats) -> F
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Questions in the order in which to ask them.
+    """Questions in the order to ask.
 
     Attributes
     ----------
     chosen : int array, shape (count,)
+        Indices of the questions.
     gain : array, shape (count,)
-        E[U(q | answers to those before)], in bits.
+        E[U(q | answers to earlier questions)], in bits.
     expected_entropy : float
         Expected entropy after all answers, in bits.
     """
@@ -168,19 +171,19 @@ def choose_by_entropy(
     answers, about, weights
         As in `expected_information`.
     count : int
-        How many questions; fewer are chosen if there are fewer.
+        Number of questions; fewer if there are fewer.
     rng : numpy.random.Generator
-        Draws the worlds.
+        Generator of the worlds.
     same : int array, shape (questions,), optional
-        Questions with equal codes stand for each other: one of them is asked once.
+        Codes of equivalent questions: of those with equal codes, one is asked once.
     cost : array, shape (questions,), optional
-        What each question costs, above 0; by default all cost the same.
+        Cost of each question, above 0; by default equal.
     worlds : int
-        Over how many the gain is averaged.
+        Number of worlds to average over.
 
     Examples
     --------
-    Two copies of one question and a weaker one about something else; the copy is not asked first:
+    Two copies of one question and a less informative one about another quantity; the copy is not chosen second:
 
     >>> codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> yes = np.stack([codes[:, 0], codes[:, 0], 0.1 + 0.8 * codes[:, 1]], axis=1)
@@ -222,7 +225,7 @@ def _best_question(
     open_: npt.NDArray[np.bool_],
     cost: Floats,
 ) -> int:
-    """The question with the largest mean gain for its cost over the worlds; `bound` takes what was recomputed."""
+    """Find the question with the largest mean gain over its cost in the worlds; recomputed gains enter `bound`."""
     order = np.argsort(np.where(open_, -bound, np.inf), kind="stable")[: int(open_.sum())]
     fresh = np.zeros(len(bound), bool)
     best = -np.inf
@@ -244,7 +247,7 @@ def _largest_among(values: Floats, among: npt.NDArray[np.bool_]) -> int:
 
 
 def _level_probabilities(about: Unknowns, weights: Floats) -> tuple[Floats, Floats]:
-    """Probability of every level but the first, and of the first levels."""
+    """Probability of every level except the first, and of the first levels."""
     inner = weights @ about.hot
     if not len(about.starts):
         return inner, inner

@@ -1,4 +1,4 @@
-"""Possible questions: pairs of items, under a criterion, of a judge or a person; and the answers expected."""
+"""Possible questions, pairs of items under a criterion for a judge or a person, and the expected answers."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PERSON = "person"
-# More questions than this are narrowed down to the pairs whose order is least sure.
+# Most questions; of more, the pairs with the least certain order are kept.
 MAX_QUESTIONS = 5_000
-ANSWER_BATCH = 2**17  # answers whose probabilities are reckoned together
+ANSWER_BATCH = 2**17  # number of answers whose probabilities are computed together
 
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """Comparisons that may be asked.
+    """Possible comparisons.
 
     Attributes
     ----------
     judge : int array, shape (questions,)
-        Whom to ask; -1 for a person, or for any judge where the model takes all alike.
+        Code of the judge; -1 for a person, or for any judge if the model does not distinguish judges.
     criterion, first, second : int array, shape (questions,)
-        In the problem's coding; the criterion one past the last is the whole of all criteria.
+        Codes of the problem; the criterion one past the last stands for all criteria together.
     context : int array, shape (questions,)
-        -1 where the model has none, or does not know it.
+        Code of the context; -1 if the model has no contexts, or not this one.
     same : int array, shape (questions,)
-        Equal for a comparison shown in either order.
+        Code of the comparison, equal for both orders of the items.
     cost : array, shape (questions,)
-        What each costs beside the others.
+        Relative cost.
     row : int array, shape (questions,)
-        Where each stands in the table that it is from.
+        Row in the source table.
     """
 
     judge: Ints
@@ -61,11 +61,11 @@ class Questions:
     row: Ints
 
     def select_questions(self, chosen: Ints) -> Questions:
-        """Some of the questions."""
+        """Select some of the questions."""
         return Questions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def kinds(self) -> list[Ints]:
-        """Places of those that ask the same judge the same in the same order, the cheapest first; kind by kind."""
+        """Indices of identical questions (judge, comparison, order), the cheapest first; one array per kind."""
         same = np.stack([self.judge, self.criterion, self.first, self.second, self.context])
         kind = np.unique(same, axis=1, return_inverse=True)[1].ravel()
         order = np.lexsort((np.arange(len(kind)), self.cost, kind))
@@ -73,17 +73,17 @@ class Questions:
 
 
 def list_questions(problem: VotesProblem, values: Values, who: str, repeats: bool) -> Questions:
-    """List what may be asked.
+    """List the possible questions.
 
-    All pairs of items under all criteria, of a model with contexts in each context that both were met in; of a table of
-    unconnected pairs, those that were voted on. Without `repeats` a judge is not asked what it answered, nor people
-    what they answered. Judges with a coin per position may be shown a pair in either order; the order does not matter
-    otherwise, and is that of the names.
+    These are all pairs of items under all criteria. A model with contexts has a pair in each context that holds both
+    items. A table of unconnected pairs has only the pairs with votes. Without `repeats`, judges and people are not
+    asked their old questions again. For judges with a coin per position, both orders of a pair are listed; otherwise
+    the order has no effect, and is that of the names.
 
     Raises
     ------
     InputError
-        There is nothing left to ask, or the model has no section [anchors], from which it is known how people answer.
+        If nothing is left to ask, or the model has no section [anchors], which models people's answers.
     """
     if who == PERSON and problem.model.anchors is None:
         raise InputError(
@@ -107,7 +107,7 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
     if len(pair) > max_pairs:
         sureness_rank = np.empty(len(low), np.int64)
         sureness_rank[_sort_by_uncertainty(problem, values, low, high)] = np.arange(len(low))
-        # of the least sure pairs one context each, another for each pair, then a second ...
+        # one context of each of the least certain pairs, then a second context of each, ...
         by_pair = np.lexsort(((context + pair) % len(items_met), pair))
         turn = np.empty(len(pair), np.int64)
         turn[by_pair] = np.arange(len(pair)) - np.searchsorted(pair[by_pair], pair[by_pair])
@@ -136,18 +136,18 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
 
 
 def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Questions:
-    """The questions of a table, each to be asked once, in the order that it says; of many the least sure pairs.
+    """Read the questions of a table, each to be asked once in its order; of many, keep the least certain pairs.
 
     Parameters
     ----------
     table : dataframe
-        Columns first and second; judge where the model tells judges apart, criterion where it has strengths for each;
+        Columns first and second; judge if the model distinguishes judges, criterion if it has strengths by criterion;
         optionally context, which may be new, and cost, above 0.
 
     Raises
     ------
     InputError
-        A column is missing, or the fit does not know a judge, an item or a criterion.
+        If a column is missing, or a judge, an item or a criterion is not in the fit.
     """
     separate, count = problem.model.criteria == "separate", len(table)
     name_lists = {"first": problem.items, "second": problem.items}
@@ -183,13 +183,13 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
     return questions.select_questions(np.sort(np.concatenate([kinds[index] for index in kept])))
 
 
-def answer_probabilities(problem: VotesProblem, values: Values, asked: Questions, who: str) -> Floats:
+def answer_probabilities(problem: VotesProblem, values: Values, questions: Questions, who: str) -> Floats:
     """Probability of first, second (and tie) in every draw, shape (draws, questions, 2 or 3)."""
     if who == PERSON:
-        return _person_probabilities(problem, values, asked)
-    judge = np.maximum(asked.judge, 0)
-    codes: tuple[Ints, ...] = (judge, asked.criterion, asked.first, asked.second)
-    codes += (asked.context,) if problem.density.contexts else ()
+        return _person_probabilities(problem, values, questions)
+    judge = np.maximum(questions.judge, 0)
+    codes: tuple[Ints, ...] = (judge, questions.criterion, questions.first, questions.second)
+    codes += (questions.context,) if problem.density.contexts else ()
     draws, kinds = len(values["strength"]), 3 if problem.density.ties else 2
     probabilities = np.empty((draws, len(judge), kinds))
     step = max(1, ANSWER_BATCH // max(1, len(judge)))
@@ -199,34 +199,34 @@ def answer_probabilities(problem: VotesProblem, values: Values, asked: Questions
     return probabilities
 
 
-def _person_probabilities(problem: VotesProblem, values: Values, asked: Questions) -> Floats:
+def _person_probabilities(problem: VotesProblem, values: Values, questions: Questions) -> Floats:
     model, ties = problem.model, problem.density.ties and problem.model.ties is not None
     assert model.anchors is not None
     if "anchor" not in values:
-        # Nobody was asked yet: people answer rightly as often as the model expects of them.
+        # Without anchors, people answer correctly with the model's prior probability.
         right = ANCHORS[model.anchors.kind].expected(model.anchors.numbers)
         values = {**values, "anchor": np.full(len(values["strength"]), right)}
-    part = {name: getattr(asked, name) for name in ("criterion", "first", "second")}
+    part = {name: getattr(questions, name) for name in ("criterion", "first", "second")}
     part["counts"] = np.ones((1, 3))
     if problem.density.contexts:
-        part["context"] = asked.context
+        part["context"] = questions.context
     log = [term for term, _ in ANCHORS[model.anchors.kind].log_parts(values, part, ties, np)]
     if not ties:
         return np.asarray(np.exp(np.stack(log[:2], axis=-1)))
     return np.asarray(np.exp(np.stack([log[0] + log[3], log[1] + log[3], log[2]], axis=-1)))
 
 
-def _sort_by_uncertainty(problem: VotesProblem, values: Values, one: Ints, other: Ints) -> Ints:
-    """Places of pairs by how unsure their order is, the least sure first."""
+def _sort_by_uncertainty(problem: VotesProblem, values: Values, first: Ints, second: Ints) -> Ints:
+    """Indices of pairs, those with the least certain order first."""
     theta = integrated_scores(problem.density, values)
     mean, spread = theta.mean(axis=0), np.atleast_2d(np.cov(theta.T))
-    variance = np.diag(spread)[one] + np.diag(spread)[other] - 2 * spread[one, other]
-    sureness = np.abs(mean[one] - mean[other]) / np.sqrt(np.maximum(variance, 1e-300))
+    variance = np.diag(spread)[first] + np.diag(spread)[second] - 2 * spread[first, second]
+    sureness = np.abs(mean[first] - mean[second]) / np.sqrt(np.maximum(variance, 1e-300))
     return np.argsort(sureness, kind="stable")
 
 
 def _items_met(problem: VotesProblem) -> npt.NDArray[np.bool_]:
-    """Mask of the items met in each context, shape (contexts, items); of a model without contexts one of all items."""
+    """Mask of the items of each context, shape (contexts, items); without contexts in the model, one row of True."""
     votes, context = problem.votes, cell_contexts(problem.votes)
     if not problem.density.contexts or context is None:
         return np.ones((1, len(problem.items)), dtype=bool)
@@ -246,14 +246,14 @@ def _question_keys(
 
 
 def _judges_alike(problem: VotesProblem) -> bool:
-    """True if all judges answer alike, so that it does not matter who is asked."""
+    """True if the model does not distinguish judges."""
     model = problem.model
     habits = problem.density.ties and model.ties is not None and TIES[model.ties.kind].by_judge
     return not RELIABILITY[model.reliability.kind].keys and not habits
 
 
 def _answered_keys(problem: VotesProblem, who: str) -> Ints:
-    """Keys of what has been answered already."""
+    """Keys of the questions with an answer."""
     overall, anchors = False, problem.anchors
     if who != PERSON:
         votes = problem.coded_votes
@@ -261,7 +261,7 @@ def _answered_keys(problem: VotesProblem, who: str) -> Ints:
         if _judges_alike(problem):
             return np.empty(0, np.int64)
     else:
-        # of items over all contexts, not of texts in one
+        # people answered about items over all contexts, not in single contexts
         if anchors is None or (problem.density.contexts and anchors.votes.row_context is None):
             return np.empty(0, np.int64)
         votes = split_by_context(anchors.votes) if problem.density.contexts else anchors.votes
@@ -274,19 +274,19 @@ def _answered_keys(problem: VotesProblem, who: str) -> Ints:
 
 
 def _context_codes(problem: VotesProblem, votes: Votes) -> Ints:
-    """Context of each cell; 0 where the model has none."""
+    """Context of each cell; 0 if the model has no contexts."""
     context = cell_contexts(votes) if problem.density.contexts else None
     return np.zeros_like(votes.first) if context is None else context
 
 
-def panel_votes(problem: VotesProblem, asked: Questions) -> Ints:
-    """Count the panel's answers to each comparison (in its context) so far: first, second, ties; (questions, 3)."""
+def panel_votes(problem: VotesProblem, questions: Questions) -> Ints:
+    """Count the panel's answers to each comparison (in its context): first, second, ties; shape (questions, 3)."""
     votes, separate = problem.votes, problem.model.criteria == "separate"
-    result = np.zeros((len(asked.first), 3), np.int64)
+    result = np.zeros((len(questions.first), 3), np.int64)
     vote_keys, contexts = pair_keys(votes, criteria=separate), _context_codes(problem, votes)
     size = len(problem.items)
     for row, (criterion, first, second, context) in enumerate(
-        zip(asked.criterion, asked.first, asked.second, asked.context, strict=True)
+        zip(questions.criterion, questions.first, questions.second, questions.context, strict=True)
     ):
         all_criteria = not separate or criterion == len(problem.criteria)
         keys = vote_keys % size**2 if all_criteria else vote_keys

@@ -1,16 +1,15 @@
-"""The rankings to ask for next: which items, of whom, under which criterion and where.
+"""Choice of the next rankings: items, judge or person, criterion and context.
 
-A ranking of the items S tells of what they are worth there, eta_S, by its expected information J (the mean over
-draws of minus the second derivatives of the log probability of a ranking that is drawn). To a normal posterior with
-covariance Sigma of the draws it is an observation of eta_S with precision J, which lowers the variance v_t of the
-difference of scores of pair t by
+A ranking of the items S has the expected information J on their strengths eta_S (the mean over draws of minus the
+second derivatives of the log probability of a drawn ranking). For a normal posterior with the covariance of the draws
+it is an observation of eta_S with precision J. It reduces the variance v_t of the difference of scores of pair t by
 
     cov(d_t, eta_S) J^(1/2) (1 + J^(1/2) cov(eta_S) J^(1/2))^(-1) J^(1/2) cov(eta_S, d_t),
 
-whatever the order will be: no ranking needs to be listed. As of votes (:mod:`voirdire.fit.next.spread`) each next
-ranking has the largest sum over pairs of phi(m_t / sqrt(v_t)) times the share of v_t that it explains, given those
-before it: then the deviations of the draws are shrunk as their covariance is. In a context that is new J is that of
-eta_S beside the spread of contexts.
+for any order, so that no orders are listed. As for votes (:mod:`voirdire.fit.next.spread`), each next ranking has the
+largest sum over pairs of phi(m_t / sqrt(v_t)) times the share of v_t that it explains, given earlier rankings. After
+each choice the deviations of the draws are shrunk to the new covariance. In a new context, the variance between
+contexts reduces J.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
 
 WHO, ABOUT = ("judge", "person"), ("ranking", "best")
 DRAWS = 500
-MAX_PAIRS = 1000  # whose order counts: those that matter most
-PLACES_SEARCHED = 8  # places to ask whose best set is looked for, the most telling by a first look
-QUADRATURE_NODES = 15  # of the quadrature over what a ranking will say
+MAX_PAIRS = 1000  # most pairs in the utility: those that matter most
+PLACES_SEARCHED = 8  # most places (judge, criterion, context) with a search for the best set
+QUADRATURE_NODES = 15  # nodes of the quadrature over results of a ranking
 
 
 def next_rankings(
@@ -51,36 +50,36 @@ def next_rankings(
     about: str = "ranking",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Choose the rankings that are expected to tell most.
+    """Choose the rankings with the largest expected information.
 
     Parameters
     ----------
     fit : Fit
-        Of rankings, with draws.
+        Fit of rankings, with draws.
     count : int
-        How many; they are chosen together, each given those before it.
+        Number of rankings; they are chosen together, each given the earlier ones.
     size : int, optional
-        Items of each; by default as many as most rankings of the table have.
+        Number of items per ranking; by default the most frequent size in the table.
     who : {"judge", "person"}
-        Who ranks: a judge of the table, who is chosen where judges have tastes, or a person, of a fit in which people
-        have ranked.
+        A judge of the table (chosen, too, if judges have tastes), or a person, if the fit has rankings by people.
     about : {"ranking", "best"}
-        What is to become surer: the order of all pairs of items, or which item is the best.
+        Target of the information: the order of all pairs of items, or the best item.
     seed : int
+        Seed of the choice of draws and of the noise.
 
     Returns
     -------
     pandas.DataFrame
-        In the order of choice: place, judge (None for a person, or where judges are alike), criterion (None without),
-        context (of a model with contexts; None for one that is new), items (tuple of names), information (bits that
-        the ranking alone is expected to tell of the order of pairs), gain (bits given those above). ``attrs`` has
-        ``about``, ``entropy`` (bits now) and ``left`` (bits expected after all).
+        In the order of choice: place, judge (None for a person, or if the model does not distinguish judges), criterion
+        (None without), context (for a model with contexts; None for a new context), items (tuple of names), information
+        (expected bits on the order of pairs from this ranking alone), gain (bits given earlier rankings). ``attrs`` has
+        ``about``, ``entropy`` (current bits) and ``left`` (expected bits after all rankings).
 
     Raises
     ------
     InputError
-        The fit is not one of rankings, has no draws, or no rankings by people where a person is asked; a number is
-        wrong.
+        If the fit is not of rankings, has no draws, or has no rankings by people and a person is asked, or a number is
+        not valid.
 
     Examples
     --------
@@ -96,7 +95,7 @@ def next_rankings(
     problem = check_rankings_request(fit.problem, count, size=size, who=who, about=about, seed=seed)
     if fit.posterior.draws is None:
         raise InputError(
-            "the fit has no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'"
+            "the fit has no draws, so it is not known what is uncertain; fit with 'laplace' or 'nuts'"
         )
     rng = np.random.default_rng(seed)
     size = size or int(np.bincount(np.bincount(problem.table.ranking)).argmax())
@@ -127,11 +126,12 @@ def check_rankings_request(
     about: str = "ranking",
     seed: int = 0,
 ) -> RankingsProblem:
-    """Refuse what :func:`next_rankings` could not answer by any fit of a problem; else the problem.
+    """Check a request of :func:`next_rankings` before a fit; return the problem.
 
     Raises
     ------
     InputError
+        If no fit of the problem could answer the request.
     """
     if not isinstance(problem, RankingsProblem):
         raise InputError(
@@ -147,7 +147,7 @@ def check_rankings_request(
         problems.append(f"who {who!r} is neither 'judge' nor 'person'")
     elif who == "person" and problem.anchors is None:
         problems.append(
-            "who='person': how people differ from judges is told by rankings of people alone, and this fit has none; "
+            "who='person': only rankings by people show how people differ from judges, and this fit has none; "
             "pass some (anchors=, --anchors), or ask judges"
         )
     if about not in ABOUT:
@@ -159,12 +159,12 @@ def check_rankings_request(
 
 
 class _RankingPlace(NamedTuple):
-    """Whom to ask under which criterion and in which context; -1 for a person or any judge, and for a new context."""
+    """Judge, criterion and context of a ranking; judge -1 for a person or any judge, context -1 for a new one."""
 
     judge: int
     criterion: int
     context: int
-    parts: tuple[tuple[Any, ...], ...]  # places among the values of each term
+    parts: tuple[tuple[Any, ...], ...]  # name and index of the values of each term
     noise: float  # variance that a new context adds
 
 
@@ -189,23 +189,24 @@ def _possible_places(problem: RankingsProblem, state: _State, who: str) -> list[
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Draws as deviations from their means, which shrink as rankings are chosen.
+    """Draws as deviations from their means, which shrink with each chosen ranking.
 
     Attributes
     ----------
     values : dict of array, shape (draws, ...)
-        Terms of what items are worth.
+        Deviations of the terms of item strengths.
     means : dict of array
+        Means of the terms.
     gaps, middle : array, shape (draws, pairs) and (pairs,)
-        Differences of scores of pairs, and their means.
+        Deviations of the differences of scores of pairs, and means of these differences.
     before : array, shape (pairs,)
         Variances of these differences before any ranking was chosen.
     matters : array, shape (pairs,)
-        How much the order of each pair matters.
+        Weight of the order of each pair.
     new_context : float
-        Variance of what an item is worth more in a context.
+        Variance of an item's strength between contexts.
     noise, fresh : array, shape (draws, items)
-        Gumbel noise of rankings that are drawn, and normal noise of a context that is new.
+        Gumbel noise of drawn rankings, and standard normal noise of a new context.
     """
 
     values: dict[str, Floats]
@@ -220,7 +221,7 @@ class _State:
 
     @classmethod
     def from_fit(cls, problem: RankingsProblem, fit: Fit, about: str, rng: np.random.Generator) -> _State:
-        """State of a fit's draws."""
+        """Build the state from a fit's draws."""
         assert fit.posterior.draws is not None
         density = problem.density
         x = fit.posterior.draws.reshape(-1, density.size)
@@ -252,11 +253,11 @@ class _State:
 
     @property
     def variance(self) -> Floats:
-        """Variance of the differences of pairs."""
+        """Variance of the differences of pairs, shape (pairs,)."""
         return np.asarray(np.maximum((self.gaps**2).mean(axis=0), 1e-12))
 
     def search(self, where: _RankingPlace) -> Search:
-        """Quantities that a search for the best set needs of a place to ask."""
+        """Quantities for a search of the best set of items at a place."""
         mean = sum(self.means[name][tuple(index)] for name, *index in where.parts)
         deviations = self.deviations_at(where)
         near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.variance
@@ -270,32 +271,32 @@ class _State:
         )
 
     def deviations_at(self, where: _RankingPlace) -> Floats:
-        """Deviations of item scores at a place to ask, shape (draws, items)."""
+        """Deviations of item scores at a place, shape (draws, items)."""
         return np.asarray(sum(self.values[name][(slice(None), *index)] for name, *index in where.parts))
 
-    def order_entropy(self, told: Floats | float = 0.0) -> float:
-        """Entropy in bits of the order of pairs, each weighted by how much it matters, given chosen rankings.
+    def order_entropy(self, reduction: Floats | float = 0.0) -> float:
+        """Weighted entropy of the order of pairs, in bits, given chosen rankings.
 
-        It is the mean over what the mean of each difference may become, as far as its variance was lowered; ``told`` is
-        by how much it is lowered beside that, shape (pairs,).
+        The mean of each difference will change with the rankings; the variance of its change is the reduction of the
+        variance. The entropy is averaged over it. ``reduction`` is a further reduction, shape (pairs,).
         """
-        remaining = np.maximum(self.variance - told, 1e-9 * self.before)
+        remaining = np.maximum(self.variance - reduction, 1e-9 * self.before)
         node, weight = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
         shifts = np.sqrt(np.maximum(self.before - remaining, 0.0))[:, None] * node
         entropy = _order_entropy((self.middle[:, None] + shifts) / np.sqrt(remaining)[:, None])
         return float(self.matters @ (entropy @ weight) / weight.sum())
 
     def conditional_on(self, where: _RankingPlace, items: tuple[int, ...]) -> _State:
-        """Deviations whose covariance is that given a ranking."""
+        """State with deviations shrunk to the covariance given a ranking."""
         root = self.search(where).root(items)
         projected = self.deviations_at(where)[:, list(items)] @ root / np.sqrt(len(self.gaps))
         left_vectors, size, _ = np.linalg.svd(projected, full_matrices=False)
         shrink = 1.0 / np.sqrt(1.0 + size**2) - 1.0
 
-        def condition_deviations(of: Floats) -> Floats:
-            flat = of.reshape(len(of), -1)
+        def condition_deviations(deviations: Floats) -> Floats:
+            flat = deviations.reshape(len(deviations), -1)
             return np.asarray(
-                (flat + left_vectors @ (shrink[:, None] * (left_vectors.T @ flat))).reshape(of.shape)
+                (flat + left_vectors @ (shrink[:, None] * (left_vectors.T @ flat))).reshape(deviations.shape)
             )
 
         values = {name: condition_deviations(value) for name, value in self.values.items()}
@@ -303,7 +304,7 @@ class _State:
 
 
 def _order_entropy(z: Floats) -> Floats:
-    """Entropy of an order that is one way with probability Phi(z)."""
+    """Entropy, in bits, of an order with probability Phi(z)."""
     from scipy.special import ndtr, xlogy
 
     p = ndtr(z)
@@ -311,10 +312,10 @@ def _order_entropy(z: Floats) -> Floats:
 
 
 def _choose_ranking(
-    state: _State, wheres: list[_RankingPlace], size: int
+    state: _State, places: list[_RankingPlace], size: int
 ) -> tuple[_RankingPlace, tuple[int, ...]]:
-    """The place to ask and the items that tell most."""
-    searches = [state.search(where) for where in wheres]
+    """Choose the place and the items with the largest information gain."""
+    searches = [state.search(where) for where in places]
     first = best_set(searches[0], size)
     first_gain = np.array([float(search.information_gain(np.array([first]))[0]) for search in searches])
     best: tuple[float, int, tuple[int, ...]] = (-np.inf, 0, first)
@@ -323,18 +324,18 @@ def _choose_ranking(
         gain = float(searches[number].information_gain(np.array([items]))[0])
         if gain > best[0]:
             best = (gain, int(number), items)
-    return wheres[best[1]], best[2]
+    return places[best[1]], best[2]
 
 
 def _ranking_row(
     problem: RankingsProblem,
-    place: int,
+    number: int,
     where: _RankingPlace,
     items: tuple[int, ...],
     alone: float,
     gain: float,
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {"place": place + 1, "judge": None, "criterion": None}
+    row: dict[str, Any] = {"place": number + 1, "judge": None, "criterion": None}
     if where.judge >= 0:
         row["judge"] = problem.judges[where.judge]
     if problem.table.has_criteria:

@@ -1,16 +1,16 @@
-"""The set of items whose ranking tells most: by trying all sets, or by greedy search and swaps.
+"""Search of the most informative set of items to rank, and questions to people about unconnected pairs.
 
-Questions to a person about pairs that nothing links, to answer the others by stacking.
+The set of items is found among all sets, or by greedy search and swaps.
 
-A person's answer to one such pair tells of another only through the judges: which of them to follow. The model's
-strengths are no guide to that. The order of a pair on which judges are divided is the least sure, and its answer says
-least about them; people asked about such pairs alone never learn what a majority is worth, so that asking at random is
-better. With the regression of :mod:`voirdire.kinds.votes.stacking`, f_p the log-odds that people prefer the one
-item of pair p, what is unknown is what people would say of every pair,
+For unconnected pairs, a person's answer to one pair informs about another only by the reliability of judges, as used
+by stacking. Questions chosen by the model's strengths are not suitable: a pair with an uncertain order divides the
+judges, and its answer gives least information about them. People asked about such pairs only would never measure the
+value of a majority; random questions would be better. With the regression of :mod:`voirdire.kinds.votes.stacking`, let
+f_p be the log-odds that people prefer the first item of pair p. The unknowns are people's answers T_p to every pair,
 
-    P(T_p = one | f) = sigmoid(f_p),   P(answer to q = one | f) = sigmoid(f_q),
+    P(T_p = first | f) = sigmoid(f_p),   P(answer to q = first | f) = sigmoid(f_q),
 
-independent given f, which is drawn from the regression's posterior (its prior before anybody was asked).
+independent given f. Draws of f come from the regression's posterior (its prior, without answers of people).
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.typing import Floats, Ints
 
 DRAWS = 500
-QUESTIONS_KEPT = 200  # questions that are looked at for a batch
-MAX_TARGETS = 500  # pairs whose answers are to become surer, at most: a random part of them
+QUESTIONS_KEPT = 200  # most candidate questions of a batch
+MAX_TARGETS = 500  # most unknown answers; of more pairs a random sample
 
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """Draws of what people would say.
+    """Draws of people's answers.
 
     Attributes
     ----------
     questions : Questions
-        Those that tell most by themselves.
+        The questions with the largest single information.
     expected : array, shape (draws, questions, 2)
         Probability of first and second.
     unsure : Unknowns
-        What people would say of the pairs.
+        People's answers to the pairs.
     """
 
     questions: Questions
@@ -55,24 +55,24 @@ class Stacked:
 
 
 def stacking_evidence(problem: VotesProblem) -> Evidence | None:
-    """Evidence that stacking learns from; None where items are linked, or the model's judges are no coins."""
+    """Evidence for stacking; None if items are connected, or the model has no coins of judges."""
     if problem.model.criteria == "separate" or not unconnected_pairs(problem):
         return None
     evidence = gather_evidence(problem)
     return evidence if evidence.prior else None
 
 
-def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Generator) -> Stacked:
-    """Draw what people would say, and keep the questions that tell most.
+def stacked_questions(evidence: Evidence, questions: Questions, rng: np.random.Generator) -> Stacked:
+    """Draw people's answers, and keep the questions with the largest information.
 
     Parameters
     ----------
-    asked : Questions
-        Of a person, about pairs of ``evidence``.
+    questions : Questions
+        Questions to a person about pairs of ``evidence``.
     """
     p = expit(stacking_regression(evidence).draws(DRAWS, rng))
-    place = _pair_places(evidence, asked)
-    swapped = evidence.comparisons.item_a[place] != asked.first
+    place = _pair_places(evidence, questions)
+    swapped = evidence.comparisons.item_a[place] != questions.first
     p_first = np.where(swapped, 1.0 - p[:, place], p[:, place])
     expected = np.stack([p_first, 1.0 - p_first], axis=2)
     targets = np.sort(rng.permutation(p.shape[1])[:MAX_TARGETS])
@@ -80,43 +80,45 @@ def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Gener
     if len(place) > QUESTIONS_KEPT:
         information = expected_information(expected, unsure, np.full(DRAWS, 1.0 / DRAWS))
         kept = np.sort(np.argsort(-information, kind="stable")[:QUESTIONS_KEPT])
-        asked, expected = asked.select_questions(kept), expected[:, kept]
-    return Stacked(asked, expected, unsure)
+        questions, expected = questions.select_questions(kept), expected[:, kept]
+    return Stacked(questions, expected, unsure)
 
 
-def _pair_places(evidence: Evidence, asked: Questions) -> Ints:
+def _pair_places(evidence: Evidence, questions: Questions) -> Ints:
     pairs = evidence.comparisons
     size = int(max(pairs.item_a.max(), pairs.item_b.max())) + 1
     keys = pairs.item_a * size + pairs.item_b
     order = np.argsort(keys)
-    asked_keys = np.minimum(asked.first, asked.second) * size + np.maximum(asked.first, asked.second)
+    asked_keys = np.minimum(questions.first, questions.second) * size + np.maximum(
+        questions.first, questions.second
+    )
     return np.asarray(order[np.searchsorted(keys, asked_keys, sorter=order)])
 
 
-MAX_SETS = 1000  # sets up to which all are tried
-INFORMATION_DRAWS = 60  # draws over which the information of a ranking is averaged
-MAX_NUMBERS = 2**21  # numbers of these that are kept together
-SWAP_PASSES = 5  # through the items of a set, to put others in their place
+MAX_SETS = 1000  # most sets for an exhaustive search
+INFORMATION_DRAWS = 60  # number of draws for the mean information of a ranking
+MAX_NUMBERS = 2**21  # most numbers in an intermediate result
+SWAP_PASSES = 5  # most passes of swaps through the items of a set
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Quantities known where a ranking may be asked for.
+    """Quantities for the search of a set of items at one place (judge, criterion and context).
 
     Attributes
     ----------
     worth_drawn : array, shape (draws, items)
-        What items are worth there.
+        Strengths of items at the place.
     noise : array, shape (draws, items)
-        Gumbel noise, with which they are ranked.
+        Gumbel noise of drawn rankings.
     covariance : array, shape (items, items)
-        Of what items are worth.
+        Covariance of the strengths.
     shared : array, shape (items, pairs)
-        Its covariance with the differences of scores.
+        Covariance of the strengths with the differences of scores.
     sensitivity : array, shape (pairs,)
-        What a unit of variance of each difference counts for.
+        Weight of a unit of variance of each difference.
     unseen : float
-        Variance of each item's worth beside what the draws have: of a context that is new.
+        Further variance of each item's strength in a new context, which the draws do not have.
     """
 
     worth_drawn: Floats
@@ -127,11 +129,11 @@ class Search:
     unseen: float
 
     def information_gain(self, sets: Ints) -> Floats:
-        """Information gain of the rankings of sets, shape (sets, size), as an array of shape (sets,).
+        """Compute the information gain of a ranking of each of the sets, shape (sets, size); shape (sets,).
 
         Examples
         --------
-        Items whose order is known tell nothing of each other:
+        A ranking of items with known order gives no information:
 
         >>> rng = np.random.default_rng(0)
         >>> drawn = rng.normal(size=(200, 3)) + [0.0, 0.0, 9.0]
@@ -156,7 +158,7 @@ class Search:
         return seen, np.asarray(np.linalg.solve(np.eye(sets.shape[1]) + within, seen), float)
 
     def root(self, items: tuple[int, ...]) -> Floats:
-        """As :meth:`information_roots`, of one set, shape (size, size)."""
+        """Root of the expected information of a ranking of one set, shape (size, size)."""
         return np.asarray(self.information_roots(np.array([items]))[0])
 
     def information_roots(self, sets: Ints) -> Floats:
@@ -186,7 +188,7 @@ class Search:
 
 
 def best_set(search: Search, size: int) -> tuple[int, ...]:
-    """The set of ``size`` items whose ranking tells most: of all sets, or by greedy search and swaps."""
+    """Find the set of ``size`` items with the largest information gain: of all sets, or by greedy search and swaps."""
     items = len(search.covariance)
     if math.comb(items, size) <= MAX_SETS:
         return _best_of_sets(search, [*combinations(range(items), size)])

@@ -1,19 +1,19 @@
 """Information in answers about the order of pairs, from the first two moments of posterior draws.
 
-Of pair t the draws have the difference of strengths d_t, with mean m_t and variance v_t. Question q has answer y_q (1
-first, 0 second, 1/2 tie), whose mean given a draw is p_q. In the linear approximation an answer explains the share
+Pair t has the difference of strengths d_t in each draw, with mean m_t and variance v_t. Question q has the answer y_q
+(1 first, 0 second, 1/2 tie), with mean p_q given a draw. In the linear approximation an answer explains the share
 
     r_tq^2 = cov(d_t, p_q)^2 / (v_t var(y_q)),   var(y_q) = var(p_q) + E var(y_q | draw),
 
-of v_t, and lowers all covariances by cov(., p_q) cov(p_q, .) / var(y_q), whatever it says. So a batch is built without
-guessing answers: each next question has the largest
+of v_t, and reduces all covariances by cov(., p_q) cov(p_q, .) / var(y_q), for any answer. So a batch is built without
+drawing answers: each next question has the largest
 
     G(q) = sum_t phi(m_t / sqrt(v_t)) r_tq^2
 
-given those before it, phi the normal density: what is left unsure of a pair counts where its order hangs on it. Where
-the best item is looked for, each pair counts by how often the draws have it as the first two. Draws weighed by guessed
-answers, as :mod:`voirdire.fit.next.information` has them, are used up after some ten answers (a few draws have all the
-weight, and what the next questions are worth is chance); moments are not.
+given earlier questions, with phi the normal density: the variance of a pair counts where it makes the order uncertain.
+For the best item, the weight of a pair is the share of draws with this pair as the first two. Weighted draws with drawn
+answers (:mod:`voirdire.fit.next.information`) degenerate after about ten answers (few draws have all the weight, and
+gains are noise); moments do not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-_MIN_VARIANCE = 1e-12  # of a variance
+_MIN_VARIANCE = 1e-12  # lower bound of variances
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Moments:
     Attributes
     ----------
     sensitivity : array, shape (pairs,)
-        phi(m_t / sqrt(v_t)), times how much the pair matters; 0 where the difference is the same in all draws.
+        phi(m_t / sqrt(v_t)) times the weight of the pair; 0 if the difference is equal in all draws.
     spread : array, shape (pairs,)
         v_t.
     shared : array, shape (pairs, questions)
@@ -42,7 +42,7 @@ class Moments:
     noise : array, shape (questions,)
         E var(y_q | draw).
     means : array, shape (draws, questions)
-        p_q less its mean, times the root of the draw's weight.
+        p_q minus its mean, times the root of the draw's weight.
     """
 
     sensitivity: Floats
@@ -52,14 +52,14 @@ class Moments:
     means: Floats
 
     def select_questions(self, chosen: Ints) -> Moments:
-        """Moments of some questions."""
+        """Select the moments of some questions."""
         return replace(
             self, shared=self.shared[:, chosen], noise=self.noise[chosen], means=self.means[:, chosen]
         )
 
     @property
     def gain(self) -> Floats:
-        """G of each question by itself, shape (questions,)."""
+        """G of each single question, shape (questions,)."""
         total = self.noise + (self.means**2).sum(axis=0)
         return _question_gain(self.sensitivity, self.spread, self.shared, total)
 
@@ -67,18 +67,18 @@ class Moments:
 def weighted_moments(
     answers: Floats, gaps: Floats, weights: Floats, matters: Floats | None = None
 ) -> Moments:
-    """Moments of weighted draws.
+    """Compute the moments of weighted draws.
 
     Parameters
     ----------
     answers : array, shape (draws, questions, 2 or 3)
-        Probability of first, second and perhaps tie.
+        Probability of first, second and optionally tie.
     gaps : array, shape (draws, pairs)
-        d_t.
+        d_t, differences of strengths.
     weights : array, shape (draws,)
-        Sum to one.
+        Weights of the draws, with sum 1.
     matters : array, shape (pairs,), optional
-        How much the order of each pair matters; by default all alike.
+        Weight of the order of each pair; by default equal.
 
     Examples
     --------
@@ -109,36 +109,36 @@ def weighted_moments(
 
 
 def choose_by_moments(
-    found: Moments,
+    moments: Moments,
     count: int,
     *,
     same: Ints | None = None,
     cost: Floats | None = None,
     copies: Ints | None = None,
 ) -> tuple[Ints, Floats]:
-    """Choose a batch greedily: each next question has the largest G for its cost, given those before it.
+    """Choose a batch greedily: each next question has the largest G over its cost, given earlier questions.
 
     Parameters
     ----------
     count : int
-        How many questions; fewer are chosen if there are fewer.
+        Number of questions; fewer if there are fewer.
     same : int array, shape (questions,), optional
-        Questions with equal codes stand for each other: one of them is asked once.
+        Codes of equivalent questions: of those with equal codes, one is asked once.
     cost : array, shape (questions,), optional
-        What each question costs, above 0; by default all cost the same.
+        Cost of each question, above 0; by default equal.
     copies : int array, shape (questions,), optional
-        How often each may be asked; by default once.
+        Largest number of times to ask each question; by default 1.
 
     Returns
     -------
     chosen : int array, shape (chosen,)
-        In the order of choice.
+        Indices of the questions, in the order of choice.
     share : array, shape (chosen,)
-        G of each, given those before it, by its G alone: how much of it those before leave.
+        G of each question given earlier questions, divided by its G alone.
 
     Examples
     --------
-    Two copies of one question and a weaker one about something else:
+    Two copies of one question and a less informative one about another pair:
 
     >>> gaps = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
     >>> yes = np.stack([gaps[:, 0] > 0, gaps[:, 0] > 0, 0.5 + 0.4 * gaps[:, 1]], axis=1)
@@ -146,16 +146,16 @@ def choose_by_moments(
     >>> chosen.tolist(), share.round(3).tolist()
     ([0, 2, 1], [1.0, 1.0, 0.0])
     """
-    size = len(found.noise)
+    size = len(moments.noise)
     same = np.arange(size) if same is None else same
     cost = np.ones(size) if cost is None else cost
-    shared, spread, between = found.shared.copy(), found.spread.copy(), found.means.T @ found.means
-    single_gain, remaining = found.gain, np.ones(size, np.int64) if copies is None else copies.copy()
+    shared, spread, between = moments.shared.copy(), moments.spread.copy(), moments.means.T @ moments.means
+    single_gain, remaining = moments.gain, np.ones(size, np.int64) if copies is None else copies.copy()
     chosen: list[int] = []
     share: list[float] = []
     while remaining.any() and len(chosen) < count:
-        total = np.maximum(found.noise + np.diag(between), _MIN_VARIANCE)
-        gain = _question_gain(found.sensitivity, spread, shared, total)
+        total = np.maximum(moments.noise + np.diag(between), _MIN_VARIANCE)
+        gain = _question_gain(moments.sensitivity, spread, shared, total)
         best = int(np.argmax(np.where(remaining > 0, gain / cost, -np.inf)))
         chosen.append(best)
         share.append(float(min(gain[best] / single_gain[best], 1.0)) if single_gain[best] > 0 else 0.0)

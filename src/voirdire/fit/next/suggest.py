@@ -1,4 +1,4 @@
-"""The comparisons to send to a person or to a judge next."""
+"""Choice of the next comparisons to ask a person or a judge."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 Who: TypeAlias = Literal["person", "judge"]
 About: TypeAlias = Literal["ranking", "judges", "best"]
 
-# Of the posterior's draws; a first look at many questions takes fewer, and all that seem good are looked at again.
+# Numbers of posterior draws, of draws for a first selection among many questions, and of selected questions.
 DRAWS, FIRST_DRAWS, QUESTIONS_KEPT = 1000, 250, 200
-# Pairs whose order counts, the least sure of them: all pairs of 45 items.
+# Most pairs in the utility, those with the least certain order: about all pairs of 45 items.
 MAX_PAIRS = 1000
 RELIABILITY_CLASSES = (0.2, 0.4, 0.6, 0.8)
-# A reversed panel that is less likely than this is left out of a ranking.
+# A reversed panel with a lower probability is left out for rankings.
 _MIN_MIRROR_PROBABILITY = 1e-3
 
 
@@ -65,53 +65,54 @@ def next_comparisons(
     among: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Choose the comparisons whose answers are expected to tell most.
+    """Choose the comparisons with the largest expected information.
 
-    The utility of a question is the expected reduction, in bits, of a summed entropy (`voirdire.fit.next.information`).
-    One answer tells of many of the quantities, each of which counts, so that it can be more than the answer's own bits:
+    The utility of a question is the expected reduction, in bits, of a sum of entropies
+    (`voirdire.fit.next.information`). One answer informs about many quantities, so that its utility can exceed the
+    entropy of the answer. The quantities are
 
-    - about "ranking": of the order of every pair of items by their scores (of more than 45 items, of the 1,000 pairs
-      whose order is least sure), a batch being built by moments (`voirdire.fit.next.spread`); of a person about
-      unconnected pairs, of what people would say of every pair, as stacking answers them
-      (`voirdire.fit.next.sets`);
-    - about "best": of which item is the best, of every group of items that votes link, by moments, too;
-    - about "judges": of the class of every judge's reliability: below 0.2, 0.4 (mostly wrong), 0.6 (near chance), 0.8,
-      or above (mostly right). Here both orientations of the panel, as it is and reversed (the mirror), are taken as
-      equally likely before anchors are counted, since votes cannot tell them apart; a person's answer settles that.
+    - for "ranking": the order of every pair of items by their scores (with more than 45 items, of the 1,000 pairs with
+      the least certain order); a batch is built by moments (`voirdire.fit.next.spread`). For a person and unconnected
+      pairs: people's answers to every pair, as predicted by stacking (`voirdire.fit.next.sets`);
+    - for "best": the best item of every group of items that votes connect, also by moments;
+    - for "judges": the class of every judge's reliability: below 0.2, 0.4 (mostly wrong), 0.6 (near chance), 0.8, or
+      above (mostly right). Votes cannot distinguish the panel from the reversed panel (the mirror), so both
+      orientations are equally likely before anchors; a person's answers decide between them.
 
     Parameters
     ----------
     fit : Fit
-        Of votes, perhaps beside scores, with draws, that is by "laplace" or "nuts".
+        Fit of votes (or of votes and scores) with draws: by "laplace" or "nuts".
     count : int
-        How many; the batch is chosen together, so that no question asks what another already does.
+        Number of comparisons. The batch is chosen together, so that questions do not duplicate each other.
     who : {"person", "judge"}
-        Who answers: a person, by the model's section [anchors], or one of the judges, who is chosen, too.
+        The respondent: a person, modelled by the section [anchors] of the model, or one of the judges (chosen, too).
     about : {"ranking", "judges", "best"}, optional
-        What is to become surer; by default the judges of a person, where the model tells them apart, else the ranking.
+        Target of the information; by default "judges" for a person if the model distinguishes judges, else "ranking".
     repeats : bool, optional
-        Whether a comparison may be asked again of who has answered it; by default where the table has contexts that
-        the model leaves out. With a model of contexts a comparison is one in a context.
+        True to ask a comparison again of those who have answered it; by default if the table has contexts that the
+        model leaves out. In a model with contexts, comparisons in different contexts are different.
     among : dataframe, optional
-        Of judges: all that may be asked, each row once and in the order that it says: judge, first, second, and
-        criterion and context where there are several. With a column cost (above 0) those are chosen that tell most for
-        what they cost. ``attrs["rows"]`` of the result says which they are.
+        For judges: all possible questions, each row once and in its order: judge, first, second, and criterion and
+        context if there are several. With a column cost (above 0), questions with the largest information for their
+        cost are chosen. ``attrs["rows"]`` of the result gives their rows.
     seed : int
-        Of the draws and of the worlds over which a batch is averaged.
+        Seed of the choice of draws and of the worlds to average over.
 
     Returns
     -------
     pandas.DataFrame
-        In the order of choice: place, judge (None for a person, or where judges are alike), criterion (None without),
-        first, second, of a model with contexts context (one in which both were met), information (utility of the
-        question alone), gain (that given the answers to those above), p_first, p_second, p_tie (the answer expected),
-        votes_first, votes_second, votes_tie (of the panel so far, in that context). ``attrs`` has ``about``,
-        ``entropy`` (summed, bits now) and ``left`` (bits expected after all answers).
+        In the order of choice: place, judge (None for a person, or if the model does not distinguish judges), criterion
+        (None without), first, second, for a model with contexts context (one that holds both items), information
+        (utility of the question alone), gain (utility given the answers to earlier questions), p_first, p_second, p_tie
+        (probabilities of the answer), votes_first, votes_second, votes_tie (answers of the panel so far, in this
+        context). ``attrs`` has ``about``, ``entropy`` (current sum, bits) and ``left`` (expected bits after all
+        answers).
 
     Raises
     ------
     InputError
-        The request is wrong, the fit has no draws, its model has no reliabilities to learn, or nothing is left to ask.
+        If the request is not valid, the fit has no draws, its model has no reliabilities, or nothing is left to ask.
 
     Examples
     --------
@@ -127,8 +128,8 @@ def next_comparisons(
         about = "judges" if who == PERSON and _distinguishes_judges(fit.problem) else "ranking"
     if fit.posterior.draws is None:
         raise InputError(
-            f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
-            "with 'laplace' or 'nuts'"
+            f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so it is not known what is uncertain; "
+            "fit with 'laplace' or 'nuts'"
         )
     if among is not None and who == PERSON:
         raise InputError("among is for questions to judges; pass who='judge' with it")
@@ -180,11 +181,12 @@ def next_comparisons(
 def check_comparisons_request(
     problem: Problem, count: int = 10, *, who: str = PERSON, about: str | None = None, seed: int = 0
 ) -> None:
-    """Refuse what :func:`next_comparisons` could not answer by any fit of a problem.
+    """Check a request of :func:`next_comparisons` before a fit.
 
     Raises
     ------
     InputError
+        If no fit of the problem could answer the request.
     """
     votes_of(problem, "next_comparisons")
     problems = []
@@ -209,7 +211,7 @@ def _distinguishes_judges(problem: Problem) -> bool:
 
 
 def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
-    """Draws and their weights: for judges in both orientations, for rankings as the posterior has them."""
+    """Draws and their weights: in both orientations of the panel where needed."""
     assert fit.posterior.draws is not None
     problem, density = votes_of(fit.problem, "next_comparisons"), fit.problem.density
     x = fit.posterior.draws.reshape(-1, density.size)
@@ -219,7 +221,7 @@ def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Val
         x = density.fold_orientations(x, problem.data)[0]
         mirrored = np.asarray(density.mirror_values(x, np))
         log_odds = _log_orientation(problem, mirrored, about) - _log_orientation(problem, x, about)
-        # Folded draws weigh as they are, and their twins by what tells the orientations apart.
+        # Folded draws have weight 1, their mirror images the odds of the reversed orientation.
         if about == "judges" or np.exp(log_odds).mean() > _MIN_MIRROR_PROBABILITY:
             x, log = np.concatenate([x, mirrored]), np.concatenate([log, log_odds])
     weights = np.exp(log - log.max())
@@ -235,14 +237,16 @@ def _log_orientation(problem: VotesProblem, x: Floats, about: str) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Targets:
-    """Quantities that are to become surer.
+    """Targets of the information.
 
     Attributes
     ----------
     unsure : Unknowns
+        The unknown quantities.
     gaps : array, shape (draws, pairs)
         Differences of the scores of pairs of items.
     matters : array, shape (pairs,)
+        Weight of the order of each pair.
     """
 
     unsure: Unknowns
@@ -253,9 +257,9 @@ class _Targets:
 def _target_pairs(
     problem: VotesProblem, values: Values, weights: Floats, about: str, linked: bool
 ) -> _Targets:
-    """The order of all pairs of items (where `linked`, of those that votes link), or of the pairs that may be the best.
+    """The order of all pairs of items (if `linked`, of those that votes connect), or of candidates for the first two.
 
-    Of more than `MAX_PAIRS` pairs these are the least sure, or those that matter most.
+    Of more than `MAX_PAIRS` pairs, the least certain or those with the largest weight are used.
     """
     theta, groups = integrated_scores(problem.density, values), _linked_groups(problem)
     items = theta.shape[1]
@@ -291,7 +295,7 @@ def _target_pairs(
 
 
 def _linked_groups(problem: VotesProblem) -> list[Ints]:
-    """Items that votes link, group by group."""
+    """Groups of items that votes connect."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -307,47 +311,49 @@ def _judge_reliability(problem: VotesProblem, values: Values) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _QuestionSearch:
-    """Weighted draws of a fit, by which questions to somebody are looked at."""
+    """Weighted draws of a fit, for a search among questions to one kind of respondent."""
 
     problem: VotesProblem
     values: Values
     weights: Floats
     judge: str
 
-    def first_look(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
-        """Gain of each question over its cost by a few of the draws, some questions at a time.
+    def first_look(
+        self, questions: Questions, gain_function: Callable[[Floats, Ints, Floats], Floats]
+    ) -> Floats:
+        """Gain of each question over its cost from a subset of the draws, computed in batches of questions.
 
-        ``of`` tells it from the answers expected, the places of these draws and their weights.
+        ``gain_function`` maps the answer probabilities, the indices of these draws and their weights to gains.
         """
         draws = np.unique(np.linspace(0, len(self.weights) - 1, FIRST_DRAWS).astype(int))
         drawn = {name: value[draws] for name, value in self.values.items()}
         share = self.weights[draws] / self.weights[draws].sum()
         gains: list[Floats] = []
-        for start in range(0, len(asked.first), 4 * QUESTIONS_KEPT):
-            batch = asked.select_questions(
-                np.arange(start, min(start + 4 * QUESTIONS_KEPT, len(asked.first)))
+        for start in range(0, len(questions.first), 4 * QUESTIONS_KEPT):
+            batch = questions.select_questions(
+                np.arange(start, min(start + 4 * QUESTIONS_KEPT, len(questions.first)))
             )
             expected = answer_probabilities(self.problem, drawn, batch, self.judge)
-            gains.append(of(expected, draws, share) / batch.cost)
+            gains.append(gain_function(expected, draws, share) / batch.cost)
         return np.concatenate(gains)
 
-    def narrow_questions(self, asked: Questions, unsure: Unknowns) -> Questions:
-        """The questions that tell most by a first look, with fewer draws."""
-        if len(asked.first) <= QUESTIONS_KEPT:
-            return asked
+    def narrow_questions(self, questions: Questions, unsure: Unknowns) -> Questions:
+        """Select the questions with the largest information from a subset of the draws."""
+        if len(questions.first) <= QUESTIONS_KEPT:
+            return questions
 
         def information(expected: Floats, some: Ints, share: Floats) -> Floats:
             return expected_information(expected, Unknowns(unsure.hot[some], unsure.starts), share)
 
-        gain = self.first_look(asked, information)
-        return asked.select_questions(np.sort(np.argsort(-gain, kind="stable")[:QUESTIONS_KEPT]))
+        gain = self.first_look(questions, information)
+        return questions.select_questions(np.sort(np.argsort(-gain, kind="stable")[:QUESTIONS_KEPT]))
 
     def select_by_moments(
-        self, asked: Questions, targets: _Targets, count: int
+        self, questions: Questions, targets: _Targets, count: int
     ) -> tuple[Questions, Floats, Floats]:
-        """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
-        kinds = asked.kinds()
-        representatives = asked.select_questions(np.array([kind[0] for kind in kinds]))
+        """The chosen questions in order, their answer probabilities, and the share of each gain given earlier ones."""
+        kinds = questions.kinds()
+        representatives = questions.select_questions(np.array([kind[0] for kind in kinds]))
         if len(kinds) > QUESTIONS_KEPT:
 
             def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
@@ -364,28 +370,28 @@ class _QuestionSearch:
         )
         copies_of = [iter(kind) for kind in kinds]
         places = [next(copies_of[kind]) for kind in chosen]
-        return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
+        return questions.select_questions(np.array(places, np.int64)), expected[:, chosen], share
 
 
 def _questions_frame(
-    problem: VotesProblem, asked: Questions, who: str, alone: Floats, gain: Floats, mean: Floats
+    problem: VotesProblem, questions: Questions, who: str, alone: Floats, gain: Floats, mean: Floats
 ) -> pd.DataFrame:
     import pandas as pd
 
     separate = problem.model.criteria == "separate" and problem.votes.has_criteria
     criteria = [*problem.criteria, None] if separate else [None] * (len(problem.criteria) + 1)
     judges = [*problem.judges, None]
-    votes = panel_votes(problem, asked)
+    votes = panel_votes(problem, questions)
     columns: dict[str, Any] = {
         "place": np.arange(1, len(gain) + 1),
-        "judge": pd.Series([judges[code] for code in asked.judge], dtype=object),
-        "criterion": pd.Series([criteria[code] for code in asked.criterion], dtype=object),
-        "first": np.array(problem.items, dtype=object)[asked.first],
-        "second": np.array(problem.items, dtype=object)[asked.second],
+        "judge": pd.Series([judges[code] for code in questions.judge], dtype=object),
+        "criterion": pd.Series([criteria[code] for code in questions.criterion], dtype=object),
+        "first": np.array(problem.items, dtype=object)[questions.first],
+        "second": np.array(problem.items, dtype=object)[questions.second],
     }
     if problem.density.contexts:
         contexts = [*problem.votes.contexts, None]
-        columns["context"] = pd.Series([contexts[code] for code in asked.context], dtype=object)
+        columns["context"] = pd.Series([contexts[code] for code in questions.context], dtype=object)
     columns |= {"information": alone, "gain": gain}
     for prefix, part in (("p", np.pad(mean, ((0, 0), (0, 3 - mean.shape[1])))), ("votes", votes)):
         columns |= {

@@ -94,7 +94,7 @@ def test_codes_of_a_long_column_are_those_of_a_short_one(
     from voirdire.tables import cells
 
     plain = read_votes(table)
-    monkeypatch.setattr(cells, "CODED", 1)
+    monkeypatch.setattr(cells, "MIN_CODED_ROWS", 1)
     coded = read_votes(table)
     for name in ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context"):
         np.testing.assert_array_equal(getattr(coded, name), getattr(plain, name))

@@ -13,7 +13,7 @@ import typer
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
-from voirdire.tables.columns import ANSWERS
+from voirdire.tables.columns import ANSWER_COLUMNS
 from voirdire.tables.encode import cell_to_name
 from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.long_table import left_out_notes
@@ -207,7 +207,7 @@ class TableOptions:
 
     def questions(self, path: Path) -> Any:
         """Read a table of questions, which needs no column of answers."""
-        reading, answers = self.reading, set(ANSWERS.values())
+        reading, answers = self.reading, set(ANSWER_COLUMNS.values())
         renamed = reading.map or {}
         allowed = {"map", "sep", "sheet", "where", "leave_out"}
         if not reading.set_options or set(reading.set_options) - allowed or answers & renamed.keys():
@@ -269,7 +269,10 @@ class TableOptions:
                 option = excess[0].replace("_", "-")
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return select_rows(
-                path, phase, reading.where, answer=None if reading.table is None else ANSWERS[reading.table]
+                path,
+                phase,
+                reading.where,
+                answer=None if reading.table is None else ANSWER_COLUMNS[reading.table],
             )
         if reading.map and elsewhere:
             own_columns = _file_columns(path)

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.tables.cells import Cells, Coded, as_narwhals, choose_columns, column_cells
+from voirdire.tables.cells import Cells, CodedCells, as_narwhals, choose_columns, column_cells
 from voirdire.tables.csv_file import count_row_commas, csv_header, csv_rows, csv_sql_source
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable_file
@@ -39,7 +39,9 @@ MEMORY_DEFAULT = "1GB"
 LARGE = 64 * 2**20  # bytes of a file from which it is grouped instead of read
 COUNT = "voirdire count"
 _SUFFIXES = (".parquet", ".csv")
-_Part: TypeAlias = tuple[list[Coded], IntArray]  # the columns of distinct rows, and how often each occurs
+_Part: TypeAlias = tuple[
+    list[CodedCells], IntArray
+]  # the columns of distinct rows, and how often each occurs
 _NO_NAMES = ("STRUCT", "MAP", "UNION", "LIST", "BLOB", "BIT")
 
 
@@ -324,7 +326,7 @@ def _group_lines(
             connection.unregister("chunk")
     found = connection.execute(f"SELECT {', '.join(columns)}, count(*) n FROM g GROUP BY ALL").fetchnumpy()
     coded = [
-        Coded(np.asarray(found[column], np.int64), [*index, None])
+        CodedCells(np.asarray(found[column], np.int64), [*index, None])
         for column, index in zip(columns, indices, strict=True)
     ]
     return coded, np.asarray(found["n"], np.int64)
@@ -341,7 +343,7 @@ def _join_parts(names: Sequence[str], parts: Sequence[_Part]) -> tuple[Cells, In
             # a missing cell's code, -1, is that of the last level
             codes.append(np.where(column.codes < 0, len(column.levels) - 1, column.codes) + len(levels))
             levels += column.levels
-        cells[name] = Coded(np.concatenate(codes), levels)
+        cells[name] = CodedCells(np.concatenate(codes), levels)
     return cells, np.concatenate([times for _, times in parts])
 
 
@@ -360,7 +362,7 @@ def _code_distinct_rows(connection: Any, types: Sequence[str]) -> _Part:
         levels.append([*found, None])
     codes = ", ".join(f"coalesce(enum_code({c}::e_{c})::BIGINT, -1) AS {c}" for c in columns)
     rows = connection.execute(f"SELECT {codes}, n FROM g").fetchnumpy()
-    coded = [Coded(rows[column], found) for column, found in zip(columns, levels, strict=True)]
+    coded = [CodedCells(rows[column], found) for column, found in zip(columns, levels, strict=True)]
     return coded, np.asarray(rows["n"], dtype=np.int64)
 
 

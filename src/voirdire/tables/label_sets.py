@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.tables.cells import Coded
+from voirdire.tables.cells import CodedCells
 from voirdire.tables.encode import Refused, cell_to_name
 
 #: Ways of writing sets beside a separator: cells that are lists, and rows of one judge and item.
@@ -155,7 +155,7 @@ def cells_as_sets(
     >>> cells_as_sets(["a", "b"], None, False) is None
     True
     """
-    distinct = cells.levels if isinstance(cells, Coded) else cells
+    distinct = cells.levels if isinstance(cells, CodedCells) else cells
     known = set(declared or ())
     words = {one for one in distinct if isinstance(one, str)} - known
     lists = {
@@ -200,6 +200,6 @@ def unwrap_label_lists(cells: Sequence[object]) -> Sequence[object]:
     >>> unwrap_label_lists([["good"], "bad"])
     ['good', 'bad']
     """
-    if isinstance(cells, Coded) or not _hold_lists(cells):
+    if isinstance(cells, CodedCells) or not _hold_lists(cells):
         return cells
     return [next(iter(cell)) if is_list(cell) else cell for cell in cells]  # type: ignore[call-overload]

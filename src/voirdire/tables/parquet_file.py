@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.tables.cells import CODED, Cells, Coded
+from voirdire.tables.cells import MIN_CODED_ROWS, Cells, CodedCells
 from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.failures import convert_library_errors
 
@@ -142,7 +142,7 @@ def parquet_cells(path: str, wanted: Sequence[str]) -> Cells:
     with _open_columns(path, wanted) as (connection, table, columns), convert_library_errors(path, "Parquet"):
         (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         found: Cells = {}
-        for column in columns if rows >= CODED else ():
+        for column in columns if rows >= MIN_CODED_ROWS else ():
             coded = None
             if column.type == "VARCHAR":
                 coded = coded_texts(connection, table, column.sql)
@@ -155,7 +155,7 @@ def parquet_cells(path: str, wanted: Sequence[str]) -> Cells:
     return {name: found[name] for name in wanted}
 
 
-def coded_texts(connection: Any, table: str, column: str) -> Coded | None:
+def coded_texts(connection: Any, table: str, column: str) -> CodedCells | None:
     """A column as codes, by the hashes of its texts; None where two texts have one."""
     import pandas as pd
 
@@ -171,17 +171,17 @@ def coded_texts(connection: Any, table: str, column: str) -> Coded | None:
     place = order[np.searchsorted(ordered, first)]
     missing = np.ma.getmaskarray(names["name"])[place]
     levels: Any = np.where(missing, None, np.ma.getdata(names["name"])[place])
-    return Coded(codes.astype(np.int64, copy=False), [*levels, None])
+    return CodedCells(codes.astype(np.int64, copy=False), [*levels, None])
 
 
-def _coded_numbers(connection: Any, table: str, column: str) -> Coded:
+def _coded_numbers(connection: Any, table: str, column: str) -> CodedCells:
     """A column of whole numbers as codes."""
     import pandas as pd
 
     numbers = connection.execute(f"SELECT {column} number FROM {table}").fetchnumpy()["number"]
     codes, levels = pd.factorize(np.ma.getdata(numbers))
     codes = np.where(np.ma.getmaskarray(numbers), len(levels), codes)
-    return Coded(codes.astype(np.int64, copy=False), [*levels.tolist(), None])
+    return CodedCells(codes.astype(np.int64, copy=False), [*levels.tolist(), None])
 
 
 def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voirdire.tables.answer_table import AnswerTable, checked_mask
 from voirdire.tables.cells import Cells
-from voirdire.tables.columns import KNOWN, describe_missing
+from voirdire.tables.columns import KNOWN_COLUMNS, describe_missing
 from voirdire.tables.encode import (
     UNREAD,
     Column,
@@ -23,7 +23,7 @@ from voirdire.tables.encode import (
     report_lookalikes,
     rows_by_code,
 )
-from voirdire.tables.further import NOTHING, Further
+from voirdire.tables.further import NO_FURTHER_COLUMNS, Further
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.times import TIME, answer_times
@@ -75,7 +75,7 @@ class Rated(AnswerTable):
     run: IntArray | None = None
     phase: IntArray | None = None
     time: NDArray[np.float64] | None = None
-    further: Further = NOTHING
+    further: Further = NO_FURTHER_COLUMNS
     has_criteria: bool = False
     has_items: bool = True
 
@@ -228,7 +228,7 @@ def read_rated(
     cells = read_columns(table, required, (*own, *kept), problems)
     time = answer_times(cells, problems)
     cells.pop(TIME, None)
-    further = NOTHING
+    further = NO_FURTHER_COLUMNS
     if kept:
         every = tuple(columns_among(table, None, problems))
         further = Further({name: cells.pop(name) for name in kept if name in cells}, present=every)
@@ -238,7 +238,7 @@ def read_rated(
     has_items = "item" in cells
     if not has_items and not {"context", "system"} <= cells.keys():
         present = columns_among(table, None, problems)
-        spare = [name for name in present if name not in KNOWN]
+        spare = [name for name in present if name not in KNOWN_COLUMNS]
         problems.table(
             f"{describe_missing(['item'], present, spare, may_map=True)}; or give both 'context' and 'system'"
         )

@@ -11,7 +11,7 @@ from typing import Any
 from voirdire.errors import InputError, raise_problems
 from voirdire.notices import give_notice
 from voirdire.settings import read_list
-from voirdire.tables.columns import ANSWERS, find_roles
+from voirdire.tables.columns import ANSWER_COLUMNS, find_roles
 from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.gather import gather_tables
 from voirdire.tables.formats.imported import Imported
@@ -65,9 +65,9 @@ class Reading:
             ]
         )
         wrong = []
-        if self.table is not None and self.table not in ANSWERS:
+        if self.table is not None and self.table not in ANSWER_COLUMNS:
             wrong.append(
-                f"table {self.table!r} is none of {', '.join(ANSWERS)}{nearest_name(self.table, list(ANSWERS))}"
+                f"table {self.table!r} is none of {', '.join(ANSWER_COLUMNS)}{nearest_name(self.table, list(ANSWER_COLUMNS))}"
             )
         for word, outcome in (self.winners or {}).items():
             if outcome not in OUTCOMES:
@@ -366,7 +366,7 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
 
 
 #: Columns that say who answered, when, or what, not what was asked.
-_OF_ANSWERS = ("judge", "run", "time", "phase", "order", *ANSWERS.values())
+_OF_ANSWERS = ("judge", "run", "time", "phase", "order", *ANSWER_COLUMNS.values())
 
 
 def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:

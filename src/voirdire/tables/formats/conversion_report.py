@@ -11,7 +11,7 @@ from pathlib import Path
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells, choose_columns
-from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, table_kind
+from voirdire.tables.columns import ALIASES, ANSWER_COLUMNS, find_roles, table_kind
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.registry import tool_from_first_record, tool_of_file
 from voirdire.tables.formats.source import Source, open_source
@@ -55,7 +55,9 @@ def original_column_names(path: str) -> tuple[str, ...]:
 def imported_column_names(found: Imported) -> list[str]:
     """The columns of what was imported: of one table all, of several those of answers."""
     kinds = found.kinds
-    return [str(name) for name in found.table] if len(kinds) == 1 else [ANSWERS[kind] for kind in kinds]
+    return (
+        [str(name) for name in found.table] if len(kinds) == 1 else [ANSWER_COLUMNS[kind] for kind in kinds]
+    )
 
 
 def foreign_cells(
@@ -101,7 +103,7 @@ def imported_cells(
     InputError
         There is no such table.
     """
-    wanted = next((kind for kind, column in ANSWERS.items() if column in required), None)
+    wanted = next((kind for kind, column in ANSWER_COLUMNS.items() if column in required), None)
     frame = found.table_of(wanted)
     found.say()
     if len(found.formats) == 1:
@@ -169,7 +171,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             plain = _is_ours(source, path)
             elsewhere = not ours or (source.kind != "csv" and not plain)
             others = any(column != name for column, name in roles.items())
-            answers = bool(set(ANSWERS.values()) & roles.keys())
+            answers = bool(set(ANSWER_COLUMNS.values()) & roles.keys())
             if names and (elsewhere or (not plain and table_kind(roles)) or (others and answers)):
                 return "", names
     except InputError:

@@ -45,7 +45,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(autouse=True)
 def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouped, "LARGE", 1)
+    monkeypatch.setattr(grouped, "MIN_GROUPED_BYTES", 1)
 
 
 def same(counted: Votes, expected: Votes) -> None:
@@ -229,7 +229,7 @@ def test_an_amount_of_memory_that_is_none_is_refused(
     table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table.to_csv(tmp_path / "v.csv", index=False)
-    monkeypatch.setenv(grouped.MEMORY, "much")
+    monkeypatch.setenv(grouped.MEMORY_VARIABLE, "much")
     with pytest.raises(InputError, match="VOIRDIRE_MEMORY: 'much' is not an amount of memory"):
         read_votes(tmp_path / "v.csv", rows=False)
 
@@ -261,7 +261,7 @@ def test_memory_stays_bounded_on_a_file_of_ten_times_the_limit(tmp_path: Path) -
     code = PEAK.replace("read_votes(sys.argv[1]", "grouped.LARGE = 1; read_votes(sys.argv[1]", 1)
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "small.csv"), str(tmp_path / "big.csv")],
-        env={**os.environ, grouped.MEMORY: f"{limit}MB"},
+        env={**os.environ, grouped.MEMORY_VARIABLE: f"{limit}MB"},
         capture_output=True,
         text=True,
         check=True,

@@ -20,7 +20,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.tables.encode import Refused, cell_to_name, encode_column, level_positions
-from voirdire.tables.numbers import LARGEST, read_number
+from voirdire.tables.numbers import MAX_NUMBER, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
 from voirdire.typing import Floats, Ints
@@ -278,7 +278,7 @@ def number_column(
     outcomes: dict[str, float | str] = {}
     wrong: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):
-        if type(cell) is float and abs(cell) <= LARGEST:
+        if type(cell) is float and abs(cell) <= MAX_NUMBER:
             numbers[row] = cell
             continue
         outcome = outcomes.get(cell) if isinstance(cell, str) else None

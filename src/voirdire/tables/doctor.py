@@ -20,7 +20,7 @@ from voirdire.tables.formats.source import Source, leave_out_columns, open_sourc
 from voirdire.tables.formats.suggestions import likely_tables
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
-from voirdire.tables.labels import FEW_CLASSES
+from voirdire.tables.labels import MAX_CLASSES
 from voirdire.tables.rankings import ABOUT
 from voirdire.tables.reading import BESIDE, Reading, read_as
 from voirdire.tables.repeats import name_notes, repeat_notes
@@ -266,7 +266,7 @@ def _describe_classes(frame: pd.DataFrame) -> list[str]:
     sentences = [
         f"{count_in_words(len(classes), 'labels')}{sets}: {shown}{', ...' if len(classes) > 8 else ''}"
     ]
-    if len(classes) > FEW_CLASSES:
+    if len(classes) > MAX_CLASSES:
         sentences.append(
             "so many labels are rather names or texts than classes; is another column the label?"
         )
@@ -283,9 +283,8 @@ def _describe_levels(frame: pd.DataFrame) -> list[str]:
 def _describe_rankings(frame: pd.DataFrame) -> list[str]:
     sizes = frame.groupby([name for name in ABOUT if name in frame], dropna=False).size()
     smallest, largest = int(sizes.min()), int(sizes.max())
-    return [
-        f"{count_in_words(len(sizes), 'rankings')} of {smallest if smallest == largest else f'{smallest} to {largest}'} items"
-    ]
+    size = smallest if smallest == largest else f"{smallest} to {largest}"
+    return [f"{count_in_words(len(sizes), 'rankings')} of {size} items"]
 
 
 def _describe_order(frame: pd.DataFrame) -> list[str]:

@@ -67,7 +67,8 @@ class Reading:
         wrong = []
         if self.table is not None and self.table not in ANSWER_COLUMNS:
             wrong.append(
-                f"table {self.table!r} is none of {', '.join(ANSWER_COLUMNS)}{nearest_name(self.table, list(ANSWER_COLUMNS))}"
+                f"table {self.table!r} is none of {', '.join(ANSWER_COLUMNS)}"
+                f"{nearest_name(self.table, list(ANSWER_COLUMNS))}"
             )
         for word, outcome in (self.winners or {}).items():
             if outcome not in OUTCOMES:
@@ -378,7 +379,7 @@ def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
     Examples
     --------
     >>> how = Reading(map={"judge": "grader", "winner": "chosen"}, wide="judge")
-    >>> fitting_options(how, ["first", "second", "chosen"]).given
+    >>> fitting_options(how, ["first", "second", "chosen"]).set_options
     {'map': {'winner': 'chosen'}}
     """
     renamed = {column: name for column, name in (how.map or {}).items() if name in columns}

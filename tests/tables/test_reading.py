@@ -14,7 +14,7 @@ from voirdire import InputError, read
 from voirdire.notices import listen_for_notes
 from voirdire.tables import read_table
 from voirdire.tables.formats.folder import import_files
-from voirdire.tables.reading import BESIDE, Reading
+from voirdire.tables.reading import OPTIONS_SUFFIX, Reading
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -347,7 +347,7 @@ def test_levels_that_were_read_are_those_of_the_fit(tmp_path: Path) -> None:
 
 def test_a_file_beside_the_table_says_how_it_is_read(tmp_path: Path) -> None:
     path = written(tmp_path, "v.csv", "m1,m2,pick\nx,y,A\ny,x,B\n")
-    beside = Path(f"{path}{BESIDE}")
+    beside = Path(f"{path}{OPTIONS_SUFFIX}")
     beside.write_text(
         'map = {first = "m1", second = "m2", winner = "pick"}\nwinners = {A = "first", B = "second"}\n'
         'set = {judge = "ann"}\n'

@@ -21,7 +21,7 @@ from voirdire.tables.formats.source import leave_out_columns, open_source
 from voirdire.tables.people import check_no_judge
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.ratings import known_names
-from voirdire.tables.reading import BESIDE, Reading, fitting_options, load_reading, read_as
+from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, fitting_options, load_reading, read_as
 from voirdire.tables.row_filter import select_rows
 from voirdire.tables.run_folders import run_folder
 
@@ -167,7 +167,7 @@ class TableOptions:
         for further_path in further:
             check_no_judge(further_path)
         reading = replace(self.reading, levels=None, positive=None)
-        if not reading.set_options and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
+        if not reading.set_options and not any(Path(f"{path}{OPTIONS_SUFFIX}").is_file() for path in paths):
             return [path if phase is None else select_rows(path, phase) for path in paths]
         check_judges(self.reading.judges_of_files(), [str(path) for path in paths])
         other_paths = [path for path in (*further, *(paths if len(paths) > 1 else ())) if path is not None]

@@ -248,10 +248,10 @@ def item_covariates(
 def _check_names(names: tuple[str, ...], problems: Problems) -> None:
     for name in names:
         if name == OWN_FAMILY:
-            problems.table(f"the name {name!r} is that of the effect of own families; rename the column")
+            problems.table(f"the name {name!r} is reserved for the effect of own families; rename the column")
         if name in TERM_NAMES:
             problems.table(
-                f"{name!r} says who answered what or when, and is no number of an item; drop or rename the column"
+                f"{name!r} describes answers and is no covariate of an item; drop or rename the column"
             )
 
 

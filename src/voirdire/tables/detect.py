@@ -101,9 +101,7 @@ def read_table(
             others = [
                 column for column, kind in KIND_BY_COLUMN.items() if kind in kinds and kind != single_kind
             ]
-            give_notice(
-                f"The columns are those of {single_kind}: {' and '.join(others)} says nothing and stays as it is."
-            )
+            give_notice(f"The columns are those of {single_kind}: {' and '.join(others)} is not used.")
         kinds = kinds if single_kind is None else [single_kind]
     if not kinds and columns_among(table, ["rank"], problems):
         if not rankings:

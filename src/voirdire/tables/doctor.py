@@ -21,8 +21,8 @@ from voirdire.tables.formats.suggestions import likely_tables
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.labels import MAX_CLASSES
-from voirdire.tables.rankings import ABOUT
-from voirdire.tables.reading import BESIDE, Reading, read_as
+from voirdire.tables.rankings import RANKING_COLUMNS
+from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, read_as
 from voirdire.tables.repeats import name_notes, repeat_notes
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, unusable_command_reasons
@@ -239,7 +239,7 @@ def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
     judges = list(dict.fromkeys(frame["judge"]))
     if len(judges) == 1:
         facts.append(
-            f"one judge, {judges[0]!r}: how far it is right cannot be told without people's answers (--anchors)"
+            f"one judge, {judges[0]!r}: its accuracy cannot be estimated without people's answers (--anchors)"
         )
     facts += name_notes({"judges": judges, "items": _items_named(frame)} | _further_names(frame))
     keys = [
@@ -247,7 +247,7 @@ def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
     ]
     repeats = repeat_notes(frame, ANSWER_COLUMNS[kind])
     if not repeats and (repeated := int(frame.duplicated(keys).sum())):
-        facts.append(f"{repeated:,} answers of a judge to what it had answered before; all count")
+        facts.append(f"{repeated:,} repeated answers of a judge to a question; all count")
     facts += repeats
     describe = _DESCRIBERS.get(ANSWER_COLUMNS[kind])
     return facts if describe is None else [*facts, *describe(frame)]
@@ -281,7 +281,7 @@ def _describe_levels(frame: pd.DataFrame) -> list[str]:
 
 
 def _describe_rankings(frame: pd.DataFrame) -> list[str]:
-    sizes = frame.groupby([name for name in ABOUT if name in frame], dropna=False).size()
+    sizes = frame.groupby([name for name in RANKING_COLUMNS if name in frame], dropna=False).size()
     smallest, largest = int(sizes.min()), int(sizes.max())
     size = smallest if smallest == largest else f"{smallest} to {largest}"
     return [f"{count_in_words(len(sizes), 'rankings')} of {size} items"]
@@ -289,12 +289,12 @@ def _describe_rankings(frame: pd.DataFrame) -> list[str]:
 
 def _describe_order(frame: pd.DataFrame) -> list[str]:
     if "order" in frame and (frame["order"] == "unknown").any():
-        return ["which item was shown first is not known: no model of positions is used"]
+        return ["the order in which items were shown is unknown: no model of positions is used"]
     pairs = {(first, second) for first, second in zip(frame["first"], frame["second"], strict=True)}
     if pairs and not any((second, first) in pairs for first, second in pairs):
         return [
-            "no pair is shown in both orders: a preference for the first place cannot be told from the items; "
-            "if the order says nothing, --order unknown"
+            "no pair is shown in both orders: a preference for the first position is confounded with the items; "
+            "if the order shown is unknown, --order unknown"
         ]
     return []
 
@@ -328,7 +328,7 @@ def write_reading_options(path: str | os.PathLike[str], reading: Reading) -> str
 
     if not reading.set_options:
         raise InputError("--keep: there is no option to keep; give --map, --wide, ...")
-    target = f"{os.fspath(path)}{BESIDE}"
+    target = f"{os.fspath(path)}{OPTIONS_SUFFIX}"
     lines = []
     for option, value in reading.set_options.items():
         name = {"tool": "from"}.get(option, option)

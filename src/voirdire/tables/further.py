@@ -258,7 +258,7 @@ def missing_column_message(table: Any, name: str, subject: str = "") -> str:
     """
     spare = further_names(table)
     if name in (*table.further.present, *spare):
-        return f"the {table.data} take column {name!r} otherwise; give it another name, or leave it out"
+        return f"column {name!r} of the {table.data} has another use; give it another name, or leave it out"
     hint = nearest_name(name, [*table.further.present, *spare]) or (
         f"; further columns are {', '.join(map(repr, spare)) or 'none'}"
     )
@@ -276,13 +276,11 @@ def check_groups_of_contexts(by: str) -> None:
     problems = Problems(BY_OPTION)
     if by == "context":
         problems.stop(
-            "contexts() (--contexts --json) has what items are worth in each context; name a column that groups "
+            "contexts() (--contexts --json) has the results of items in each context; name a column that groups "
             "contexts, such as category"
         )
     if by in ("judge", "criterion", "item"):
-        problems.stop(
-            f"{by!r} groups no answers that a model does not tell apart already; name another column"
-        )
+        problems.stop(f"models separate answers by {by!r} already; name another column")
 
 
 def further_names(table: Any) -> list[str]:

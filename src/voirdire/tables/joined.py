@@ -122,7 +122,7 @@ def _join_rated(old: Rated, new: Rated) -> Rated:
     if joined.get("run") is not None:
         problems = Problems(f"new {old.data}")
         present = {name: value for name, value in joined.items() if value is not None}
-        report_repeats(present, problems, before=old.rows)
+        report_repeats(present, problems, old_rows=old.rows)
         problems.raise_any()
     joined |= old.joined_answers(new)
     return type(old)(**{field.name: joined[field.name] for field in fields(old) if field.name in joined})

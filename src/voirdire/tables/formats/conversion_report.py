@@ -17,7 +17,7 @@ from voirdire.tables.formats.registry import tool_from_first_record, tool_of_fil
 from voirdire.tables.formats.source import Source, open_source
 from voirdire.tables.formats.tables import has_known_layout
 from voirdire.tables.problems import Problems
-from voirdire.tables.reading import BESIDE, Reading, read_as
+from voirdire.tables.reading import OPTIONS_SUFFIX, Reading, read_as
 
 _OURS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 
@@ -137,7 +137,7 @@ def write_votes(path: str, folder: str) -> str:
 
 def _state_of_file(path: str) -> tuple[str, tuple[int, ...]]:
     """A file and when it, and what is beside it, were changed."""
-    states = [os.stat(name) for name in (path, path + BESIDE) if path != "-" and os.path.exists(name)]
+    states = [os.stat(name) for name in (path, path + OPTIONS_SUFFIX) if path != "-" and os.path.exists(name)]
     return path, tuple(number for state in states for number in (state.st_mtime_ns, state.st_size))
 
 
@@ -149,7 +149,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
     where only names of columns or the wrapping are others.
     """
     ours = Path(path).suffix.lower() in _OURS
-    if os.path.isfile(path + BESIDE):
+    if os.path.isfile(path + OPTIONS_SUFFIX):
         return "table", ()
     try:
         with open_source(path) as source:

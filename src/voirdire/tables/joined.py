@@ -77,9 +77,8 @@ def _join_votes(old: Votes, new: Votes) -> Votes:
         times = np.concatenate([table.counts.ravel() for table in (old, new)])
         occurring = times > 0
         kept_codes = (codes[0][occurring], codes[1][occurring], codes[2][occurring], codes[3][occurring])
-        return count_votes(
-            names, kept_codes, outcome[occurring], has_criteria=old.has_criteria, times=times[occurring]
-        )  # type: ignore[arg-type]
+        outcome, times = outcome[occurring], times[occurring]
+        return count_votes(names, kept_codes, outcome, has_criteria=old.has_criteria, times=times)  # type: ignore[arg-type]
     rows = [
         np.concatenate([part[axis][table.row_cell] for part, table in zip(parts, (old, new), strict=True)])
         for axis in range(4)

@@ -224,7 +224,7 @@ def test_a_text_names_one_person_and_not_its_letters(tmp_path: Path) -> None:
 def test_a_file_beside_one_of_several_tables_is_not_passed_over(tmp_path: Path) -> None:
     some = [written(tmp_path, SCORES), written(tmp_path, SCORES.replace("a,", "c,"), "u.csv")]
     Path(f"{some[1]}{OPTIONS_SUFFIX}").write_text('where = {item = "j"}')
-    with pytest.raises(InputError, match="how one of several files is read"):
+    with pytest.raises(InputError, match="reading options for one of several files"):
         read(some)
 
 

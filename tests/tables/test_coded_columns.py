@@ -87,7 +87,7 @@ def test_whole_numbers_are_the_names_that_a_dataframe_has(table: pd.DataFrame, t
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """CSV of any size by DuckDB, where that can read it."""
-    monkeypatch.setattr(csv_file, "LARGE", 1)
+    monkeypatch.setattr(csv_file, "MIN_DUCKDB_BYTES", 1)
 
 
 WRITTEN = {
@@ -111,7 +111,7 @@ def test_csv_is_read_as_by_rows(text: str, tmp_path: Path, monkeypatch: pytest.M
     path.write_bytes(text.encode())
     found = []
     for least in (1, 1 << 30):
-        monkeypatch.setattr(csv_file, "LARGE", least)
+        monkeypatch.setattr(csv_file, "MIN_DUCKDB_BYTES", least)
         problems = Problems("labels")
         try:
             cells = read_file(str(path), ["label", "judge"], ["item"], problems)

@@ -258,7 +258,7 @@ def test_memory_stays_bounded_on_a_file_of_ten_times_the_limit(tmp_path: Path) -
                 f"FROM range({size}) t(i)) TO '{tmp_path}/{name}.csv'"
             )
     assert (tmp_path / "big.csv").stat().st_size >= 10 * limit * 1e6
-    code = PEAK.replace("read_votes(sys.argv[1]", "grouped.LARGE = 1; read_votes(sys.argv[1]", 1)
+    code = PEAK.replace("read_votes(sys.argv[1]", "grouped.MIN_GROUPED_BYTES = 1; read_votes(sys.argv[1]", 1)
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "small.csv"), str(tmp_path / "big.csv")],
         env={**os.environ, grouped.MEMORY_VARIABLE: f"{limit}MB"},

@@ -243,7 +243,7 @@ def test_a_column_that_comes_late_is_read(tmp_path: Path) -> None:
             {"where": {"winner": "tie"}},
             r"no row has winner=tie; the column 'winner' has (\w+ \(\d+\)(, )?)+$",
         ),
-        ({"columns": {"judge": "who"}}, "map={...} says which stand for voirdire's"),
+        ({"columns": {"judge": "who"}}, "map={...} assigns columns to voirdire's"),
         ({"people": "zoe", "map": {"judge": "who"}}, "'zoe' is no judge of the table"),
     ],
 )

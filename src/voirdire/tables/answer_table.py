@@ -55,7 +55,7 @@ class AnswerTable:
 
     @property
     def parts(self) -> tuple[AnswerTable, ...]:
-        """The tables that this table consists of: itself."""
+        """Tables that this table consists of: itself."""
         return (self,)
 
     @property

@@ -11,7 +11,7 @@ from voirdire.tables.problems import Problems
 
 Cells = dict[str, Sequence[object]]
 
-MIN_CODED_ROWS = 10_000  # rows; shorter columns of text are read as cells, not as codes
+MIN_CODED_ROWS = 10_000  # shorter columns of text are read as cells, not as codes
 
 
 class CodedCells(Sequence[object]):

@@ -194,26 +194,26 @@ def table_kind(roles: Iterable[str] | Mapping[str, str]) -> str | None:
     >>> table_kind(["judge", "context", "system", "score"]), table_kind(["judge", "item"])
     ('scores', None)
     """
-    named = roles if isinstance(roles, Mapping) else {name: name for name in roles}
-    have = set(named)
+    column_by_role = roles if isinstance(roles, Mapping) else {name: name for name in roles}
+    have = set(column_by_role)
     crossed = {"item"} if {"context", "system"} <= have else set()
     kinds = [
         kind.name for kind in TABLE_KINDS if (have | crossed if kind.crosses else have) >= set(kind.needed)
     ]
-    exact = [kind for kind in kinds if named[ANSWER_COLUMNS[kind]] == ANSWER_COLUMNS[kind]]
+    exact = [kind for kind in kinds if column_by_role[ANSWER_COLUMNS[kind]] == ANSWER_COLUMNS[kind]]
     kinds = exact if len(exact) == 1 else kinds
     return kinds[0] if len(kinds) == 1 else None
 
 
-def list_names(names: Sequence[str], shown: int = 12) -> str:
+def list_names(names: Sequence[str], max_names: int = 12) -> str:
     """List names of columns for a message.
 
     Examples
     --------
-    >>> list_names(["a", "b"]), list_names(["a", "b"], shown=1)
+    >>> list_names(["a", "b"]), list_names(["a", "b"], max_names=1)
     ("'a', 'b'", "'a', ...")
     """
-    return ", ".join(repr(name) for name in names[:shown]) + (", ..." if len(names) > shown else "")
+    return ", ".join(repr(name) for name in names[:max_names]) + (", ..." if len(names) > max_names else "")
 
 
 def unknown_column_messages(targets: Iterable[str]) -> list[str]:
@@ -292,10 +292,10 @@ def describe_missing(
     >>> describe_missing(["family"], ["judge"], [], may_map=False)
     "column 'family' is missing; the columns are 'judge'"
     """
-    named = " and ".join(part for part in (", ".join(map(repr, missing[:-1])), repr(missing[-1])) if part)
-    sentence = (
-        f"column{'s' if len(missing) > 1 else ''} {named} {'are' if len(missing) > 1 else 'is'} missing"
+    missing_names = " and ".join(
+        part for part in (", ".join(map(repr, missing[:-1])), repr(missing[-1])) if part
     )
+    sentence = f"column{'s' if len(missing) > 1 else ''} {missing_names} {'are' if len(missing) > 1 else 'is'} missing"
     if not present:
         return f"{sentence}; there is no column"
     suggestion = nearest_name(missing[0], spare) if len(missing) == 1 else ""

@@ -101,12 +101,12 @@ class Votes(AnswerTable):
 
     @property
     def rows(self) -> int:
-        """The number of votes."""
+        """Number of votes."""
         return len(self.row_cell)
 
     @property
     def answers(self) -> NDArray[Any]:
-        """The item that won each vote; -1 for a tie."""
+        """Code of the item that won each vote; -1 for a tie."""
         first, second = self.first[self.row_cell], self.second[self.row_cell]
         return np.select([self.row_outcome == 0, self.row_outcome == 1], [first, second], -1)
 
@@ -252,17 +252,17 @@ class CountedVotes(Votes):
 
     @property
     def rows(self) -> int:
-        """The number of votes."""
+        """Number of votes."""
         return int(self.counts.sum())
 
     @cached_property  # type: ignore[misc]
     def row_cell(self) -> IntArray:
-        """The cell of each vote, cell by cell."""
+        """Cell of each vote, ordered by cell."""
         return np.repeat(np.arange(len(self.counts)), self.counts.sum(axis=1))
 
     @cached_property  # type: ignore[misc]
     def row_outcome(self) -> IntArray:
-        """The outcome of each vote, cell by cell."""
+        """Outcome of each vote, ordered by cell."""
         return np.repeat(np.tile(np.arange(3), len(self.counts)), self.counts.ravel())
 
     def with_codes(self, **changes: Any) -> Votes:
@@ -334,7 +334,7 @@ def distinct_keys(keys: IntArray, size: int) -> tuple[IntArray, IntArray]:
     [[3, 7], [1, 0, 1]]
     """
     if size > 4 * len(keys) + 1000:
-        distinct, place = np.unique(keys, return_inverse=True)
-        return distinct, place
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        return distinct, inverse
     seen = np.bincount(keys, minlength=size) > 0
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]

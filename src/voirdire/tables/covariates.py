@@ -218,16 +218,16 @@ def item_covariates(
         )
     problems.raise_any()
     keys = level_positions(item.levels, request.items)[item.codes]
-    wanted, known = request.item, keys >= 0
+    wanted, requested = request.item, keys >= 0
     if by_context:
         context = encode_column(cells["context"], "context", problems)
         problems.raise_any()
         context_position = level_positions(context.levels, request.contexts)[context.codes]
-        known &= context_position >= 0
+        requested &= context_position >= 0
         keys = keys * len(request.contexts) + context_position
         assert request.context is not None  # refused above
         wanted = wanted * len(request.contexts) + request.context
-    rows = np.flatnonzero(known)
+    rows = np.flatnonzero(requested)
     order = rows[np.argsort(keys[rows], kind="stable")]
     repeated = order[1:][np.diff(keys[order]) == 0]
     if len(repeated):
@@ -239,9 +239,9 @@ def item_covariates(
     has_row = np.isin(wanted, keys[order])
     missing = np.unique(wanted[~has_row])
     if len(missing):
-        shown = [request.called(int(key), by_context) for key in missing[:MAX_SHOWN]]
+        examples = [request.called(int(key), by_context) for key in missing[:MAX_SHOWN]]
         remainder = f" and {len(missing) - MAX_SHOWN} more" if len(missing) > MAX_SHOWN else ""
-        problems.stop(f"no row of {', '.join(shown)}{remainder}; add what is missing")
+        problems.stop(f"no row of {', '.join(examples)}{remainder}; add what is missing")
     return names, np.asarray(values[order[positions]])
 
 
@@ -276,7 +276,7 @@ def number_column(
     """
     numbers = np.full(len(cells), math.nan)
     outcomes: dict[str, float | str] = {}
-    wrong: dict[str, list[int]] = {}
+    refused: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):
         if type(cell) is float and abs(cell) <= MAX_NUMBER:
             numbers[row] = cell
@@ -289,8 +289,8 @@ def number_column(
         if not isinstance(outcome, str):
             numbers[row] = outcome
         elif outcome:
-            wrong.setdefault(outcome, []).append(row + 1)
-    for reason, rows in wrong.items():
+            refused.setdefault(outcome, []).append(row + 1)
+    for reason, rows in refused.items():
         problems.rows(rows, f"{column} {reason}")
     return numbers
 

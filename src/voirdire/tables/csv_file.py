@@ -32,8 +32,8 @@ from voirdire.tables.problems import Problems
 _SEPARATORS = (",", "\t", ";", "|")
 #: Message about a row that repeats the header.
 REPEATED_HEADER = "it repeats the header; delete it"
-_CHUNK_BYTES = 2**22  # bytes
-_BATCH_ROWS = 50_000  # rows
+_CHUNK_BYTES = 2**22
+_BATCH_ROWS = 50_000
 
 Rows = list[tuple[object, ...]]
 
@@ -195,7 +195,7 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
         yield rows
 
 
-MIN_DUCKDB_BYTES = 1 << 23  # bytes; DuckDB is not used for smaller files
+MIN_DUCKDB_BYTES = 1 << 23  # DuckDB is not used for smaller files
 
 
 def count_row_commas(file: Path, width: int) -> int | None:
@@ -267,5 +267,5 @@ def coded_csv_cells(file: Path, names: Sequence[str], wanted: Sequence[str]) -> 
         columns: dict[str, CodedCells | None] = {
             name: coded_texts(connection, "t", cell) for name, cell in zip(wanted, cells, strict=True)
         }
-    known: Cells = {name: column for name, column in columns.items() if column is not None}
-    return known if len(known) == len(wanted) else None
+    coded: Cells = {name: column for name, column in columns.items() if column is not None}
+    return coded if len(coded) == len(wanted) else None

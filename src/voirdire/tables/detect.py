@@ -98,10 +98,10 @@ def read_table(
     if len(kinds) > 1:
         single_kind = _only_kind(table, problems)
         if single_kind is not None and not isinstance(table, Imported):
-            others = [
+            unused = [
                 column for column, kind in KIND_BY_COLUMN.items() if kind in kinds and kind != single_kind
             ]
-            give_notice(f"The columns are those of {single_kind}: {' and '.join(others)} is not used.")
+            give_notice(f"The columns are those of {single_kind}: {' and '.join(unused)} is not used.")
         kinds = kinds if single_kind is None else [single_kind]
     if not kinds and columns_among(table, ["rank"], problems):
         if not rankings:

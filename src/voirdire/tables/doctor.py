@@ -338,8 +338,8 @@ def write_reading_options(path: str | os.PathLike[str], reading: Reading) -> str
             )
             lines.append(f"{name} = {{{cells}}}")
         else:
-            plain = list(value) if isinstance(value, tuple) else value
-            lines.append(f"{name} = {json.dumps(plain, ensure_ascii=False)}")
+            plain_value = list(value) if isinstance(value, tuple) else value
+            lines.append(f"{name} = {json.dumps(plain_value, ensure_ascii=False)}")
     try:
         with open(target, "x", encoding="utf-8") as stream:
             stream.write("\n".join(lines) + "\n")

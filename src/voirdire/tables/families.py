@@ -41,9 +41,9 @@ def read_families(families: object, judges: Sequence[str], *, unit: str = "judge
     {'a': 'big', 'b': 'big', 'c': 'c'}
     """
     problems = Problems("families" if unit == "judge" else f"{unit} families")
-    named = _judges_with_families(families, problems, unit)
+    pairs = _judges_with_families(families, problems, unit)
     family_of: dict[str, str] = {}
-    for judge, family in named:
+    for judge, family in pairs:
         if judge not in judges:
             hint = nearest_name(judge, list(judges)) or f"; known are {known_names(list(judges))}"
             problems.table(f"{unit} {judge!r} is none of the {len(judges)} {unit}s{hint}")

@@ -89,22 +89,22 @@ class Further:
         self, names: tuple[str, ...], values: Floats, units: Floats, means: Floats
     ) -> Further:
         """Add covariates; values have shape (rows, names), for votes (rows, 2, names)."""
-        before = np.zeros((*values.shape[:-1], 0)) if self.covariate is None else self.covariate
+        previous = np.zeros((*values.shape[:-1], 0)) if self.covariate is None else self.covariate
         return replace(
             self,
             covariates=(*self.covariates, *names),
             units=np.append(self.units, units),
             means=np.append(self.means, means),
-            covariate=np.concatenate([before, values], axis=-1),
+            covariate=np.concatenate([previous, values], axis=-1),
         )
 
     def with_factor(self, name: str, levels: tuple[str, ...], code: Ints) -> Further:
         """Add one factor."""
-        before = np.zeros((len(code), 0), dtype=np.int64) if self.factor is None else self.factor
+        previous = np.zeros((len(code), 0), dtype=np.int64) if self.factor is None else self.factor
         return replace(
             self,
             factors={**self.factors, name: levels},
-            factor=np.concatenate([before, code[:, None]], axis=1),
+            factor=np.concatenate([previous, code[:, None]], axis=1),
         )
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -170,7 +170,7 @@ def with_covariates(table: T, covariates: object) -> T:
 
 
 def _check_collinear(further: Further, problems: Problems) -> None:
-    assert further.covariate is not None  # some were added
+    assert further.covariate is not None  # covariates were added
     values = further.covariate if further.covariate.ndim == 2 else covariate_differences(further.covariate)
     values = values - values.mean(axis=0)
     size = values.std(axis=0)
@@ -227,7 +227,7 @@ def with_common_levels(first: Further, second: Further) -> tuple[Further, Furthe
     for further in (first, second):
         factor = further.factor
         for index, (name, levels) in enumerate(further.factors.items()):
-            assert factor is not None  # of each factor
+            assert factor is not None  # there are factors
             position = np.array([*map(shared[name].index, levels), -1])
             factor = np.where(np.arange(len(further.factors)) == index, position[factor], factor)
         recoded.append(replace(further, factors=shared, factor=factor))
@@ -299,8 +299,8 @@ def further_names(table: Any) -> list[str]:
     sided = {
         name: name.removesuffix(f"_{side}") for name in spare for side in SIDES if name.endswith(f"_{side}")
     }
-    both = {name for name in sided.values() if set(covariate_columns((name,))) <= set(spare)}
-    return list(dict.fromkeys(sided[name] if sided.get(name) in both else name for name in spare))
+    two_sided = {name for name in sided.values() if set(covariate_columns((name,))) <= set(spare)}
+    return list(dict.fromkeys(sided[name] if sided.get(name) in two_sided else name for name in spare))
 
 
 def _has_column_per_item(table: Any, name: str) -> bool:

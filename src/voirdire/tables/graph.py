@@ -152,10 +152,10 @@ def constant_item_note(votes: Votes) -> str | None:
 
 
 def _constant_item(votes: Votes) -> str | None:
-    for place, shown in (("first", votes.first), ("second", votes.second)):
-        if len(shown) and (shown == shown[0]).all():
-            position = "in every vote, at a place not known" if votes.order_unknown else f"always {place}"
-            return f"{votes.items[shown[0]]} is {position}"
+    for side, item_codes in (("first", votes.first), ("second", votes.second)):
+        if len(item_codes) and (item_codes == item_codes[0]).all():
+            position = "in every vote, at a place not known" if votes.order_unknown else f"always {side}"
+            return f"{votes.items[item_codes[0]]} is {position}"
     return None
 
 

@@ -39,9 +39,8 @@ DEFAULT_MEMORY = "1GB"
 MIN_GROUPED_BYTES = 64 * 2**20  # bytes; smaller files are read row by row
 COUNT_COLUMN = "voirdire count"
 _SUFFIXES = (".parquet", ".csv")
-_CountedRows: TypeAlias = tuple[
-    list[CodedCells], IntArray
-]  # the columns of distinct rows, and the count of each row
+#: Columns of distinct rows, and the count of each row.
+_CountedRows: TypeAlias = tuple[list[CodedCells], IntArray]
 _REFUSED_TYPES = ("STRUCT", "MAP", "UNION", "LIST", "BLOB", "BIT")
 
 
@@ -118,10 +117,10 @@ def matching_files(path: str, problems: Problems) -> list[str]:
         return [path]
     start, remainder = "", path
     while True:
-        part, slash, after = remainder.partition(os.sep)
-        if not slash or not os.path.isdir(start + part + slash):
+        folder, slash, following = remainder.partition(os.sep)
+        if not slash or not os.path.isdir(start + folder + slash):
             break
-        start, remainder = start + part + slash, after
+        start, remainder = start + folder + slash, following
     # brackets are no special characters in these patterns
     pattern = glob.escape(start) + remainder.replace("[", "[[]")
     files = sorted(file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file))

@@ -20,12 +20,10 @@ from voirdire.tables.vote_attributes import Details
 T = TypeVar("T", Votes, Scores, Labels)
 
 _NAME_FIELDS = {"judge": "judges", "criterion": "criteria", "item": "items"}
-_OPTIONAL_FIELDS = {
-    "context": "contexts",
-    "system": "systems",
-    "phase": "phases",
-}  # kept if both tables have the column
-_SHARED_FIELDS = {"run": "runs", "group": "groups"}  # both tables must have the column, or neither
+#: Columns that are kept if both tables have them.
+_OPTIONAL_FIELDS = {"context": "contexts", "system": "systems", "phase": "phases"}
+#: Columns that both tables must have, or neither.
+_SHARED_FIELDS = {"run": "runs", "group": "groups"}
 
 
 def joined_table(old: T, new: T) -> T:

@@ -79,8 +79,8 @@ def number_remedy(text: str) -> str:
         return "; write a point for the comma"
     if _DECIMAL.fullmatch(text.replace("\N{MINUS SIGN}", "-")):
         return "; write a hyphen for the minus sign"
-    if (parts := re.fullmatch(r"(\S+) ?(?:/|of|out of) ?(\d+)", text)) and _DECIMAL.fullmatch(parts[1]):
-        return f"; write {parts[1]}, and name the scale that ends at {parts[2]} by --levels"
+    if (fraction := re.fullmatch(r"(\S+) ?(?:/|of|out of) ?(\d+)", text)) and _DECIMAL.fullmatch(fraction[1]):
+        return f"; write {fraction[1]}, and name the scale that ends at {fraction[2]} by --levels"
     return "; delete the spaces" if _DECIMAL.fullmatch(text.strip()) else ""
 
 

@@ -19,11 +19,11 @@ from voirdire.tables.cells import MIN_CODED_ROWS, Cells, CodedCells
 from voirdire.tables.formats import size_limits
 from voirdire.tables.formats.failures import convert_library_errors
 
-_BATCH_ROWS = 10_000  # rows
+_BATCH_ROWS = 10_000
 _MAGIC = b"PAR1"
 _HASH = "hash"  # DuckDB's function that codes texts
 _INTEGER_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
-_MIN_CELL_BYTES = 8  # bytes
+_MIN_CELL_BYTES = 8
 
 
 @dataclass(frozen=True)

@@ -225,10 +225,10 @@ def check_people_not_judges(people: Sequence[str], judges: Sequence[str]) -> Non
     InputError
         A person is also a judge.
     """
-    if both := [name for name in people if name in set(judges)]:
+    if duplicates := [name for name in people if name in set(judges)]:
         raise InputError(
-            f"anchors: {both[0]!r} is a judge of the table, too, and answers would count twice; leave one of both out "
-            "(people among the judges are named by people=, --people), or rename one of them"
+            f"anchors: {duplicates[0]!r} is a judge of the table, too, and answers would count twice; leave one of "
+            "both out (people among the judges are named by people=, --people), or rename one of them"
         )
 
 
@@ -277,7 +277,7 @@ def _majority_labels(answers: pd.DataFrame, units: list[str], name: str) -> pd.D
     majorities = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]
     if undecided := int(unit.max()) + 1 - len(majorities):
         give_notice(
-            f"People disagree about {count_in_words(undecided, 'items')}, whose labels are not taken as known."
+            f"People disagree about {count_in_words(undecided, 'items')}; labels of these stay unknown."
         )
     if majorities.empty:
         raise InputError(

@@ -118,7 +118,7 @@ def nearest_name(name: str, among: Sequence[str]) -> str:
     """
     import difflib
 
-    plain_names = {other.strip().lower(): other for other in reversed(among)}
+    plain_names = {candidate.strip().lower(): candidate for candidate in reversed(among)}
     matches = difflib.get_close_matches(name.strip().lower(), plain_names, n=1, cutoff=0.7)
     return f"; did you mean {plain_names[matches[0]]!r}?" if matches else ""
 
@@ -135,8 +135,8 @@ def names_by_similarity(name: str, among: Sequence[str]) -> list[str]:
 
     matcher = SequenceMatcher(b=name.strip().lower())
 
-    def similarity_to_name(other: str) -> float:
-        matcher.set_seq1(other.strip().lower())
+    def similarity_to_name(candidate: str) -> float:
+        matcher.set_seq1(candidate.strip().lower())
         return matcher.ratio()
 
     return sorted(among, key=similarity_to_name, reverse=True)

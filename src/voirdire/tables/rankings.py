@@ -70,7 +70,7 @@ class Rankings(Rated):
 
     @property
     def has_comparisons(self) -> bool:
-        """Whether any ranking has two items or more."""
+        """True where a ranking has two items or more."""
         return bool(np.bincount(self.ranking, minlength=1).max() > 1)
 
     @property
@@ -173,17 +173,17 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
             )
     if not problems and not table.has_comparisons:
         problems.table(
-            "each ranking is of a single item, which says nothing; the rows of one judge, criterion, context and run "
-            "are one ranking: leave out the column that tells its items apart"
+            "each ranking is of a single item and holds no comparison; the rows of one judge, criterion, context and "
+            "run are one ranking: leave out the column that separates its items"
         )
 
 
 def ranking_description(table: Rankings, row: int) -> str:
     """Describe the ranking of a row for a message: ``judge 'a', context 'p'``."""
     plurals = {"criterion": "criteria"}
-    shown = [name for name in RANKING_COLUMNS if getattr(table, name) is not None]
-    shown = [name for name in shown if name != "criterion" or table.has_criteria]
+    columns = [name for name in RANKING_COLUMNS if getattr(table, name) is not None]
+    columns = [name for name in columns if name != "criterion" or table.has_criteria]
     return ", ".join(
         f"{name} {getattr(table, plurals.get(name, f'{name}s'))[getattr(table, name)[row]]!r}"
-        for name in shown
+        for name in columns
     )

@@ -90,12 +90,12 @@ class Rated(AnswerTable):
 
     @property
     def rows(self) -> int:
-        """The number of answers."""
+        """Number of answers."""
         return len(self.judge)
 
     @property
     def answers(self) -> NDArray[Any]:
-        """The answer of each row."""
+        """Answer of each row."""
         values: NDArray[Any] = getattr(self, self.answer)
         return values
 
@@ -323,7 +323,7 @@ def report_repeats(rated_fields: dict[str, Any], problems: Problems, old_rows: i
             )
 
 
-def known_names(names: Sequence[str], shown: int = 8) -> str:
+def known_names(names: Sequence[str], max_names: int = 8) -> str:
     """List names for a message.
 
     Examples
@@ -331,5 +331,5 @@ def known_names(names: Sequence[str], shown: int = 8) -> str:
     >>> known_names(["a", "b"])
     "'a', 'b'"
     """
-    text = ", ".join(repr(name) for name in names[:shown])
-    return f"{text}, ... ({len(names)} in all)" if len(names) > shown else text
+    text = ", ".join(repr(name) for name in names[:max_names])
+    return f"{text}, ... ({len(names)} in all)" if len(names) > max_names else text

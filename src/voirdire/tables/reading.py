@@ -64,41 +64,43 @@ class Reading:
                 if not isinstance(value := getattr(self, name), str | None)
             ]
         )
-        wrong = []
+        messages = []
         if self.table is not None and self.table not in ANSWER_COLUMNS:
-            wrong.append(
+            messages.append(
                 f"table {self.table!r} is none of {', '.join(ANSWER_COLUMNS)}"
                 f"{nearest_name(self.table, list(ANSWER_COLUMNS))}"
             )
         for word, outcome in (self.winners or {}).items():
             if outcome not in OUTCOMES:
-                wrong.append(
-                    f"winners: {word}={outcome} says neither first, second nor tie{nearest_name(outcome, OUTCOMES)}"
+                messages.append(
+                    f"winners: {word}={outcome} is neither first, second nor tie{nearest_name(outcome, OUTCOMES)}"
                 )
         for name in self.set or {}:
             if name not in SETTINGS:
-                wrong.append(f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest_name(name, SETTINGS)}")
+                messages.append(
+                    f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest_name(name, SETTINGS)}"
+                )
         notation = self.label_sets
         if notation is not None and (
             not notation
             or (notation not in (*_SET_NOTATIONS, *_SEPARATOR_NAMES) and any(map(str.isalnum, notation)))
         ):
-            wrong.append(
+            messages.append(
                 f"label_sets {notation!r} is neither {' nor '.join(_SET_NOTATIONS)} nor a separator of labels, such as "
                 f"';'{nearest_name(notation, [*_SET_NOTATIONS, *_SEPARATOR_NAMES])}"
             )
         if self.no_label is not None and notation is None:
-            wrong.append(
+            messages.append(
                 "no_label applies to sets of labels alone; give the notation of sets by label_sets, too"
             )
         for option, names in (("map", (self.map or {}).values()), ("columns", self.columns)):
-            wrong += [
+            messages += [
                 f"column {name!r} is named by {option} and by leave_out; name it in one of them"
                 for name in names
                 if name in self.leave_out
             ]
-        if wrong:
-            raise InputError(wrong)
+        if messages:
+            raise InputError(messages)
 
     @property
     def set_options(self) -> dict[str, Any]:
@@ -187,9 +189,9 @@ def load_reading(path: Path) -> Reading:
         raise InputError(f"file {str(path)!r} cannot be read: {error}") from None
     options = {"tool" if name == "from" else name: value for name, value in options.items()}
     known_options = [field.name for field in fields(Reading)]
-    if wrong := [name for name in options if name not in known_options]:
+    if unknown := [name for name in options if name not in known_options]:
         raise InputError(
-            f"file {str(path)!r}: {wrong[0]!r} is no option{nearest_name(wrong[0], known_options)}"
+            f"file {str(path)!r}: {unknown[0]!r} is no option{nearest_name(unknown[0], known_options)}"
         )
     for name, value in options.items():
         if not _has_right_form(name, value):
@@ -326,7 +328,7 @@ def read(
     ([{'judge': 'w1', 'first': 'sofa', 'second': 'chair', 'winner': 'second'}], ['no label'])
     """
     if isinstance(columns, Mapping):
-        raise InputError("columns chooses columns of a wide table; map={...} says which stand for voirdire's")
+        raise InputError("columns chooses columns of a wide table; map={...} assigns columns to voirdire's")
     reading = Reading(
         tool,
         _mapping("map", map) or None,

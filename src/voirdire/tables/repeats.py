@@ -200,12 +200,12 @@ def _contradictions(
         return []
     later, earlier = different[0], first[group[different[0]]]
     row = repeated_rows.iloc[earlier]
-    shown = [
+    columns = [
         name
         for name in ("judge", "criterion", "context", "system", "item", "first", "second")
         if name in question_columns
     ]
-    question = ", ".join(f"{name} {row[name]!r}" for name in shown)
+    question = ", ".join(f"{name} {row[name]!r}" for name in columns)
     sets = "; where several labels apply, --label-sets rows says so" if answer == "label" else ""
     return [
         f"{'1 question has' if questions == 1 else f'{questions:,} questions have'} different answers of one judge "

@@ -14,7 +14,7 @@ from voirdire.tables.numbers import is_number
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def escape_formula_cell(name: str, known: Collection[str]) -> str:
+def escape_formula_cell(name: str, known_names: Collection[str]) -> str:
     """Write a name as a cell of a spreadsheet that is about the known names.
 
     Examples
@@ -25,12 +25,12 @@ def escape_formula_cell(name: str, known: Collection[str]) -> str:
     ("''=a", "'=a")
     """
     cell = f"'{name}" if _is_formula(name) else name
-    while cell != name and cell in known:
+    while cell != name and cell in known_names:
         cell = f"'{cell}"
     return cell
 
 
-def unescape_names(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+def unescape_names(names: Iterable[str], known_names: Collection[str]) -> tuple[str, ...]:
     """Restore the known names in cells of a spreadsheet; other cells stay unchanged.
 
     Examples
@@ -41,14 +41,14 @@ def unescape_names(names: Iterable[str], known: Collection[str]) -> tuple[str, .
     ('=a', "'=a")
     """
     cells = tuple(names)
-    unescaped = tuple(_without_apostrophes(cell, known) for cell in cells)
+    unescaped = tuple(_without_apostrophes(cell, known_names) for cell in cells)
     # a name that occurs both with and without apostrophes is reported later, as an unknown name
     return unescaped if len(set(unescaped)) == len(unescaped) else cells
 
 
-def _without_apostrophes(cell: str, known: Collection[str]) -> str:
+def _without_apostrophes(cell: str, known_names: Collection[str]) -> str:
     name = cell.lstrip("'")
-    return name if cell not in known and name in known and _is_formula(name) else cell
+    return name if cell not in known_names and name in known_names and _is_formula(name) else cell
 
 
 def _is_formula(name: str) -> bool:

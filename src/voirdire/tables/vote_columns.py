@@ -38,18 +38,26 @@ Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
 
 
-def code_names(columns: Mapping[str, Column], known: KnownNames, problems: Problems) -> tuple[Names, Codes]:
+def code_names(
+    columns: Mapping[str, Column], known_names: KnownNames, problems: Problems
+) -> tuple[Names, Codes]:
     """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
     single_criterion = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
-    if known.criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known.criteria:
-        problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known.criteria)}")
+    if (
+        known_names.criteria is not None
+        and "criterion" not in columns
+        and _ONLY_CRITERION not in known_names.criteria
+    ):
+        problems.table(
+            f"column 'criterion' is missing; the known criteria are {', '.join(known_names.criteria)}"
+        )
         single_criterion = Column((), single_criterion.codes - 1)
-    shown = {column: columns[column] for column in ("first", "second")}
-    judges, (judge,) = _names_and_codes({"judge": columns["judge"]}, known.judges, problems)
+    item_columns = {column: columns[column] for column in ("first", "second")}
+    judges, (judge,) = _names_and_codes({"judge": columns["judge"]}, known_names.judges, problems)
     criteria, (criterion,) = _names_and_codes(
-        {"criterion": columns.get("criterion", single_criterion)}, known.criteria, problems
+        {"criterion": columns.get("criterion", single_criterion)}, known_names.criteria, problems
     )
-    items, (first, second) = _names_and_codes(shown, known.items, problems)
+    items, (first, second) = _names_and_codes(item_columns, known_names.items, problems)
     for code, rows in rows_by_code(np.where(first == second, first, -1)):
         problems.rows(
             rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
@@ -58,13 +66,13 @@ def code_names(columns: Mapping[str, Column], known: KnownNames, problems: Probl
 
 
 def _names_and_codes(
-    columns: Mapping[str, Column], known: tuple[str, ...] | None, problems: Problems
+    columns: Mapping[str, Column], known_names: tuple[str, ...] | None, problems: Problems
 ) -> tuple[tuple[str, ...], list[IntArray]]:
     report_lookalikes(columns, problems)
-    if known is None:
+    if known_names is None:
         names = tuple(sorted({level for column in columns.values() for level in column.levels}))
     else:
-        names = tuple(sorted(set(known)))
+        names = tuple(sorted(set(known_names)))
     codes = []
     for label, column in columns.items():
         positions = level_positions(column.levels, names)
@@ -99,12 +107,12 @@ def winner_outcomes(
     for number, (level, rows) in enumerate(rows_by_code(np.where(unknown, winner.codes, -1))):
         row = rows[0]
         pair = [items[first[row]], items[second[row]]]
-        same = (first[rows] == first[row]).all() and (second[rows] == second[row]).all()
+        same_pair = (first[rows] == first[row]).all() and (second[rows] == second[row]).all()
         name = winner.levels[level]
         problems.rows(
             rows + 1,
             f"winner {name!r} is neither 'first', 'second', 'tie' nor one of the two items "
-            f"{pair[0]!r}, {pair[1]!r}{'' if same else f' (in row {row + 1})'}"
+            f"{pair[0]!r}, {pair[1]!r}{'' if same_pair else f' (in row {row + 1})'}"
             f"{nearest_name(name, [*OUTCOMES, *pair]) if number < _MAX_HINTS else ''}",
         )
     return np.where(word_outcome >= 0, word_outcome, item_outcome)

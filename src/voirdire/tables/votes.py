@@ -207,7 +207,7 @@ def read_votes(
     return votes if order is None or "unknown" not in order.levels else votes.with_codes(order_unknown=True)
 
 
-def _recode_votes(votes: Votes, known: KnownNames, problems: Problems) -> Votes:
+def _recode_votes(votes: Votes, known_names: KnownNames, problems: Problems) -> Votes:
     """Recode votes by known names; kinds of names that are unknown keep the names of the votes."""
     cell = votes.row_cell
     columns = {
@@ -217,9 +217,9 @@ def _recode_votes(votes: Votes, known: KnownNames, problems: Problems) -> Votes:
         "second": Column(votes.items, votes.second[cell]),
     }
     all_names = KnownNames(
-        votes.judges if known.judges is None else known.judges,
-        votes.criteria if known.criteria is None else known.criteria,
-        votes.items if known.items is None else known.items,
+        votes.judges if known_names.judges is None else known_names.judges,
+        votes.criteria if known_names.criteria is None else known_names.criteria,
+        votes.items if known_names.items is None else known_names.items,
     )
     names, codes = code_names(columns, all_names, problems)
     problems.raise_any()

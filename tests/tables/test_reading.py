@@ -227,7 +227,7 @@ def test_a_column_that_comes_late_is_read(tmp_path: Path) -> None:
     [
         ({"map": {"contxt": "kind"}}, "'contxt' is no column of voirdire's; did you mean 'context'"),
         ({"map": {"judge": "whom"}}, "no column 'whom' \\(for judge\\)"),
-        ({"winners": {"1": "frist"}}, "1=frist says neither first, second nor tie; did you mean 'first'"),
+        ({"winners": {"1": "frist"}}, "1=frist is neither first, second nor tie; did you mean 'first'"),
         ({"table": "vote"}, "'vote' is none of votes, scores, labels, rankings; did you mean 'votes'"),
         (
             {"set": {"judges": "x"}},

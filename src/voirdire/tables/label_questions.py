@@ -98,8 +98,8 @@ def as_questions(table: Labels) -> Labels:
         return table
     give_notice(
         f"Items have sets of labels: whether each of the {len(table.vocabulary)} labels applies is a question of its "
-        "own (criterion), answered yes or no. Labels are taken as independent given the judges, who are taken to be as "
-        "good at each."
+        "own (criterion), answered yes or no. Labels are taken as independent given the judges, and judges as "
+        "equally good at each label."
     )
     return labels_to_questions(table, table.vocabulary)
 

@@ -276,9 +276,9 @@ def read(
         Column of the table for each of voirdire's columns: ``{"judge": "grader"}``.
     winners : mapping of str to str, optional
         Outcome of each value of winners: ``{"1": "first", "0": "second", "draw": "tie"}``.
-    wide : "judge", "criterion", "item", "counts" or "lists", optional
-        Meaning of the further columns of a table with one row per item; ``"lists"`` if cells hold lists of answers.
-        ``"item"`` is for a table with one row per judge.
+    wide : "judge", "criterion", "item", "counts", "lists" or "pairs", optional
+        Meaning of the further columns of a table with one row per item: ``"lists"`` if cells hold lists of answers,
+        ``"pairs"`` if each column is a judge and a criterion. ``"item"`` is for a table with one row per judge.
     columns : sequence of str, optional
         Columns of a wide table to read; by default all.
     set : mapping of str to str, optional
@@ -290,7 +290,8 @@ def read(
     table : "votes", "scores", "labels" or "rankings", optional
         The table to read, or the kind of a table; rankings are read as votes if the kind is votes.
     where : mapping of str to str, optional
-        Value of columns (voirdire's or further ones) in the rows to read; other rows are left out.
+        Value of columns (voirdire's or further ones) in the rows to read; other rows are left out. A name that ends
+        with ``!`` leaves out the rows with this value.
     positive : str, optional
         The label that counts as a success.
     levels : sequence, optional

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.encode import IntArray
 from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.numbers import is_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 
@@ -71,7 +72,26 @@ def notes_on_answers(source: object, table: Any) -> list[str]:
                 )
             cells = read_columns(matching_source, [*part.column_names], None, problems)
             notes += repeat_notes(cells, part.answer, part.answers)
+        if getattr(part, "system", None) is not None:
+            notes += systems_of_items_notes(part.item, part.system)
     return [*notes, *name_notes(table.parts[0].names)]
+
+
+def systems_of_items_notes(items: Sequence[object], systems: Sequence[object]) -> list[str]:
+    """Describe items with answers of several systems; no sentence where every item has one system.
+
+    Examples
+    --------
+    >>> len(systems_of_items_notes(["x", "x"], ["m", "n"])), systems_of_items_notes(["x", "y"], ["m", "n"])
+    (1, [])
+    """
+    system_of: dict[object, object] = {}
+    if all(system_of.setdefault(item, system) == system for item, system in zip(items, systems, strict=True)):
+        return []
+    return [
+        "items have answers of several systems each, which count as repeated answers about one thing: where item is "
+        "what the systems were asked, call it context (--map context=item), and each system's answer is an item"
+    ]
 
 
 def _has_repeats(table: Any) -> bool:
@@ -128,17 +148,18 @@ def repeat_notes(
     }
     further = [name for name, text in texts.items() if text.nunique() <= len(table) / 2]
     repeated_rows = table[repeated].assign(**{name: texts[name][repeated] for name in further})
-    group = (
-        repeated_rows.groupby(question_columns + further, sort=False, dropna=False)
-        .ngroup()
-        .to_numpy()
-        .astype(np.int64)
-    )
+    groups = repeated_rows.groupby(question_columns + further, sort=False, dropna=False)
+    group = groups.ngroup().to_numpy().astype(np.int64)
+    words = [name for name in further if not table[name].map(is_number).any()]
+    separating = [name for name in words if not repeated_rows.duplicated([*question_columns, name]).any()]
+    if separating and len(np.unique(group)) == len(group):
+        return [
+            f"a judge's answers about one item differ in {separating[0]!r} alone, which no model reads: where it says "
+            f"whose answers these are, --map system={separating[0]} makes each an item"
+        ]
     values = table[answer].map(repr).to_numpy() if answers is None else np.asarray(answers)
-    answer_codes, row_numbers = (
-        pd.factorize(values[repeated])[0].astype(np.int64),
-        np.flatnonzero(repeated) + 1,
-    )
+    answer_codes = pd.factorize(values[repeated])[0].astype(np.int64)
+    row_numbers = np.flatnonzero(repeated) + 1
     return [
         *crossed,
         *_copies(group, answer_codes, row_numbers),

@@ -14,7 +14,7 @@ from voirdire.layouts import read_json
 from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells
 from voirdire.tables.files import read_file
-from voirdire.tables.formats.row_choice import no_rows_message
+from voirdire.tables.formats.row_choice import condition_column, meets_condition, no_rows_message
 from voirdire.tables.problems import Problems
 
 FINAL_PHASE = "final"
@@ -133,7 +133,7 @@ def rows_of_phase(cells: Mapping[str, Any], phase: str | None, table_name: str) 
 
 
 def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> dict[str, list[object]]:
-    """Select the rows with the values of ``where``.
+    """Select the rows that meet the conditions of ``where``; a name that ends with ``!`` excludes its value.
 
     Raises
     ------
@@ -145,16 +145,21 @@ def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) 
     >>> filter_rows({"judge": ["a", "b"], "topic": ["x", "y"]}, {"topic": "y"}, "t")
     {'judge': ['b'], 'topic': ['y']}
     """
-    for column in where:
+    for column in map(condition_column, where):
         if column not in cells:
             raise InputError(
                 f"{table}: there is no column {column!r}; its columns are {', '.join(map(repr, cells))}"
             )
     rows = len(next(iter(cells.values()), ()))
     kept = [
-        row for row in range(rows) if all(str(cells[name][row]) == value for name, value in where.items())
+        row
+        for row in range(rows)
+        if all(
+            meets_condition(name, str(cells[condition_column(name)][row]), value)
+            for name, value in where.items()
+        )
     ]
     if not kept:
-        values = {name: Counter(map(str, cells[name])) for name in where}
+        values = {name: Counter(map(str, cells[condition_column(name)])) for name in where}
         raise InputError(no_rows_message(table, where, values))
     return {name: [column_values[row] for row in kept] for name, column_values in cells.items()}
